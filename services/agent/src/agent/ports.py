@@ -1,11 +1,10 @@
 """What the turns need from outside. Adapters implement it; nothing here knows how."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from agent.domain.context.compression import Spoken
-from agent.domain.context.tokens import Counter
 from agent.domain.own.asked import Asked
 from agent.domain.spending import Account
 from agent.domain.turn.journal import Call, Journal, Reply, Tokens
@@ -230,18 +229,6 @@ class Search(Protocol):
         ...
 
 
-class Encoders(Protocol):
-    """Token counts, by model."""
-
-    async def counter(self, model: str) -> Counter:
-        """Counts in the model's encoding."""
-        ...
-
-    async def count(self, model: str, texts: Iterable[str]) -> None:
-        """Counts many new texts without holding up anybody."""
-        ...
-
-
 class Summaries(Protocol):
     """Summaries made after a turn, to be there for the next."""
 
@@ -370,14 +357,6 @@ class UsageFacts(Protocol):
         """One model call, later and without waiting; it settles its reservation, if it had one and nobody has, and with
         nothing that of a further call that will not be made. `goes_on`: it asks for tools, so the same model is likely
         to be asked again in a moment."""
-        ...
-
-
-class Newest(Protocol):
-    """How far conversations are."""
-
-    async def seq(self, key: Key) -> int:
-        """The sequence of the conversation's newest fact, 0: the log holds none; raises UnreachableError."""
         ...
 
 

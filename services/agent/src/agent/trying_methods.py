@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
+from agent.adapters.failed_turns import FailedTurns
 from agent.recording.explaining import Explaining
 from agent.telling import TOLD, told
 from agent.trying.trying import Trying
 from contracts.errors import ErrorCode
-from contracts.failed_rpc import FAILED_TURNS, FailedTurnsReply, FailedTurnsRequest
+from contracts.failed_rpc import FAILED_TURNS
 from contracts.trying_rpc import EXPLAIN, PROMPT, TRY, TRY_SECONDS
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
@@ -17,18 +18,10 @@ RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
 
 
-class Failures(Protocol):
-    """Where failed turns are kept."""
-
-    async def page(self, request: FailedTurnsRequest) -> FailedTurnsReply:
-        """A page of a company's; raises UnreachableError."""
-        ...
-
-
 class TryingMethods:
     """One thin function for each method."""
 
-    def __init__(self, trying: Trying, explaining: Explaining, failures: Failures) -> None:
+    def __init__(self, trying: Trying, explaining: Explaining, failures: FailedTurns) -> None:
         self._trying = trying
         self._explaining = explaining
         self._failures = failures

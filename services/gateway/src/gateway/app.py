@@ -50,7 +50,6 @@ from gateway.chat.topics import Topics
 from gateway.domain.client_answers import Answers
 from gateway.doors.threads import Threads
 from gateway.handlers import HANDLERS
-from gateway.ports import Personas
 from gateway.settings import GatewaySettings
 from gateway.web.application import Front, build_http
 from gateway.web.chat_endpoint import ChatEndpoint
@@ -134,7 +133,7 @@ def compose(
     health: list[BaseRoute],
     *,
     dev: bool,
-    personas: Personas | None = None,
+    personas: DemoPersonas | None = None,
     sign_in: SignIn | None = None,
     mcp_server: Callable[[], McpBuild] = load_product,
 ) -> Gateway:

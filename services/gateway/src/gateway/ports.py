@@ -4,29 +4,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from contracts.channels import ChatKind, PresenceKind
-from contracts.company import CompanySettings
-from contracts.company_rpc import CompaniesReply
-from contracts.conversation import Fact, Snapshot
+from contracts.conversation import Snapshot
 from contracts.envelope import Wire
 from contracts.events.chat import Action
-from contracts.events.tool import ToolResult
-from contracts.identity_rpc import IdentifyReply
 from contracts.market_rpc import UntoldAlertsReply
-from contracts.rpc import (
-    CatalogueTool,
-    ConversationsReply,
-    ConversationsRequest,
-    ConversationView,
-    FactsReply,
-    MessagesReply,
-    MessageView,
-    SnapshotReply,
-)
-from contracts.tools_rpc import ToolDetails
 from gateway.domain.close_codes import CloseCode
-from gateway.domain.recovery import Bounds
-from runtime.publishing import Appended
 
 Unsubscribe = Callable[[], Awaitable[None]]
 Decide = Callable[[Snapshot], Awaitable[Wire | None]]
@@ -120,34 +102,6 @@ class Tokens(Protocol):
         ...
 
 
-class Personas(Protocol):
-    """Ready-made people of the development stack."""
-
-    def token(self, persona: str) -> VisitorToken | None:
-        """A token of one of them; None when nobody is called so."""
-        ...
-
-
-class Principals(Protocol):
-    """Signed statements of who is behind a message."""
-
-    def sign(self, caller: Caller, conversation: str | None, language: str | None) -> str:
-        """A compact JWS for data.principal, of one conversation or of none; the same one while it is fresh."""
-        ...
-
-    def vouch(self, caller: Caller, conversation: str | None) -> SignedPrincipal:
-        """A principal of its own, with its expiry, for somebody else to use."""
-        ...
-
-    def renewed(self, principal: str, company: str) -> str | None:
-        """The same principal, valid from now on, expired or not; None when it is not ours or of another company."""
-        ...
-
-    def subject(self, principal: str, company: str) -> str | None:
-        """Whose principal this is, expired or not; None when it is not ours or of another company."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call of a tool; the same `call_id` again is the same call. `arguments`: JSON values, snake_case."""
@@ -158,125 +112,11 @@ class ToolCall:
     language: str
 
 
-class Tools(Protocol):
-    """The tool-executor."""
-
-    async def catalogue(self, caller: Caller, language: str) -> list[CatalogueTool]:
-        """The caller's tools, with quota; raises Unavailable."""
-        ...
-
-    async def every(self, company: str, language: str) -> list[CatalogueTool]:
-        """All tools that a user of the company could have on some plan; raises Unavailable."""
-        ...
-
-    async def details(self, caller: Caller, language: str) -> list[ToolDetails]:
-        """The caller's tools with both schemas and what they do, in the catalogue's own order; raises Unavailable."""
-        ...
-
-    async def quota(self, caller: Caller, name: str) -> CatalogueTool | None:
-        """One tool with what is left of its limits; None when it is not the caller's or nobody can say now."""
-        ...
-
-    async def call(self, caller: Caller, asked: ToolCall) -> ToolResult:
-        """The result, always: UNAVAILABLE and TIMEOUT are results too."""
-        ...
-
-
-class Log(Protocol):
-    """The conversations' log (stream CHAT). Every method raises Unavailable (errors.py) at its deadline."""
-
-    async def snapshot(self, company: str, conversation: str, at_least: int = 0) -> Snapshot:
-        """The last fact of each kind, at least as new as `at_least`."""
-        ...
-
-    async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
-        """The facts in (after, up_to], in order."""
-        ...
-
-    async def near(self, company: str, conversation: str, up_to: int, distance: int) -> tuple[list[Fact], bool]:
-        """The facts up to `up_to` that are among the log's last `distance`, in order; whether these are all of them."""
-        ...
-
-    async def first_visitor(self, company: str, conversation: str) -> Fact | None:
-        """The first visitor message that the stream still holds."""
-        ...
-
-    async def bounds(self) -> Bounds:
-        """Incarnation and first and last sequence of the whole log."""
-        ...
-
-    async def append(self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str) -> Appended:
-        """Appends a fact under an id derived from company, conversation, kind and `identity`; raises Unavailable: no
-        acknowledgement within 15 s, try again with the same identity."""
-        ...
-
-    async def append_if(
-        self, company: str, conversation: str, kind: ChatKind, *, identity: str, decide: Decide
-    ) -> Appended | None:
-        """Appends what `decide` makes of the newest snapshot, fenced, and decides again when something newer got there
-        first; None: it makes nothing of it."""
-        ...
-
-    async def append_again(
-        self, company: str, conversation: str, fact: Fact, data: dict[str, Any], *, identity: str, fence: int
-    ) -> Appended:
-        """A fact once more at the end of its conversation: its own event and id, with `data`.
-
-        Raises:
-            FenceRefused: the conversation holds something newer than `fence`.
-        """
-        ...
-
-
-class Bus(Protocol):
-    """Signs that may be lost, and facts outside the conversations."""
-
-    async def presence(self, company: str, conversation: str, kind: PresenceKind, data: Wire, source: str) -> None:
-        """Tells the other sockets of a conversation; `source` is the socket's own id."""
-        ...
-
-    async def fact(self, kind: str, company: str, user: str | None, data: Wire, *, identity: str) -> None:
-        """Appends a fact to FACTS; raises Unavailable."""
-        ...
-
-
 class LiveSource(Protocol):
     """The live signs of single conversations."""
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         """Hands the conversation's live signs to the hub until the returned function is called."""
-        ...
-
-
-class Companies(Protocol):
-    """Companies' settings, cached."""
-
-    async def get(self, company: str) -> CompanySettings | None:
-        """The settings; None when there is no such company. Raises Unavailable."""
-        ...
-
-
-class Settings(Protocol):
-    """Companies' settings as memory keeps them. Every method raises Unavailable when it does not answer in time."""
-
-    async def newest(self, company: str) -> CompanySettings | None:
-        """The settings as they are now, not from a cache; None when there are none."""
-        ...
-
-    async def create(self, config: dict[str, Any]) -> CompanySettings:
-        """A company's first settings (camelCase); raises Refused: BAD_FIELD with fields, CONFLICT."""
-        ...
-
-    async def patch(self, company: str, version: int, patch: dict[str, Any]) -> CompanySettings:
-        """After a merge patch on `version`; raises Refused: BAD_FIELD with fields, NOT_FOUND, PRECONDITION_FAILED."""
-        ...
-
-    async def page(self, after: str, limit: int) -> CompaniesReply:
-        """The companies behind `after`, in the order of their ids."""
-        ...
-
-    async def delete(self, company: str) -> bool:
-        """Deletes a company and all that there is of it; False: there is none."""
         ...
 
 
@@ -315,48 +155,4 @@ class Alerts(Protocol):
 
     async def told(self, company: str, user: str, alerts: list[str], actions: list[str]) -> None:
         """These were told."""
-        ...
-
-
-class Memory(Protocol):
-    """What memory has kept. Every method raises Unavailable when it does not answer in time."""
-
-    async def snapshot(
-        self, company: str, conversation: str, min_seq: int, limit: int, *, events: bool
-    ) -> SnapshotReply:
-        """The last messages, at least as new as min_seq."""
-        ...
-
-    async def owner_seen(self, company: str, conversation: str, operator: str) -> None:
-        """A human agent has just read or typed in the conversation."""
-        ...
-
-    async def facts(self, company: str, conversation: str, since: int, min_seq: int) -> FactsReply:
-        """A page of durable facts after `since`."""
-        ...
-
-    async def message(self, company: str, conversation: str, message_id: str) -> MessageView | None:
-        """A message by its id."""
-        ...
-
-    async def identify(self, company: str, token: str) -> IdentifyReply:
-        """Whom a JWT signed by the company names, or what is wrong with it."""
-        ...
-
-    async def latest(self, company: str, user: str) -> str | None:
-        """The id of a user's latest conversation."""
-        ...
-
-    async def conversation(self, company: str, conversation: str) -> ConversationView | None:
-        """A conversation as the inbox shows it."""
-        ...
-
-    async def conversations(self, request: ConversationsRequest) -> ConversationsReply:
-        """A page of the inbox."""
-        ...
-
-    async def messages(
-        self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
-    ) -> MessagesReply:
-        """A page of a conversation's messages, oldest first; `latest`: the last page, and then those before it."""
         ...

@@ -27,8 +27,9 @@ from contracts.events.chat import Action, AssistantMessage, Owner
 from contracts.ids import answer_id, derive_id, turn_id
 from gateway.adapters.identity import Identity, build_identity
 from gateway.adapters.log import event_json
+from gateway.adapters.personas import DemoPersonas
 from gateway.app import Gateway, compose
-from gateway.ports import Personas, Visit
+from gateway.ports import Visit
 from gateway.settings import GatewaySettings
 from gateway.web.mcp_endpoint import Build as McpBuild
 from gateway.web.mcp_endpoint import load_product
@@ -65,7 +66,7 @@ async def run_gateway(
     nats_url: str,
     identity: Identity,
     settings: GatewaySettings | None = None,
-    personas: Personas | None = None,
+    personas: DemoPersonas | None = None,
     mcp_server: Callable[[], McpBuild] = load_product,
 ) -> AsyncGenerator[GatewayUnderTest]:
     """A gateway on a free port over the NATS server at `nats_url`."""

@@ -4,10 +4,11 @@ import structlog
 
 from contracts.events.market import TriggeredAlert
 from contracts.symbols import parse_symbol
+from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, watch
 from market_adapter.domain.paper.account import Fact
 from market_adapter.errors import MarketError
-from market_adapter.ports import AlertStore, FactSink, MarketProvider
+from market_adapter.ports import FactSink, MarketProvider
 
 FACT = "alert.triggered.v1"
 
@@ -15,7 +16,7 @@ FACT = "alert.triggered.v1"
 class Alarms:
     """One replica's look at everybody's alerts."""
 
-    def __init__(self, store: AlertStore, provider: MarketProvider, sink: FactSink) -> None:
+    def __init__(self, store: MongoAlerts, provider: MarketProvider, sink: FactSink) -> None:
         self._store = store
         self._provider = provider
         self._sink = sink

@@ -3,8 +3,10 @@
 from contracts.ids import uuid7
 from contracts.market_rpc import ActiveAlert, ForgottenReply, Holdings
 from contracts.memory_rpc import UserRef
+from market_adapter.adapters.mongo_alerts import MongoAlerts
+from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.domain.paper.account import Owner
-from market_adapter.ports import AccountStore, AlertStore, WatchlistStore
+from market_adapter.ports import AccountStore
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.portfolio import PortfolioTools
 from market_adapter.tools.trading import NoArguments
@@ -14,7 +16,7 @@ class Belongings:
     """One method a call."""
 
     def __init__(
-        self, portfolio: PortfolioTools, accounts: AccountStore, alerts: AlertStore, watchlists: WatchlistStore
+        self, portfolio: PortfolioTools, accounts: AccountStore, alerts: MongoAlerts, watchlists: MongoWatchlists
     ) -> None:
         self._portfolio = portfolio
         self._accounts = accounts

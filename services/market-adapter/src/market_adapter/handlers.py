@@ -16,9 +16,11 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.text import Text
+from market_adapter.adapters.mongo_alerts import MongoAlerts
+from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.books import Books
 from market_adapter.errors import MarketError, StoreDownError, TooLateError
-from market_adapter.ports import AlertStore, MarketProvider, WatchlistStore
+from market_adapter.ports import MarketProvider
 from market_adapter.tools.alerts import AlertArguments, AlertRef, AlertTools, ListArguments
 from market_adapter.tools.caller import CallBy, call_by
 from market_adapter.tools.indicators import IndicatorArguments, IndicatorTools
@@ -103,7 +105,9 @@ def user_tools(provider: MarketProvider, books: Books, wall: Clock) -> Sequence[
     return with_notes(provider, tools)
 
 
-def list_tools(provider: MarketProvider, alerts: AlertStore, watchlists: WatchlistStore, wall: Clock) -> Sequence[Tool]:
+def list_tools(
+    provider: MarketProvider, alerts: MongoAlerts, watchlists: MongoWatchlists, wall: Clock
+) -> Sequence[Tool]:
     """The tools on what a user watches."""
     alarm, watch = AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
     tools = [

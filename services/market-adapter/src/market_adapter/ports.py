@@ -1,12 +1,11 @@
 """What the service needs of the world outside."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Protocol
 
 from contracts.symbols import Symbol
 from contracts.text import Text
-from market_adapter.domain.alerts import Alert
 from market_adapter.domain.bars import History
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.paper.account import Account, Fact, Owner
@@ -73,18 +72,6 @@ class Calendar(Protocol):
         ...
 
 
-class SessionStore(Protocol):
-    """Where the sample clock stands, for all replicas and over restarts."""
-
-    async def begin(self, session: date) -> date:
-        """The stored session; stores this one when there is none yet."""
-        ...
-
-    async def advance(self, current: date, to: date) -> bool:
-        """Moves from `current` to `to`, both or neither; False when the clock no longer stands at `current`."""
-        ...
-
-
 class Nudge(Protocol):
     """Tells the other replicas that the sample clock has moved, so that they look at once. May be lost."""
 
@@ -131,80 +118,4 @@ class FactSink(Protocol):
 
     async def tell(self, owner: Owner, fact: Fact) -> None:
         """Stores the fact on the bus; the same one again is the same event. Raises PublishFailed."""
-        ...
-
-
-class AlertStore(Protocol):
-    """Where alerts are kept: one document each, whose state changes once."""
-
-    async def add(self, alert: Alert) -> Alert:
-        """Stores it; the one that is there when its id has been used before."""
-        ...
-
-    async def find(self, owner: Owner, alert_id: str) -> Alert | None:
-        """The owner's alert of this id, whatever its state."""
-        ...
-
-    async def active(self, owner: Owner, symbol: str | None = None) -> Sequence[Alert]:
-        """One owner's active ones, oldest first."""
-        ...
-
-    async def behind(self, market: datetime) -> Sequence[Alert]:
-        """Everybody's active ones that have not seen the market up to this moment."""
-        ...
-
-    async def seen(self, before: Alert, after: Alert) -> bool:
-        """Stores what new bars have done to an active alert; False when somebody else has done so since."""
-        ...
-
-    async def delete(self, owner: Owner, alert_id: str) -> bool:
-        """Makes an active alert inactive (a deleted one stays so); False when there is no such alert."""
-        ...
-
-    async def unannounced(self) -> Sequence[Alert]:
-        """Fired ones that the bus does not have yet."""
-        ...
-
-    async def announced(self, alert_id: str) -> None:
-        """The bus has it."""
-        ...
-
-    async def untold(self, owner: Owner) -> Sequence[Alert]:
-        """Fired ones that the user was not told of, oldest first."""
-        ...
-
-    async def told(self, owner: Owner, alert_ids: Sequence[str]) -> int:
-        """The user has been told; how many of these were untold."""
-        ...
-
-    async def forget(self, owner: Owner) -> int:
-        """Deletes all of theirs."""
-        ...
-
-
-class WatchlistStore(Protocol):
-    """Each user's list of symbols, with the calls that have changed it lately. `check` is asked before each write, and
-    ends the change by raising."""
-
-    async def symbols(self, owner: Owner) -> Sequence[str]:
-        """In the order in which they were added; none when there is no list yet."""
-        ...
-
-    async def made(self, owner: Owner, call: str) -> Sequence[str] | None:
-        """The list, if this call is among the last that have changed it."""
-        ...
-
-    async def add(
-        self, owner: Owner, symbol: str, most: int, call: str, check: Callable[[], None]
-    ) -> Sequence[str] | None:
-        """The list with the symbol in it, once; None when it would be longer than `most`. A call that was made before
-        changes nothing more."""
-        ...
-
-    async def remove(self, owner: Owner, symbol: str, call: str, check: Callable[[], None]) -> Sequence[str]:
-        """The list without the symbol; likewise."""
-        ...
-
-    async def forget(self, owner: Owner) -> int:
-        """Deletes the list."""
         ...

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import structlog
 
+from market_adapter.adapters.mongo_session import MongoSessionStore
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.ports import Nudge, SessionStore
+from market_adapter.ports import Nudge
 from runtime.clock import Clock
 
 POLL_SECONDS = 1.0
@@ -24,7 +25,7 @@ class Replay:
     def __init__(
         self,
         clock: SampleClock,
-        store: SessionStore,
+        store: MongoSessionStore,
         nudge: Nudge,
         time: Clock,
         *,

@@ -94,7 +94,6 @@ from memory.application.webhook_table import WebhookTable
 from memory.domain.facts import Fact
 from memory.errors import StoreUnavailable
 from memory.knowledge.room import Room
-from memory.ports import Principals
 from memory.settings import MemorySettings
 from memory.webhook_parts import webhook_parts
 from runtime.clock import Clock, SystemClock
@@ -135,7 +134,7 @@ class Memory:
         self,
         service: Service,
         *,
-        principals: Principals,
+        principals: SignedPrincipals,
         mongo_settings: MongoSettings,
         redis_settings: RedisSettings,
         settings: MemorySettings,

@@ -17,13 +17,13 @@ from contracts.events.chat import Role
 from contracts.memory_rpc import QUEUE, fact_id
 from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools_rpc import MEMORY_OUTCOME, ToolOutcome
+from memory.adapters.chat_log import ChatLog
 from memory.application.history import Histories
 from memory.application.memories import Memories
 from memory.domain.fact_changes import Change, forget, is_said, remember, update
 from memory.domain.long_term.concepts import plain
 from memory.domain.remembered import Remembered
 from memory.errors import MemoryFault
-from memory.ports import Log
 from runtime.clock import Clock
 from runtime.errors import RpcError
 from runtime.service import Service
@@ -88,7 +88,7 @@ class ChangeData(Snake):
     as_of: datetime
 
 
-def serve(service: Service, memories: Memories, histories: Histories, log: Log, clock: Clock) -> None:
+def serve(service: Service, memories: Memories, histories: Histories, log: ChatLog, clock: Clock) -> None:
     """The tools that change what is remembered."""
     tools = FactTools(memories, histories, log, clock)
     service.serve(REMEMBER, _answering(tools.remember))
@@ -100,7 +100,7 @@ def serve(service: Service, memories: Memories, histories: Histories, log: Log, 
 class FactTools:
     """Changes of single facts, for a model that acts for its user."""
 
-    def __init__(self, memories: Memories, histories: Histories, log: Log, clock: Clock) -> None:
+    def __init__(self, memories: Memories, histories: Histories, log: ChatLog, clock: Clock) -> None:
         self._memories = memories
         self._histories = histories
         self._log = log

@@ -52,6 +52,7 @@ from contracts.rpc import (
     SnapshotRequest,
 )
 from contracts.streams import FACTS
+from memory.adapters.mongo_executions import MongoExecutions
 from memory.application.companies import Companies
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
@@ -75,7 +76,7 @@ from memory.errors import (
     SettingsMoved,
     StoreUnavailable,
 )
-from memory.ports import ExecutionStore, InboxFilter
+from memory.ports import InboxFilter
 from runtime.batch_worker import BatchWorker, each
 from runtime.consumers import ConsumerSpec
 from runtime.errors import ReadFailed, RpcError
@@ -125,7 +126,7 @@ def serve(service: Service, histories: Histories, inbox: Inbox, companies: Compa
     service.serve(IDENTIFY, answering(settings.identify))
 
 
-async def record(executions: ExecutionStore, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:
+async def record(executions: MongoExecutions, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:
     """A tool call's outcome, into the log of tool calls."""
     owner = fact_owner(CALL_COMPLETED, subject)
     if owner is None:

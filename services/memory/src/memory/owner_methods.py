@@ -1,12 +1,13 @@
 """The method with which the door says that a human agent is still there."""
 
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
+from memory.adapters.redis_looks import RedisLooks
 from memory.handlers import answering
-from memory.ports import LogClock, Looks
+from memory.ports import LogClock
 from runtime.service import Service
 
 
-def serve(service: Service, looks: Looks, clock: LogClock) -> None:
+def serve(service: Service, looks: RedisLooks, clock: LogClock) -> None:
     """The method that memory serves."""
 
     async def seen(request: OwnerSeenRequest) -> OwnerSeenReply:

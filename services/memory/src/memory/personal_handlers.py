@@ -25,6 +25,7 @@ from contracts.memory_rpc import (
     UserRef,
 )
 from contracts.symbols import InvalidSymbolError, parse_symbol
+from memory.adapters.mongo_executions import MongoExecutions
 from memory.application.budgets import Budgets
 from memory.application.exporting import Exports
 from memory.application.forgetting import Forgetting
@@ -32,7 +33,7 @@ from memory.application.learning import Learner
 from memory.application.memories import Memories
 from memory.application.usage import Usages
 from memory.handlers import CALL_COMPLETED, EXECUTIONS, answering, fact_owner, record, take_in
-from memory.ports import ExecutionStore, Spent
+from memory.ports import Spent
 from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pulling import Delivery
 from runtime.service import Service
@@ -45,7 +46,7 @@ ADD_TO_WATCHLIST = "add_to_watchlist"
 TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
 
 
-def learn(service: Service, learner: Learner, executions: ExecutionStore) -> None:
+def learn(service: Service, learner: Learner, executions: MongoExecutions) -> None:
     """Tool calls, into their log and as what they teach; what answers teach is adapters/chat_consumer's."""
 
     async def called(delivery: Delivery, event: CloudEvent[ToolCallCompleted]) -> Outcome:
@@ -55,7 +56,7 @@ def learn(service: Service, learner: Learner, executions: ExecutionStore) -> Non
 
 
 async def call_completed(
-    executions: ExecutionStore, learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]
+    executions: MongoExecutions, learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]
 ) -> Ack | DeadLetter:
     """A tool call's outcome, into the log of tool calls and into what is remembered of its user."""
     recorded = await record(executions, subject, event)

@@ -1,8 +1,7 @@
-"""What finding earlier messages needs from outside, as Protocols."""
+"""What stores say of a person's conversations, for the search in them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from memory.domain.keys import Position
 from memory.domain.recall.index import Passage
@@ -22,15 +21,3 @@ class Said:
 
     passages: Sequence[Passage]
     up_to: Position | None
-
-
-class TalkStore(Protocol):
-    """A person's conversations and what was said in them."""
-
-    async def talks(self, company: str, user: str, limit: int) -> list[Talk]:
-        """The person's conversations, latest activity first."""
-        ...
-
-    async def said(self, company: str, conversation: str, since: Position, limit: int) -> Said:
-        """The messages of people and of the assistant after `since`, oldest first."""
-        ...

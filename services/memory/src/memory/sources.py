@@ -16,6 +16,7 @@ from memory import context_handlers, desk_handlers, handlers, insight_handlers, 
 from memory.adapters import desk_facts
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_executions import MongoExecutions
 from memory.application.activity import Activity
 from memory.application.budgets import Budgets
 from memory.application.desk import Desk
@@ -29,7 +30,6 @@ from memory.application.usage import Usages
 from memory.domain.short_term import KEPT
 from memory.knowledge import room as knowledge_room
 from memory.knowledge.room import Room
-from memory.ports import ExecutionStore
 from runtime.direct import StoredFact
 
 EventT = TypeVar("EventT", bound=CloudEvent[Any])
@@ -41,7 +41,7 @@ PROJECTION = f"{CHAT.name}/{DURABLE}"
 def in_mongodb(
     log: ChatLog,
     projection: Projection,
-    executions: ExecutionStore,
+    executions: MongoExecutions,
     usages: Usages,
     insights: Insights,
     reports: Reports,

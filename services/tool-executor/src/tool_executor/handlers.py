@@ -26,6 +26,7 @@ from runtime.principals import Verify
 from runtime.publishing import Publisher
 from runtime.pulling import Delivery
 from runtime.telemetry import span
+from tool_executor.adapters.companies import KnownCompanies
 from tool_executor.adapters.metrics import UNKNOWN, count_call
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view, details_view
@@ -36,7 +37,6 @@ from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.masking import masked
 from tool_executor.domain.plans import Caller, CompanyTools, plan_of
 from tool_executor.pipeline.call import Pipeline, Postponed, Progress
-from tool_executor.ports import Companies
 
 log = structlog.get_logger(__name__)
 
@@ -212,7 +212,7 @@ def _whole(digits: str) -> int | float:
 class CatalogueHandler:
     """Which tools a caller may use now, how often yet, and everything about them."""
 
-    def __init__(self, offers: Offers, companies: Companies, quotas: QuotaReader) -> None:
+    def __init__(self, offers: Offers, companies: KnownCompanies, quotas: QuotaReader) -> None:
         self._offers = offers
         self._companies = companies
         self._quotas = quotas

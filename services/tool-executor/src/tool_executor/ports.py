@@ -1,6 +1,6 @@
 """What the pipeline and the catalogue need of the outside; the adapters are in tool_executor.adapters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,14 +23,6 @@ class Checker(Protocol):
 
     def problems(self, instance: Any) -> Sequence[Problem]:
         """What is wrong, by field; empty when nothing is."""
-        ...
-
-
-class SchemaCompiler(Protocol):
-    """Compiles JSON Schema 2020-12."""
-
-    def compile(self, schema: Mapping[str, Any]) -> Checker:
-        """Raises SchemaBroken; a `$ref` to another document is broken too: nothing is fetched."""
         ...
 
 
@@ -73,31 +65,6 @@ class CallKey:
     call: str
 
 
-class CallRecords(Protocol):
-    """Which calls were started, by whom, and what came of them. Every method raises StoreAway."""
-
-    async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
-        """One atomic step: the record as it is, or a new one that is ours for `lease` seconds.
-
-        Args:
-            renewed: the lease is a short one, kept alive as long as this process lives: its death is known within
-                seconds, and a stall of seconds may be taken for it.
-        """
-        ...
-
-    async def finish(self, key: CallKey, owner: str, result: ToolResult, *, lasting: bool) -> bool:
-        """Records the result, if the call is still the owner's. `lasting`: for as long as there are records at all."""
-        ...
-
-    async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:
-        """Lets go of a call that is still the owner's, so that its id can be tried again at once.
-
-        Args:
-            forget: False leaves the call as one that somebody started: it may have had its effect already.
-        """
-        ...
-
-
 class RateLimiter(Protocol):
     """Limits per user and tool. Every method raises StoreAway."""
 
@@ -107,46 +74,6 @@ class RateLimiter(Protocol):
 
     async def remaining(self, caller: Caller, tool: str, limits: Limits) -> Admission:
         """What is left, consuming nothing."""
-        ...
-
-
-class ResultCache(Protocol):
-    """Results kept for others to use."""
-
-    async def get(self, key: str) -> Data | None:
-        """The kept data; None when there is none. Raises StoreAway."""
-        ...
-
-    async def put(self, key: str, data: Data, seconds: float) -> None:
-        """Keeps the data. Raises StoreAway."""
-        ...
-
-    async def lead(self, key: str, seconds: float) -> str | None:
-        """A token when the caller is the one to compute the value; None when another process is. Raises StoreAway."""
-        ...
-
-    async def follow(self, key: str, seconds: float) -> Data | None:
-        """Waits for the leader's value, at most that long; None when it gave none. Raises StoreAway."""
-        ...
-
-    async def yield_lead(self, key: str, token: str) -> None:
-        """Ends the lead, if it is still held. Raises StoreAway."""
-        ...
-
-    async def generation(self, owner: str) -> str:
-        """A word that belongs into keys of an owner's own data; `forget` changes it. Raises StoreAway."""
-        ...
-
-    async def forget(self, owner: str) -> None:
-        """Makes what is kept of an owner's own data unreachable, what is being computed too. Raises StoreAway."""
-        ...
-
-
-class Companies(Protocol):
-    """What companies' settings say about tools."""
-
-    async def tools_of(self, company: str) -> CompanyTools:
-        """The defaults for a company that has no settings. Raises ServiceAway."""
         ...
 
 

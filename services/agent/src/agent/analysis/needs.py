@@ -1,13 +1,14 @@
 """What analyses need from outside, beside what turns need."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from agent.domain.analysis.planning import ToolInfo
-from agent.ports import Asker, BusClock, Companies, Models, ToolCalls
+from agent.adapters.analysis_facts import AnalysisFacts
+from agent.adapters.json_schemas import JsonSchemas
+from agent.adapters.tool_details import ExecutorTools
+from agent.ports import BusClock, Companies, Models, ToolCalls
 from agent.turns.paying import Spending
-from contracts.events.analysis import AnalysisCompleted, AnalysisRecord
+from contracts.events.analysis import AnalysisRecord
 from runtime.analyses import KeptAnalysis
 from runtime.principals import Verify
 
@@ -24,43 +25,15 @@ class AnalysisStore(Protocol):
         ...
 
 
-class Outcomes(Protocol):
-    """Where finished analyses are told."""
-
-    async def tell(self, outcome: AnalysisCompleted) -> None:
-        """analysis.completed.v1, under an id of its own, so that a repeat is recognised; raises PublishFailed."""
-        ...
-
-    async def refuse(self, outcome: AnalysisCompleted) -> None:
-        """The same of a request that cannot be read, under another id; raises PublishFailed."""
-        ...
-
-
-class Tools(Protocol):
-    """The tools that an analysis may use."""
-
-    async def details(self, company: str, asker: Asker) -> tuple[ToolInfo, ...]:
-        """Those about tickers that the asker may use and that change nothing; raises UnreachableError."""
-        ...
-
-
-class Schemas(Protocol):
-    """JSON Schema 2020-12."""
-
-    def fits(self, schema: Mapping[str, Any], instance: Any) -> bool:
-        """Whether a value fits; a schema that does not compile is fitted by nothing."""
-        ...
-
-
 @dataclass(frozen=True)
 class AnalysisPorts:
     """Everything that an analysis needs from outside."""
 
     store: AnalysisStore
-    outcomes: Outcomes
-    tools: Tools
+    outcomes: AnalysisFacts
+    tools: ExecutorTools
     calls: ToolCalls
-    schemas: Schemas
+    schemas: JsonSchemas
     companies: Companies
     models: Models
     spending: Spending

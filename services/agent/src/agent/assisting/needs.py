@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from agent.adapters.newest import NewestFacts
 from agent.domain.spending import Account
 from agent.domain.turn.journal import Reply
 from agent.errors import HelpRefusedError
-from agent.ports import Companies, Histories, History, Key, Models, Newest, Prompt
+from agent.ports import Companies, Histories, History, Key, Models, Prompt
 from agent.turns.paying import Spending, ask_paid
 from contracts.company import CompanyConfig
 
@@ -19,7 +20,7 @@ class HelpPorts:
 
     companies: Companies
     histories: Histories
-    newest: Newest
+    newest: NewestFacts
     models: Models
     spending: Spending
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agent.ports import Asker, Catalogue, Companies, Encoders, Live, Models, ToolCalls
+from agent.adapters.encodings import Encodings
+from agent.ports import Asker, Catalogue, Companies, Live, Models, ToolCalls
 from agent.turns.paying import Spending
 
 Prove = Callable[[str, str], Asker | None]
@@ -19,7 +20,7 @@ class CompletionPorts:
     tools: ToolCalls
     models: Models
     spending: Spending
-    encoders: Encoders
+    encoders: Encodings
     prove: Prove
     live: Live = field(default_factory=lambda: Untold())
 

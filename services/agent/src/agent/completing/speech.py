@@ -5,7 +5,7 @@ the completion with an error; a caller who does not read along gets no text befo
 """
 
 import asyncio
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 BATCH_SECONDS = 0.03
 """The first piece goes out at once, further ones together, at most this often."""
@@ -15,10 +15,8 @@ class BrokenOffError(Exception):
     """The model broke off after part of its reply had gone out."""
 
 
-class Say(Protocol):
-    """Where text goes; waits while the caller is behind."""
-
-    async def __call__(self, text: str) -> None: ...
+Say = Callable[[str], Awaitable[None]]
+"""Where text goes; waits while the caller is behind."""
 
 
 class Speech:

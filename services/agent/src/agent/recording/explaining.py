@@ -2,8 +2,9 @@
 
 import json
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
+from agent.adapters.turn_archive import TurnArchive
 from agent.domain.spending import Prices
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Call, Journal, Tokens
@@ -12,18 +13,10 @@ from contracts.events.chat import Usage
 from contracts.trying_rpc import ExplainedCall, ExplainedTurn, ExplainReply, ExplainRequest
 
 
-class Recorded(Protocol):
-    """Where records are."""
-
-    async def turn(self, company: str, user: str | None, turn_id: str, answered_at: datetime) -> RecordedTurn | None:
-        """The record of a turn; raises UnreachableError."""
-        ...
-
-
 class Explaining:
     """Turns that are on record."""
 
-    def __init__(self, recorded: Recorded, prices: Prices) -> None:
+    def __init__(self, recorded: TurnArchive, prices: Prices) -> None:
         self._recorded = recorded
         self._prices = prices
 

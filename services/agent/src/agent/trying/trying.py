@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from uuid import uuid4
 
+from agent.adapters.encodings import Encodings
 from agent.completing.needs import CompletionPorts
 from agent.domain.context.compression import Spoken
 from agent.domain.prompt.layers import VisitorInfo, base, layers_of
@@ -15,7 +16,7 @@ from agent.domain.spending import Account
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
-from agent.ports import Asker, Encoders, History, Key, Tool
+from agent.ports import Asker, History, Key, Tool
 from agent.turns.calling import outcomes
 from agent.turns.needs import Limits
 from agent.turns.paying import ask_paid
@@ -28,7 +29,7 @@ from contracts.trying_rpc import TRY_SECONDS, Language, PromptLayer, PromptReply
 class Trying:
     """Prompts and answers of settings that are not saved."""
 
-    def __init__(self, ports: CompletionPorts, encoders: Encoders, limits: Limits) -> None:
+    def __init__(self, ports: CompletionPorts, encoders: Encodings, limits: Limits) -> None:
         self._ports = ports
         self._encoders = encoders
         self._limits = limits

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
+from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import DEFAULT_WINDOW, Window
 from agent.domain.turn.policy import Policy
 from agent.ports import (
@@ -12,7 +13,6 @@ from agent.ports import (
     Companies,
     Contexts,
     Drivers,
-    Encoders,
     Failures,
     Histories,
     Journals,
@@ -59,7 +59,7 @@ class Ports:
     records: Records
     contexts: Contexts
     knowledge: Knowledge
-    encoders: Encoders
+    encoders: Encodings
     own: OwnCalls
     summaries: Summaries
     proposals: Proposals

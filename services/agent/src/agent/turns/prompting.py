@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, Draft, Window, compress
 from agent.domain.context.tokens import Counter, most_tokens
 from agent.domain.knowledge import section, sources
@@ -12,7 +13,7 @@ from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
 from agent.domain.prompt.messages import PAGE_TOOL, conversation
 from agent.domain.turn.journal import Journal
 from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
-from agent.ports import Asker, Encoders, History, Prompt, Tool
+from agent.ports import Asker, History, Prompt, Tool
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.knowledge import KnowledgeFound
@@ -122,7 +123,7 @@ class Composer:
 
 
 async def prompt_for(
-    material: Material, encoders: Encoders, model: str, model_window: int
+    material: Material, encoders: Encodings, model: str, model_window: int
 ) -> tuple[Prompt, Compressed]:
     """The prompt of the turn's next model call, and what was done to make it fit.
 

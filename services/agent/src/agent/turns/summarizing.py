@@ -7,6 +7,7 @@ import asyncio
 
 import structlog
 
+from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import Spoken
 from agent.domain.context.extract import extract, limited
 from agent.domain.prompt.summary import summary_messages
@@ -14,7 +15,7 @@ from agent.domain.providers import small_model
 from agent.domain.spending import Account
 from agent.errors import BudgetSpentError, ModelError
 from agent.measures import SUMMARIES
-from agent.ports import Asker, Contexts, Encoders, Key, Models, Prompt
+from agent.ports import Asker, Contexts, Key, Models, Prompt
 from agent.turns.paying import Spending, ask_paid
 from contracts.company import CompanyConfig
 from contracts.context_rpc import MOST_MESSAGES
@@ -32,7 +33,7 @@ _MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.US
 class Summarizing:
     """One summary a conversation at a time."""
 
-    def __init__(self, contexts: Contexts, encoders: Encoders, models: Models, spending: Spending) -> None:
+    def __init__(self, contexts: Contexts, encoders: Encodings, models: Models, spending: Spending) -> None:
         self._contexts = contexts
         self._encoders = encoders
         self._models = models

@@ -16,9 +16,9 @@ from contracts.events.chat import Action
 from contracts.events.market import ActionDecided, AlertTriggered, OrderClosed, OrderFilled
 from contracts.memory_rpc import UserRef
 from gateway.adapters.asking import ask
+from gateway.adapters.companies import BusCompanies
 from gateway.chat.customers import Customers
 from gateway.errors import not_found
-from gateway.ports import Companies
 from runtime.connection import subscribe
 from runtime.rpc import RpcClient
 
@@ -44,7 +44,7 @@ class BusActions:
     """The market-adapter decides whose an action is; here it is only told who speaks. Where a company trades nothing
     no action waits, whatever was asked for before."""
 
-    def __init__(self, client: RpcClient, companies: Companies) -> None:
+    def __init__(self, client: RpcClient, companies: BusCompanies) -> None:
         self._client = client
         self._companies = companies
 

@@ -7,8 +7,9 @@ import structlog
 
 from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.ids import is_id
+from gateway.adapters.identity import SignedPrincipals
 from gateway.errors import Unavailable, not_found
-from gateway.ports import Caller, Principals
+from gateway.ports import Caller
 from runtime.analyses import Analyses
 from runtime.errors import RuntimeFault
 
@@ -32,7 +33,7 @@ class BusAnalyses:
     """The caller's own analyses; whoever's token it is, another's id is not found. Each method raises Unavailable when
     the bus does not answer in time."""
 
-    def __init__(self, analyses: Analyses, principals: Principals) -> None:
+    def __init__(self, analyses: Analyses, principals: SignedPrincipals) -> None:
         self._analyses = analyses
         self._principals = principals
 

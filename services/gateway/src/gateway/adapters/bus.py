@@ -44,6 +44,7 @@ class NatsBus:
         self._publisher = publisher
 
     async def presence(self, company: str, conversation: str, kind: PresenceKind, data: Wire, source: str) -> None:
+        """Tells the other sockets of a conversation; `source` is the socket's own id."""
         event = CloudEvent[Wire](
             source=SOURCE,
             type=f"live.presence.{kind.value}.v1",
@@ -54,6 +55,7 @@ class NatsBus:
         await self._publisher.publish_live(subject, event_json(event), {ORIGIN_HEADER: source})
 
     async def fact(self, kind: str, company: str, user: str | None, data: Wire, *, identity: str) -> None:
+        """Appends a fact to FACTS; raises Unavailable."""
         event = CloudEvent[Wire](
             id=derive_id(identity), source=SOURCE, type=kind, subject=f"{company}/{user or '-'}", data=data
         )

@@ -31,31 +31,37 @@ class BusCompanies:
         self._cache = cache
 
     async def get(self, company: str) -> CompanySettings | None:
+        """The settings; None when there is no such company. Raises Unavailable."""
         try:
             return await self._cache.get(company)
         except RpcError as error:
             raise meaning(COMPANY_GET, error) from error
 
     async def newest(self, company: str) -> CompanySettings | None:
+        """The settings as they are now, not from a cache; None when there are none."""
         try:
             return await self._cache.newest(company)
         except RpcError as error:
             raise meaning(COMPANY_GET, error) from error
 
     async def create(self, config: dict[str, Any]) -> CompanySettings:
+        """A company's first settings (camelCase); raises Refused: BAD_FIELD with fields, CONFLICT."""
         saved = await ask(self._client, COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=SAVE_SECONDS)
         self._cache.learn(saved.settings)
         return saved.settings
 
     async def patch(self, company: str, version: int, patch: dict[str, Any]) -> CompanySettings:
+        """After a merge patch on `version`; raises Refused: BAD_FIELD with fields, NOT_FOUND, PRECONDITION_FAILED."""
         request = CompanyPatchRequest(company_id=company, version=version, patch=patch)
         saved = await ask(self._client, COMPANY_PATCH, request, deadline=SAVE_SECONDS)
         self._cache.learn(saved.settings)
         return saved.settings
 
     async def page(self, after: str, limit: int) -> CompaniesReply:
+        """The companies behind `after`, in the order of their ids."""
         return await ask(self._client, COMPANY_LIST, CompaniesRequest(after=after, limit=limit))
 
     async def delete(self, company: str) -> bool:
+        """Deletes a company and all that there is of it; False: there is none."""
         request = CompanyRequest(company_id=company)
         return (await ask(self._client, COMPANY_DELETE, request, deadline=DELETE_SECONDS)).deleted

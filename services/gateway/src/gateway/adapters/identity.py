@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens, derive_key
 from gateway.errors import TokenExpired, TokenInvalid, Unavailable
-from gateway.ports import Caller, Principals, SignedPrincipal, Tokens, Visit, VisitorToken
+from gateway.ports import Caller, SignedPrincipal, Tokens, Visit, VisitorToken
 from runtime.clock import Clock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
@@ -20,7 +20,7 @@ class Identity:
     """What proves who is who. `conversation_key` signs the ids of conversations, `seal_key` what clients carry."""
 
     tokens: Tokens
-    principals: Principals
+    principals: "SignedPrincipals"
     conversation_key: bytes
     seal_key: bytes
 
@@ -85,6 +85,7 @@ class SignedPrincipals:
         self._signed: OrderedDict[tuple[str, ...], tuple[str, float]] = OrderedDict()
 
     def sign(self, caller: Caller, conversation: str | None, language: str | None) -> str:
+        """A compact JWS for data.principal, of one conversation or of none; the same one while it is fresh."""
         key = (caller.company, caller.subject, caller.role, caller.plan, conversation or "", language or "")
         now = self._clock.now().timestamp()
         known = self._signed.get(key)
@@ -105,11 +106,13 @@ class SignedPrincipals:
         return principal
 
     def vouch(self, caller: Caller, conversation: str | None) -> SignedPrincipal:
+        """A principal of its own, with its expiry, for somebody else to use."""
         expires = int(self._clock.now().timestamp()) + self._ttl
         principal = Principal(caller.subject, caller.role, caller.company, caller.plan, expires, conversation)
         return SignedPrincipal(self._signer.sign(principal), float(expires))
 
     def renewed(self, principal: str, company: str) -> str | None:
+        """The same principal, valid from now on, expired or not; None when it is not ours or of another company."""
         try:
             read = self._verifier.verify(principal, expired_too=True)
         except InvalidToken:
@@ -119,6 +122,7 @@ class SignedPrincipals:
         return self._signer.sign(replace(read, exp=int(self._clock.now().timestamp()) + self._ttl))
 
     def subject(self, principal: str, company: str) -> str | None:
+        """Whose principal this is, expired or not; None when it is not ours or of another company."""
         try:
             read = self._verifier.verify(principal, expired_too=True)
         except InvalidToken:

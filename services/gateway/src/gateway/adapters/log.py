@@ -53,18 +53,21 @@ class NatsLog:
         self._reading_bounds.forget()
 
     async def snapshot(self, company: str, conversation: str, at_least: int = 0) -> Snapshot:
+        """The last fact of each kind, at least as new as `at_least`."""
         try:
             return await self._conversations.snapshot(company, conversation, at_least, deadline=READ_DEADLINE)
         except ReadFailed as error:
             raise _away(error) from error
 
     async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
+        """The facts in (after, up_to], in order."""
         try:
             return facts_of(await self._conversations.read(company, conversation, after, up_to, deadline=READ_DEADLINE))
         except ReadFailed as error:
             raise _away(error) from error
 
     async def near(self, company: str, conversation: str, up_to: int, distance: int) -> tuple[list[Fact], bool]:
+        """The facts up to `up_to` that are among the log's last `distance`, in order; whether these are all of them."""
         bounds = await self.bounds()
         after = max(bounds.first_seq - 1, bounds.last_seq - distance, 0)
         facts = await self.read(company, conversation, after, up_to)
@@ -82,12 +85,14 @@ class NatsLog:
         return first is not None and begun > first.time.timestamp() + CLOCKS
 
     async def first_visitor(self, company: str, conversation: str) -> Fact | None:
+        """The first visitor message that the stream still holds."""
         try:
             return await self._conversations.first_visitor(company, conversation)
         except ReadFailed as error:
             raise _away(error) from error
 
     async def bounds(self) -> Bounds:
+        """Incarnation and first and last sequence of the whole log."""
         now = self._clock.monotonic()
         if self._bounds is not None and now - self._bounds[0] < BOUNDS_AGE:
             return self._bounds[1]
@@ -112,6 +117,8 @@ class NatsLog:
         return self._room[1] if self._room else None
 
     async def append(self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str) -> Appended:
+        """Appends a fact under an id derived from company, conversation, kind and `identity`; raises Unavailable: no
+        acknowledgement within 15 s, try again with the same identity."""
         new = _new_fact(company, conversation, kind, data, identity)
         with _publishing():
             return await self._writer.append(company, conversation, new)
@@ -119,6 +126,9 @@ class NatsLog:
     async def append_if(
         self, company: str, conversation: str, kind: ChatKind, *, identity: str, decide: Decide
     ) -> Appended | None:
+        """Appends what `decide` makes of the newest snapshot, fenced, and decides again when something newer got there
+        first; None: it makes nothing of it."""
+
         async def new(now: Snapshot) -> NewFact | None:
             data = await decide(now)
             return None if data is None else _new_fact(company, conversation, kind, data, identity)
@@ -130,6 +140,11 @@ class NatsLog:
     async def append_again(
         self, company: str, conversation: str, fact: Fact, data: Json, *, identity: str, fence: int
     ) -> Appended:
+        """A fact once more at the end of its conversation: its own event and id, with `data`.
+
+        Raises:
+            FenceRefused: the conversation holds something newer than `fence`.
+        """
         body = orjson.dumps({**fact.event, "data": data})
         with _publishing():
             return await self._writer.append_event(company, conversation, fact.kind, body, identity, fence=fence)

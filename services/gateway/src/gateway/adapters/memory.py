@@ -39,6 +39,7 @@ class BusMemory:
     async def snapshot(
         self, company: str, conversation: str, min_seq: int, limit: int, *, events: bool
     ) -> rpc.SnapshotReply:
+        """The last messages, at least as new as min_seq."""
         request = rpc.SnapshotRequest(
             company_id=company, conversation_id=conversation, min_seq=min_seq, limit=limit, events=events
         )
@@ -47,35 +48,43 @@ class BusMemory:
         return await ask(self._client, rpc.SNAPSHOT, request)
 
     async def owner_seen(self, company: str, conversation: str, operator: str) -> None:
+        """A human agent has just read or typed in the conversation."""
         request = owner_rpc.OwnerSeenRequest(company_id=company, conversation_id=conversation, operator_id=operator)
         await ask(self._client, owner_rpc.OWNER_SEEN, request)
 
     async def facts(self, company: str, conversation: str, since: int, min_seq: int) -> rpc.FactsReply:
+        """A page of durable facts after `since`."""
         request = rpc.FactsRequest(company_id=company, conversation_id=conversation, since=since, min_seq=min_seq)
         return await ask(self._client, rpc.FACTS_AFTER, request)
 
     async def message(self, company: str, conversation: str, message_id: str) -> rpc.MessageView | None:
+        """A message by its id."""
         request = rpc.MessageByIdRequest(company_id=company, conversation_id=conversation, message_id=message_id)
         return (await ask(self._client, rpc.MESSAGE_BY_ID, request)).message
 
     async def identify(self, company: str, token: str) -> identity_rpc.IdentifyReply:
+        """Whom a JWT signed by the company names, or what is wrong with it."""
         request = identity_rpc.IdentifyRequest(company_id=company, token=token)
         return await ask(self._client, identity_rpc.IDENTIFY, request)
 
     async def latest(self, company: str, user: str) -> str | None:
+        """The id of a user's latest conversation."""
         request = rpc.LatestConversationRequest(company_id=company, user_id=user)
         return (await self._begin(rpc.LATEST_CONVERSATION, request)).conversation_id
 
     async def conversation(self, company: str, conversation: str) -> rpc.ConversationView | None:
+        """A conversation as the inbox shows it."""
         request = rpc.ConversationRef(company_id=company, conversation_id=conversation)
         return (await ask(self._client, rpc.CONVERSATION, request)).conversation
 
     async def conversations(self, request: rpc.ConversationsRequest) -> rpc.ConversationsReply:
+        """A page of the inbox."""
         return await ask(self._client, rpc.CONVERSATIONS, request)
 
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
     ) -> rpc.MessagesReply:
+        """A page of a conversation's messages, oldest first; `latest`: the last page, and then those before it."""
         request = rpc.MessagesRequest(
             company_id=company, conversation_id=conversation, limit=limit, cursor=cursor, latest=latest
         )

@@ -14,9 +14,10 @@ from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolErro
 from contracts.ids import is_id, uuid7
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
+from gateway.adapters.identity import SignedPrincipals
 from gateway.adapters.log import SOURCE
 from gateway.errors import Unavailable
-from gateway.ports import Caller, Principals, ToolCall
+from gateway.ports import Caller, ToolCall
 from runtime.call_answers import CallAnswers, last_of
 from runtime.errors import PublishFailed, PublishTimeout, RpcError
 from runtime.publishing import Publisher
@@ -43,7 +44,7 @@ _MOST_NAMES = 2000
 class BusTools:
     """The tool-executor behind the bus."""
 
-    def __init__(self, publisher: Publisher, rpc: RpcClient, inbox: ReplyInbox, principals: Principals) -> None:
+    def __init__(self, publisher: Publisher, rpc: RpcClient, inbox: ReplyInbox, principals: SignedPrincipals) -> None:
         self._publisher = publisher
         self._rpc = rpc
         self._inbox = inbox
@@ -51,6 +52,7 @@ class BusTools:
         self._categories: OrderedDict[str, str] = OrderedDict()
 
     async def catalogue(self, caller: Caller, language: str) -> list[CatalogueTool]:
+        """The caller's tools, with quota; raises Unavailable."""
         request = _request(caller, language).model_copy(update={"with_quota": True})
         try:
             return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
@@ -58,6 +60,7 @@ class BusTools:
             raise Unavailable("the tools cannot be listed now: try again") from error
 
     async def every(self, company: str, language: str) -> list[CatalogueTool]:
+        """All tools that a user of the company could have on some plan; raises Unavailable."""
         request = CatalogueRequest(company_id=company, role="user", plan="premium", language=language)
         try:
             return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
@@ -65,6 +68,7 @@ class BusTools:
             raise Unavailable("the tools cannot be listed now: try again") from error
 
     async def details(self, caller: Caller, language: str) -> list[ToolDetails]:
+        """The caller's tools with both schemas and what they do, in the catalogue's own order; raises Unavailable."""
         request = ToolDetailsRequest(
             company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None
         )
@@ -74,6 +78,7 @@ class BusTools:
             raise Unavailable("the tools cannot be listed now: try again") from error
 
     async def quota(self, caller: Caller, name: str) -> CatalogueTool | None:
+        """One tool with what is left of its limits; None when it is not the caller's or nobody can say now."""
         request = _request(caller, "en").model_copy(update={"with_quota": True, "name": name})
         try:
             found = (await self._rpc.call(CATALOGUE, request, deadline=_QUOTA_SECONDS)).tools
@@ -82,6 +87,7 @@ class BusTools:
         return found[0] if found else None
 
     async def call(self, caller: Caller, asked: ToolCall) -> ToolResult:
+        """The result, always: UNAVAILABLE and TIMEOUT are results too."""
         started = time.monotonic()
         try:
             category = await self._category(caller, asked.tool)

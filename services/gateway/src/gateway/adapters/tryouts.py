@@ -5,7 +5,8 @@ from datetime import datetime
 from contracts import trying_rpc
 from contracts.company import CompanyConfig, ToolConfig
 from gateway.adapters.asking import ask
-from gateway.ports import Caller, Principals
+from gateway.adapters.identity import SignedPrincipals
+from gateway.ports import Caller
 from runtime.rpc import RpcClient
 
 TRY_SECONDS = trying_rpc.TRY_SECONDS + 1.0
@@ -18,7 +19,7 @@ class BusTryouts:
     Each method raises Unavailable when nobody answers in time, Refused and Limited with the service's own code.
     """
 
-    def __init__(self, client: RpcClient, principals: Principals) -> None:
+    def __init__(self, client: RpcClient, principals: SignedPrincipals) -> None:
         self._client = client
         self._principals = principals
 

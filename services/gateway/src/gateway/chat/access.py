@@ -2,9 +2,12 @@
 
 import structlog
 
+from gateway.adapters.identity import SignedPrincipals
+from gateway.adapters.log import NatsLog
+from gateway.adapters.memory import BusMemory
 from gateway.domain.conversation_ids import is_issued_to, new_conversation_id
 from gateway.errors import Unavailable, not_found
-from gateway.ports import Caller, Log, Memory, Principals
+from gateway.ports import Caller
 
 log = structlog.get_logger(__name__)
 
@@ -12,7 +15,7 @@ log = structlog.get_logger(__name__)
 class Access:
     """Ownership, proved by the id itself, by the log's first message, or by memory; in this order of cost."""
 
-    def __init__(self, log: Log, memory: Memory, principals: Principals, id_key: bytes) -> None:
+    def __init__(self, log: NatsLog, memory: BusMemory, principals: SignedPrincipals, id_key: bytes) -> None:
         self._log = log
         self._memory = memory
         self._principals = principals

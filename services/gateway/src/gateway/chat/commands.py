@@ -28,10 +28,15 @@ from contracts.events.fact import ConversationRated, FeedbackGiven
 from contracts.ids import derive_id, turn_id, uuid7
 from contracts.office_hours import opening
 from contracts.person_rules import Asking, ruling
+from gateway.adapters.bus import NatsBus
+from gateway.adapters.companies import BusCompanies
+from gateway.adapters.identity import SignedPrincipals
+from gateway.adapters.log import NatsLog
+from gateway.adapters.memory import BusMemory
 from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import Refused, Unavailable, not_found
-from gateway.ports import Bus, Caller, Companies, Decide, Log, Memory, Principals
+from gateway.ports import Caller, Decide
 from runtime.clock import Clock
 from runtime.publishing import Appended
 
@@ -69,12 +74,12 @@ class Commands:
 
     def __init__(
         self,
-        log: Log,
-        bus: Bus,
-        memory: Memory,
-        principals: Principals,
+        log: NatsLog,
+        bus: NatsBus,
+        memory: BusMemory,
+        principals: SignedPrincipals,
         shares: CompanyShares,
-        companies: Companies,
+        companies: BusCompanies,
         clock: Clock,
     ) -> None:
         self._log = log

@@ -2,8 +2,9 @@
 
 from collections import OrderedDict
 
+from gateway.adapters.memory import BusMemory
 from gateway.errors import GatewayError
-from gateway.ports import Caller, Memory
+from gateway.ports import Caller
 from runtime.clock import Clock
 
 EVERY = 20.0
@@ -15,7 +16,7 @@ MOST = 10_000
 class Looks:
     """Tells memory of looks."""
 
-    def __init__(self, memory: Memory, clock: Clock) -> None:
+    def __init__(self, memory: BusMemory, clock: Clock) -> None:
         self._memory = memory
         self._clock = clock
         self._told: OrderedDict[tuple[str, str, str], float] = OrderedDict()

@@ -11,6 +11,8 @@ from contracts.conversation import Fact, Snapshot, message_view, owner_event
 from contracts.rpc import TurnState
 from contracts.ws import Cursor
 from gateway.adapters.agents import BusAgents
+from gateway.adapters.log import NatsLog
+from gateway.adapters.memory import BusMemory
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.standing import Standing
 from gateway.domain import server_frames
@@ -28,7 +30,6 @@ from gateway.domain.recovery import (
 from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError, Unavailable
 from gateway.metrics import RESYNCED
-from gateway.ports import Log, Memory
 
 log = structlog.get_logger(__name__)
 
@@ -58,8 +59,8 @@ class Recovery:
     def __init__(
         self,
         hub: Hub,
-        log_: Log,
-        memory: Memory,
+        log_: NatsLog,
+        memory: BusMemory,
         agents: BusAgents,
         standing: Standing,
         *,

@@ -7,8 +7,10 @@ from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact, Snapshot, may_answer
 from contracts.errors import ErrorCode
 from contracts.ids import turn_id
+from gateway.adapters.companies import BusCompanies
+from gateway.adapters.identity import SignedPrincipals
+from gateway.adapters.log import NatsLog
 from gateway.errors import Refused
-from gateway.ports import Log, Principals, Settings
 from runtime.errors import FenceRefused
 from runtime.publishing import Appended
 
@@ -16,7 +18,7 @@ from runtime.publishing import Appended
 class Replays:
     """Asks again what can still be answered."""
 
-    def __init__(self, log: Log, principals: Principals, settings: Settings) -> None:
+    def __init__(self, log: NatsLog, principals: SignedPrincipals, settings: BusCompanies) -> None:
         self._log = log
         self._principals = principals
         self._settings = settings

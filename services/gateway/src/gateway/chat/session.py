@@ -15,6 +15,9 @@ import structlog
 from contracts import ws
 from contracts.errors import ErrorCode
 from contracts.events.chat import Page
+from gateway.adapters.bus import NatsBus
+from gateway.adapters.companies import BusCompanies
+from gateway.adapters.log import NatsLog
 from gateway.chat.access import Access
 from gateway.chat.commands import Commands
 from gateway.chat.customers import Customers, has_account
@@ -28,7 +31,7 @@ from gateway.domain import client_frames, server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenInvalid, Unavailable, not_found
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
-from gateway.ports import Bus, Caller, Companies, Log, Socket, Tokens
+from gateway.ports import Caller, Socket, Tokens
 from runtime.clock import Clock
 from runtime.correlation import correlated
 
@@ -58,12 +61,12 @@ class Chat:
     """What every session works with."""
 
     tokens: Tokens
-    companies: Companies
+    companies: BusCompanies
     access: Access
     recovery: Recovery
     commands: Commands
-    bus: Bus
-    log: Log
+    bus: NatsBus
+    log: NatsLog
     hub: Hub
     customers: Customers
     inboxes: Inboxes

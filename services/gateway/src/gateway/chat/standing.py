@@ -12,8 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 from contracts.conversation import Fact
 from contracts.events.chat import Action, ActionState
 from contracts.rpc import MessageView
+from gateway.adapters.memory import BusMemory
 from gateway.errors import GatewayError
-from gateway.ports import Actions, Memory
+from gateway.ports import Actions
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +26,7 @@ MOST = 100
 class Standing:
     """Asks the market, and memory whose conversation it is; only where something is told as pending."""
 
-    def __init__(self, actions: Actions, memory: Memory) -> None:
+    def __init__(self, actions: Actions, memory: BusMemory) -> None:
         self._actions = actions
         self._memory = memory
 

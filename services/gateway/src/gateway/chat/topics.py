@@ -12,9 +12,10 @@ import structlog
 from contracts.desk_rpc import ConversationUpdate
 from contracts.ids import derive_id
 from gateway.adapters.desk import BusDesk
+from gateway.adapters.memory import BusMemory
 from gateway.domain.conversation_ids import begun_at, following_conversation_id, new_conversation_id
 from gateway.errors import GatewayError, Unavailable
-from gateway.ports import Caller, Memory
+from gateway.ports import Caller
 from runtime.clock import Clock
 
 log = structlog.get_logger(__name__)
@@ -29,7 +30,7 @@ MOST_FOLLOWING = 5
 class Topics:
     """Asks memory how conversations stand, and tells it which follows which."""
 
-    def __init__(self, memory: Memory, desk: BusDesk, clock: Clock, id_key: bytes) -> None:
+    def __init__(self, memory: BusMemory, desk: BusDesk, clock: Clock, id_key: bytes) -> None:
         self._memory = memory
         self._desk = desk
         self._clock = clock

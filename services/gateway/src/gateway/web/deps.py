@@ -9,13 +9,18 @@ from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
 from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.channels import BusChannels
+from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
 from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
+from gateway.adapters.identity import SignedPrincipals
 from gateway.adapters.knowledge import BusKnowledge
+from gateway.adapters.memory import BusMemory
+from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.records import BusRecords
 from gateway.adapters.sightings import BusSightings
 from gateway.adapters.sign_in import SignIn
+from gateway.adapters.tools import BusTools
 from gateway.adapters.tryouts import BusTryouts
 from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
@@ -26,17 +31,7 @@ from gateway.chat.standing import Standing
 from gateway.chat.topics import Topics
 from gateway.doors.threads import Threads
 from gateway.errors import Refused, TokenInvalid
-from gateway.ports import (
-    Actions,
-    Caller,
-    Companies,
-    Memory,
-    Personas,
-    Principals,
-    Settings,
-    Tokens,
-    Tools,
-)
+from gateway.ports import Actions, Caller, Tokens
 from runtime.clock import Clock
 from runtime.correlation import begin
 
@@ -46,16 +41,16 @@ class Api:
     """What routes use; built in app.py."""
 
     tokens: Tokens
-    companies: Companies
+    companies: BusCompanies
     access: Access
     commands: Commands
     threads: Threads
-    memory: Memory
+    memory: BusMemory
     door: Door
-    tools: Tools
+    tools: BusTools
     actions: Actions
     standing: Standing
-    settings: Settings
+    settings: BusCompanies
     knowledge: BusKnowledge
     writers: BusWriters
     completions: BusCompletions
@@ -66,13 +61,13 @@ class Api:
     channels: BusChannels
     failures: BusFailures
     replays: Replays
-    principals: Principals
+    principals: SignedPrincipals
     analyses: BusAnalyses
     sightings: BusSightings
     clock: Clock
     seal_key: bytes
     dev: bool = False
-    personas: Personas | None = None
+    personas: DemoPersonas | None = None
     sign_in: SignIn | None = None
 
 

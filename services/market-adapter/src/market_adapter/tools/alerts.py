@@ -7,10 +7,11 @@ from pydantic import Field
 from contracts.envelope import Snake
 from contracts.ids import derive_id
 from contracts.text import Text
+from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, AlertState, Condition
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import NotFoundError, RefusedError
-from market_adapter.ports import AlertStore, MarketProvider
+from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced, SymbolArguments, SymbolText
 from market_adapter.tools.trading import Amount
@@ -87,7 +88,7 @@ class DeletedAlertData(Snake):
 class AlertTools:
     """A user's alerts."""
 
-    def __init__(self, provider: MarketProvider, store: AlertStore, wall: Clock) -> None:
+    def __init__(self, provider: MarketProvider, store: MongoAlerts, wall: Clock) -> None:
         self._provider = provider
         self._store = store
         self._wall = wall

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from contracts.text import Text
+from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import RefusedError
-from market_adapter.ports import MarketProvider, WatchlistStore
+from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced, SymbolArguments
 from market_adapter.tools.trading import NoArguments
@@ -23,7 +24,7 @@ class WatchlistData(Sourced):
 class WatchlistTools:
     """A user's list of symbols."""
 
-    def __init__(self, provider: MarketProvider, store: WatchlistStore) -> None:
+    def __init__(self, provider: MarketProvider, store: MongoWatchlists) -> None:
         self._provider = provider
         self._store = store
 

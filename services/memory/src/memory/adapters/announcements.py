@@ -28,6 +28,8 @@ class BusAnnouncements:
         self._facts = facts
 
     async def company_changed(self, settings: CompanySettings, again: str | None = None) -> None:
+        """company.config.changed.v1, secrets hidden; returns once it is stored. `again`: names a repeat of what was
+        told long ago."""
         company = settings.config.company_id
         event = CloudEvent(
             id=derive_id(company, COMPANY_CHANGED, str(settings.version)),
@@ -44,15 +46,18 @@ class BusAnnouncements:
         )
 
     async def company_told(self, company: str) -> tuple[CompanySettings, datetime] | None:
+        """What the bus holds as the newest settings, and since when."""
         stored = await self._facts.last(fact(COMPANY_CHANGED, company, None))
         settings = None if stored is None else _settings(stored)
         return None if stored is None or settings is None else (settings, stored.time)
 
     async def companies_told(self) -> list[CompanySettings]:
+        """The newest settings that the bus holds, of every company."""
         stored = await self._facts.last_of_each([f"{COMPANY_CHANGED}.*.-"])
         return [settings for one in stored if (settings := _settings(one)) is not None]
 
     async def memory_updated(self, company: str, user: str, fields: Sequence[str], turn: str | None) -> None:
+        """memory.updated.v1; returns once it is stored."""
         name = derive_id(company, user, MEMORY_UPDATED, turn) if turn else uuid7()
         event = CloudEvent(
             id=name,

@@ -34,6 +34,7 @@ class StreamErasure:
         self._letters = DeadLetters(client)
 
     async def erase(self, company: str, user: str, conversations: Sequence[str]) -> None:
+        """Deletes everything of the user; raises BusUnavailable."""
         try:
             for name in conversations:
                 await self._js.purge_stream(CHAT.name, subject=conversation_tree(company, name))
@@ -64,6 +65,7 @@ class StreamErasure:
             raise BusUnavailable(f"a company could not be taken out of the streams: {error!r}"[:300]) from error
 
     async def erase_told(self, company: str, user: str, conversations: Sequence[str]) -> None:
+        """Deletes what was told of the conversations in the user's name; raises BusUnavailable."""
         names = frozenset(conversations)
         try:
             for event_type in _fact_types():

@@ -44,6 +44,7 @@ class CacheErasure:
         """The connection's end ends it."""
 
     async def erase(self, company: str, user: str, conversations: Sequence[str]) -> None:
+        """Deletes everything of the user in Redis and in every replica's own memory; raises CacheUnavailable."""
         self._drop(company, conversations)
         for start in range(0, len(conversations), 100):
             names = list(conversations[start : start + 100])

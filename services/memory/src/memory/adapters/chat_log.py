@@ -34,14 +34,17 @@ class ChatLog:
 
     @property
     def era(self) -> int:
+        """The incarnation of the log: its creation, ms since the epoch."""
         return era_of(self._known.created_at)
 
     @property
     def first_seq(self) -> int:
+        """The first sequence that it holds, as far as known."""
         return self._known.first_seq
 
     @property
     def whole_from(self) -> int:
+        """From this sequence on nothing was trimmed, as far as known."""
         return self._known.whole_from
 
     @property
@@ -51,9 +54,15 @@ class ChatLog:
         return self._bounds
 
     async def end(self) -> int:
+        """The log's last sequence, now."""
         return (await self.refresh()).last_seq
 
     async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
+        """The conversation's facts with after < seq ≤ up_to, in order. It is sure to reach `up_to`.
+
+        Raises:
+            UnknownSequence: the log ends before `up_to`.
+        """
         if after >= up_to:
             return []
         clock = asyncio.get_running_loop().time
@@ -79,6 +88,7 @@ class ChatLog:
         return bounds.first_seq > seq or bounds.last_seq == 0 == seq
 
     async def append_if(self, company: str, conversation: str, decide: Decide) -> Appended | None:
+        """Appends what `decide` makes of the newest snapshot, fenced (runtime.conversation); None: nothing."""
         return await self._writer.append_if(company, conversation, decide)
 
     def fact(self, stored: StoredFact) -> Fact | None:

@@ -48,6 +48,7 @@ class Market:
         self._known: OrderedDict[str, tuple[bool, float]] = OrderedDict()
 
     async def known(self, symbols: list[str]) -> frozenset[str]:
+        """Those of the symbols that have a price; raises MarketUnavailable."""
         now = time.monotonic()
         heard = {name: self._known[name][0] for name in symbols if self._known.get(name, (False, 0.0))[1] > now}
         unheard = [name for name in dict.fromkeys(symbols) if name not in heard]
@@ -57,6 +58,7 @@ class Market:
         return frozenset(found)
 
     async def quotes(self, symbols: Sequence[str]) -> dict[str, QuoteView]:
+        """Prices by symbol, of those that a provider knows."""
         asked = list(dict.fromkeys(symbols))[:ASKED]
         if not asked:
             return {}
@@ -72,16 +74,19 @@ class Market:
         return quotes
 
     async def status(self) -> MarketStatusReply:
+        """The sessions, now."""
         question = self._rpc.call(MARKET_STATUS, MarketStatusRequest(), deadline=within(DEADLINE))
         return await _answered(question, "whether it is open")
 
     async def events(self, symbols: Sequence[str]) -> list[MarketEvent]:
+        """What lies ahead of these symbols and of the economy, soonest first."""
         request = MarketEventsRequest(symbols=list(symbols)[:ASKED])
         return (
             await _answered(self._rpc.call(MARKET_EVENTS, request, deadline=within(DEADLINE)), "what lies ahead")
         ).events
 
     async def holdings(self, company: str, user: str) -> Holdings:
+        """What the user holds and watches."""
         question = self._rpc.call(HOLDINGS, UserRef(company_id=company, user_id=user), deadline=within(DEADLINE))
         return await _answered(question, "what a user holds")
 

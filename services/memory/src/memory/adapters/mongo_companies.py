@@ -20,23 +20,28 @@ class MongoCompanies:
         self._rows = collection
 
     async def get(self, company: str) -> CompanySettings | None:
+        """The settings; None: there are none."""
         found = await self.kept(company)
         return None if found is None or found.deleted else found
 
     async def kept(self, company: str) -> CompanySettings | None:
+        """As `get`, or what is left of a deleted company."""
         async with speaking("read company settings"):
             row = await self._rows.find_one({"_id": company})
         return _settings(row) if row else None
 
     async def create(self, settings: CompanySettings, over: int | None = None) -> bool:
+        """Stores the first version, or the first after a deletion with the version `over`; False: there are some."""
         async with speaking("create company settings"):
             return await put_over(self._rows, _row(settings), over)
 
     async def replace(self, settings: CompanySettings, over: int | None = None) -> bool:
+        """Stores settings.version over the version `over`, or the one before; False: another is there."""
         async with speaking("change company settings"):
             return await put_over(self._rows, _row(settings), settings.version - 1 if over is None else over)
 
     async def with_webhooks(self) -> list[CompanySettings]:
+        """The settings of all that have webhooks; raises StoreUnavailable."""
         async with speaking("read companies with webhooks"):
             return [_settings(row) for row in await self._rows.find({"hooks": True}).to_list()]
 
@@ -46,11 +51,13 @@ class MongoCompanies:
             return [_settings(row) for row in await self._rows.find({"site": True}).to_list()]
 
     async def after(self, company: str, limit: int) -> list[CompanySettings]:
+        """What is kept of the companies that come after `company`, in order."""
         async with speaking("read companies"):
             found = self._rows.find({"_id": {"$gt": company}}).sort("_id", ASCENDING).limit(limit)
             return [_settings(row) for row in await found.to_list()]
 
     async def living(self, company: str, limit: int) -> list[CompanySettings]:
+        """As `after`, without deleted ones."""
         async with speaking("list companies"):
             where = {"_id": {"$gt": company}, "deleted": {"$ne": True}}
             return [
@@ -58,11 +65,13 @@ class MongoCompanies:
             ]
 
     async def unannounced(self, limit: int) -> list[CompanySettings]:
+        """Settings whose latest version may not have been told on the bus."""
         async with speaking("read unannounced settings"):
             found = self._rows.find({"unannounced": {"$gt": 0}}).sort("unannounced", ASCENDING).limit(limit)
             return [_settings(row) for row in await found.to_list()]
 
     async def announced(self, company: str, version: int) -> None:
+        """That version has been told."""
         async with speaking("mark company settings as announced"):
             await self._rows.update_one({"_id": company, "version": version}, {"$unset": {"unannounced": ""}})
 

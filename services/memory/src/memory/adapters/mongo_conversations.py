@@ -45,6 +45,7 @@ class MongoConversations:
         self._unknown = UnknownFields(ConversationFields.__annotations__)
 
     async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Conversation]:
+        """The states that are there, by (company, conversation)."""
         where = {"_id": {"$in": [conversation_key(*key) for key in keys]}}
         async with speaking("read conversations"):
             rows = await self._rows.find(where).to_list()
@@ -52,6 +53,8 @@ class MongoConversations:
         return {(state.company, state.conversation): state for state in states}
 
     async def save(self, states: Sequence[Conversation]) -> list[Conversation]:
+        """Stores each state whose version is still the stored one (0: not there yet), as version + 1. Returns those
+        that somebody else changed meanwhile."""
         if not states:
             return []
         token = uuid4().hex
@@ -79,6 +82,7 @@ class MongoConversations:
         return [state for state in states if conversation_key(state.company, state.conversation) not in ours]
 
     async def latest_of(self, company: str, user_id: str) -> str | None:
+        """The person's conversation with the latest activity."""
         prefix = f"{company}:{user_id}"
         where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
         async with speaking("read a person's conversations"):
@@ -86,6 +90,7 @@ class MongoConversations:
         return rows[0]["_id"].split("/", 1)[1] if rows else None
 
     async def page(self, company: str, filter_by: InboxFilter, limit: int, cursor: str | None) -> Page[Conversation]:
+        """A page of conversations, latest activity first (`needs_human`: who has waited longest)."""
         index, prefix = _index(company, filter_by)
         ascending = filter_by.turned != (filter_by.state == "needs_human")
         at = from_cursor(cursor, prefix) if cursor else None
@@ -99,6 +104,7 @@ class MongoConversations:
         return Page([self._read(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
 
     async def counts(self, company: str, operator: str) -> dict[str, int]:
+        """How many are in each list, by its name; `mine`: this human agent's."""
         lists = {name: InboxFilter(state=name) for name in STATES} | {
             "all": InboxFilter(),
             "mine": InboxFilter(operator_id=operator),
@@ -112,12 +118,14 @@ class MongoConversations:
         return await self._rows.count_documents({index: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}})
 
     async def due(self, now_ms: int, limit: int) -> list[Conversation]:
+        """Snoozed conversations whose time has come, and those whose visitor has said that this was all."""
         async with speaking("read what is due"):
             found = self._rows.find({"dueAt": {"$lte": now_ms}}).sort("dueAt", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [self._read(row) for row in rows]
 
     async def quiet(self, company: str, until_ms: int, limit: int) -> list[Conversation]:
+        """Open conversations in which nobody has written since an answer before then; longest first."""
         where = {"quietKey": {"$gt": f"{company}/", "$lt": timed_key(company, until_ms, "")}}
         async with speaking("read quiet conversations"):
             rows = await self._rows.find(where).sort("quietKey", ASCENDING).limit(limit).to_list()
@@ -140,6 +148,7 @@ class MongoConversations:
             return [self._read(row) for row in await self._rows.find(OLDER).limit(limit).to_list()]
 
     async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[Outcome]:
+        """What came of the conversations that began on these days, both counted; the latest days first."""
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
         wanted = {"dayKey": 1, "answers": 1, "handedOff": 1, "failures": 1}
         async with speaking("count conversations"):
@@ -147,6 +156,7 @@ class MongoConversations:
         return [outcome_of(row) for row in rows]
 
     async def waiting(self, limit: int) -> list[Conversation]:
+        """Conversations where a visitor waits for a person, or the notice of who answers now is due; longest first."""
         async with speaking("read waiting conversations"):
             found = self._rows.find({"waitingSince": {"$gt": 0}}).sort("waitingSince", ASCENDING).limit(limit)
             rows = await found.to_list()

@@ -35,6 +35,7 @@ class MongoErasure:
         self._jobs = database["erasures"]
 
     async def conversations_of(self, company: str, user: str) -> list[str]:
+        """The ids of the user's conversations."""
         prefix = f"{company}:{user}"
         where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
         async with speaking("read a person's conversations"):
@@ -42,11 +43,13 @@ class MongoErasure:
         return [str(row["_id"]).split("/", 1)[1] for row in rows]
 
     async def begun(self, company: str, user: str) -> Erasure | None:
+        """The deletion of this user that is under way."""
         async with speaking("read a deletion"):
             row = await self._jobs.find_one({"_id": f"{company}/{user}"})
         return _job(row) if row else None
 
     async def begin(self, job: Erasure) -> None:
+        """Writes it down, over the one that was there."""
         row = {
             "_id": f"{job.company}/{job.user}",
             "conversations": list(job.conversations),
@@ -57,16 +60,19 @@ class MongoErasure:
             await self._jobs.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def due(self, before: datetime, limit: int) -> list[Erasure]:
+        """Deletions begun at or before `before`, oldest first."""
         where = {"at": {"$lte": int(before.timestamp() * 1000)}}
         async with speaking("read deletions"):
             return [_job(row) for row in await self._jobs.find(where).sort("at", ASCENDING).limit(limit).to_list()]
 
     async def done(self, job: Erasure) -> None:
+        """Takes it off the list, unless it has been begun anew."""
         where = {"_id": f"{job.company}/{job.user}", "at": int(job.at.timestamp() * 1000)}
         async with speaking("end a deletion"):
             await self._jobs.delete_one(where)
 
     async def erase(self, job: Erasure) -> None:
+        """Deletes everything of the user."""
         await self._forget_gaps(job.company, job.conversations)
         async with speaking("delete a user"):
             for name in job.conversations:
@@ -104,6 +110,7 @@ class MongoErasure:
             await self._executions(job, {"at": {"$lte": job.at.astimezone(UTC).isoformat()}})
 
     async def erase_calls(self, job: Erasure, *, own: bool) -> None:
+        """Deletes the tool calls of the conversations; if `own`, all of the user's."""
         async with speaking("delete a user's calls"):
             await self._executions(job, {}, own=own)
 

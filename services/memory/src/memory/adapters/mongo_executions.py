@@ -30,6 +30,7 @@ class MongoExecutions:
         self._rows = collection
 
     async def add(self, company: str, event_id: str, at: datetime, call: ToolCallCompleted) -> None:
+        """Stores one outcome, once for each company, user and call."""
         result = call.result
         user = call.user_id or NOBODY
         row: Document = {
@@ -54,6 +55,7 @@ class MongoExecutions:
             await self._rows.update_one({"_id": f"{company}/{user}/{call.call_id}"}, {"$setOnInsert": row}, upsert=True)
 
     async def newest(self, company: str, conversation: str, limit: int) -> list[ToolUse]:
+        """The newest successful calls, newest first; raises StoreUnavailable."""
         talk = conversation_key(company, conversation)
         where = {"talkKey": {"$gt": f"{talk}/", "$lt": f"{talk}/{END}"}}
         async with speaking("read tool calls"):

@@ -43,6 +43,7 @@ class MongoFacts:
         return frozenset(fact.position for fact in facts if places.get(_id(fact), fact.position) != fact.position)
 
     async def holds(self, facts: Sequence[Fact]) -> bool:
+        """Whether all of them are stored."""
         wanted = sorted({_id(fact) for fact in facts})
         async with speaking("look for facts"):
             return len(await self._rows.find({"_id": {"$in": wanted}}, {"_id": 1}).to_list()) == len(wanted)
@@ -50,6 +51,7 @@ class MongoFacts:
     async def newest_messages(
         self, company: str, conversation: str, up_to: Position, limit: int, since: Position | None = None
     ) -> list[Fact]:
+        """The newest messages at or before `up_to` (and after `since`), oldest first."""
         prefix = conversation_key(company, conversation)
         start = "" if since is None else str(since)
         where = {"messageKey": {"$gt": f"{prefix}/{start}", "$lte": f"{prefix}/{up_to}"}}
@@ -58,6 +60,7 @@ class MongoFacts:
         return facts_of(reversed(rows))
 
     async def after(self, company: str, conversation: str, since: Position, up_to: Position, limit: int) -> list[Fact]:
+        """The facts with since < position ≤ up_to, in order, at most `limit`."""
         where = {"key": {"$gt": fact_key(company, conversation, since), "$lte": fact_key(company, conversation, up_to)}}
         async with speaking("read facts"):
             return facts_of(await self._rows.find(where).sort("key", ASCENDING).limit(limit).to_list())
@@ -65,6 +68,7 @@ class MongoFacts:
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
     ) -> Page[Fact]:
+        """A page of messages, oldest first; `latest`: the last page, and with its cursor those before it."""
         prefix = conversation_key(company, conversation)
         at = from_cursor(cursor, prefix) if cursor else None
         end = f"{prefix}/{END}"
@@ -82,6 +86,7 @@ class MongoFacts:
     async def owner_changes(
         self, company: str, conversation: str, since: Position, up_to: Position | None, limit: int
     ) -> list[Fact]:
+        """The newest changes of owner with since < position ≤ up_to, oldest first."""
         prefix = conversation_key(company, conversation)
         where = {
             "key": {"$gt": f"{prefix}/{since}", "$lte": f"{prefix}/{END if up_to is None else up_to}"},
@@ -92,6 +97,7 @@ class MongoFacts:
         return facts_of(reversed(rows))
 
     async def message(self, company: str, conversation: str, message_id: str) -> Fact | None:
+        """One message by its id."""
         async with speaking("read a message"):
             row = await self._rows.find_one({"messageId": f"{conversation_key(company, conversation)}/{message_id}"})
         return next(iter(facts_of([row] if row else [])), None)

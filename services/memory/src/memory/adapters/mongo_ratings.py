@@ -20,6 +20,7 @@ class MongoRatings:
         self._rows = collection
 
     async def put(self, rating: Rating) -> None:
+        """Keeps it, unless the same user's later word on the same answer is there."""
         day = rating.at.astimezone(UTC).date().isoformat()
         row = {
             "_id": f"{rating.company}/{rating.conversation}/{rating.message}/{rating.user}",
@@ -36,6 +37,7 @@ class MongoRatings:
                 return
 
     async def between(self, company: str, since: date, until: date, limit: int) -> list[Rating]:
+        """The ratings given on these days, both counted; the latest days first."""
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
         async with speaking("read ratings"):
             rows = await self._rows.find(where).sort("dayKey", DESCENDING).limit(limit).to_list()

@@ -18,11 +18,13 @@ class MongoSummaries:
         self._rows = collection
 
     async def load(self, company: str, conversation: str) -> StoredSummary | None:
+        """The stored one."""
         async with speaking("read a summary"):
             row = await self._rows.find_one({"_id": conversation_key(company, conversation)})
         return None if row is None else _summary(row)
 
     async def save(self, company: str, conversation: str, summary: StoredSummary, over: str | None) -> bool:
+        """Stores it over the version `over` (None: there is none); False: another one is there."""
         row: Document = {
             "_id": conversation_key(company, conversation),
             "version": summary.version,

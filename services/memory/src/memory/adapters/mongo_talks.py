@@ -32,6 +32,7 @@ class MongoTalks:
         self._facts = facts
 
     async def talks(self, company: str, user: str, limit: int) -> list[Talk]:
+        """The person's conversations, latest activity first."""
         prefix = f"{company}:{user}"
         where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
         async with speaking("read a person's conversations"):
@@ -40,6 +41,7 @@ class MongoTalks:
         return [_talk(str(row["personKey"]).removeprefix(f"{prefix}/")) for row in rows]
 
     async def said(self, company: str, conversation: str, since: Position, limit: int) -> Said:
+        """The messages of people and of the assistant after `since`, oldest first."""
         end = f"{conversation_key(company, conversation)}/{END}"
         where = {"messageKey": {"$gt": fact_key(company, conversation, since), "$lt": end}}
         async with speaking("read messages"):

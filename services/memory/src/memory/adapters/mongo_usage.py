@@ -27,6 +27,7 @@ class MongoUsage:
         self._rows = collection
 
     async def add(self, company: str, event_id: str, spent: Spent) -> None:
+        """Counts it, once an event."""
         bucket = zlib.crc32((spent.turn_id or event_id).encode()) % BUCKETS
         update = {
             "$inc": {
@@ -52,6 +53,7 @@ class MongoUsage:
                 return
 
     async def days(self, company: str, since: date, until: date) -> list[UsageDay]:
+        """The days on which something was used, both ends counted, oldest first."""
         where = {"_id": {"$gte": f"{company}/{since.isoformat()}/", "$lt": f"{company}/{until.isoformat()}/{END}"}}
         async with speaking("read usage"):
             rows = await self._rows.find(where, {"seen": 0}).to_list()

@@ -19,6 +19,7 @@ class OtherServices:
         self._rpc = rpc
 
     async def erase(self, company: str, user: str) -> None:
+        """Deletes everything of the user there; raises ServicesUnavailable."""
         who = UserRef(company_id=company, user_id=user)
         # All are told, whatever comes of one of them: what can be deleted now is.
         outcomes = await asyncio.gather(

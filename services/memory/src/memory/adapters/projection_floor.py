@@ -51,11 +51,13 @@ class ProjectionFloor:
 
     @property
     def position(self) -> Position:
+        """The floor with its era."""
         store = self.store()
         return self._position if store is None else min(store, self._position)
 
     @property
     def seq(self) -> int:
+        """The floor as last seen; the true one may be higher."""
         position = self.position
         return position.seq if position.era == self._era() else 0
 
@@ -90,11 +92,13 @@ class ProjectionFloor:
                 waiter.set_result(None)
 
     async def recent(self) -> int:
+        """The floor as it was a moment ago."""
         if time.monotonic() - self._asked > RECENT:
             await self.refresh()
         return self.seq
 
     async def reach(self, seq: int, deadline: float) -> bool:
+        """Waits until the floor is at `seq`; False: not within `deadline` seconds."""
         if self.seq >= seq:
             return True
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -26,6 +26,7 @@ class RedisLooks:
         self._redis = redis
 
     async def note(self, company: str, conversation: str, operator: str, at: datetime) -> None:
+        """They have looked; raises CacheUnavailable."""
         key = key_of(company, conversation)
         try:
             async with self._redis.pipeline(transaction=False) as pipe:
@@ -36,6 +37,7 @@ class RedisLooks:
             raise CacheUnavailable(f"Redis could not note a look: {error}") from error
 
     async def last(self, company: str, conversation: str, operator: str) -> datetime | None:
+        """When they looked last, if within a day; raises CacheUnavailable."""
         try:
             found = await cast("Awaitable[bytes | None]", self._redis.hget(key_of(company, conversation), operator))
         except (RedisError, OSError, TimeoutError) as error:

@@ -73,11 +73,13 @@ class RedisShortTerm:
         self._free = asyncio.Semaphore(CONNECTIONS)
 
     async def get(self, company: str, user: str) -> ShortTermMemory:
+        """What still counts."""
         reply: Any = self._redis.hgetall(key_of(company, user))  # pyright: ignore[reportUnknownMemberType]
         held = cast("dict[bytes, bytes]", await self._answered(reply))
         return visible(_memory(held), self._clock.now())
 
     async def update(self, company: str, user: str, happening: Happening) -> None:
+        """Takes it in whole; updates at the same moment lose nothing."""
         at = _ms(happening.at)
         left = _KEPT_MS - max(_ms(self._clock.now()) - at, 0)
         symbols = list(happening.symbols)[:_RANK]
@@ -92,6 +94,7 @@ class RedisShortTerm:
         await self._answered(self._update(keys=[key_of(company, user)], args=arguments))
 
     async def clear(self, company: str, user: str) -> bool:
+        """Deletes it; True when there was something."""
         return bool(await self._answered(self._redis.delete(key_of(company, user))))
 
     async def _answered(self, command: Awaitable[Any]) -> Any:

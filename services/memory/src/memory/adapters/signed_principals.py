@@ -12,6 +12,8 @@ class SignedPrincipals:
         self._verifier = verifier
 
     def person(self, principal: str, company: str, conversation: str) -> Person | None:
+        """None: it proves nobody, or is of another company or for another conversation. An expired one proves as much
+        as it did when the message was written."""
         try:
             found = self._verifier.verify(principal, expired_too=True)
         except InvalidToken:

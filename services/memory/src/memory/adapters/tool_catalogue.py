@@ -25,6 +25,7 @@ class ToolCatalogue:
         self._kept: OrderedDict[tuple[str, str, str], tuple[float, Mapping[str, str]]] = OrderedDict()
 
     async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
+        """Category by name, in the catalogue's order; raises CatalogueUnavailable."""
         key = (company, role, plan)
         kept = self._kept.get(key)
         if kept is not None and time.monotonic() - kept[0] < FRESH:

@@ -13,13 +13,15 @@ from datetime import datetime
 import structlog
 
 from contracts.events.chat import AssistantMessage, VisitorMessage
-from memory.context_ports import Market, ShortTermStore
+from memory.adapters.market import Market
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.redis_short_term import RedisShortTerm
+from memory.adapters.signed_principals import SignedPrincipals
 from memory.domain.conversation import CUSTOMER
 from memory.domain.facts import Fact
 from memory.domain.mentions import mentioned
 from memory.domain.short_term import KEPT, Happening
 from memory.errors import MarketUnavailable
-from memory.ports import ConversationStore, Principals
 from runtime.clock import Clock
 
 WAITING = 2_000
@@ -46,9 +48,9 @@ class Activity:
     def __init__(
         self,
         *,
-        store: ShortTermStore,
-        conversations: ConversationStore,
-        principals: Principals,
+        store: RedisShortTerm,
+        conversations: MongoConversations,
+        principals: SignedPrincipals,
         market: Market,
         clock: Clock,
     ) -> None:

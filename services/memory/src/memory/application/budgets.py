@@ -1,5 +1,6 @@
 """What companies and visitors may spend: reserved before a model call, settled from what it used."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -41,10 +42,8 @@ class Ledger(Protocol):
         ...
 
 
-class Clock(Protocol):
-    """Seconds since the epoch."""
-
-    def __call__(self) -> float: ...
+Clock = Callable[[], float]
+"""Seconds since the epoch."""
 
 
 class Budgets:

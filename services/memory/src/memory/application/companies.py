@@ -8,10 +8,11 @@ from typing import Any
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import NexusError
 from contracts.identity_rpc import KnownUser
+from memory.adapters.announcements import BusAnnouncements
+from memory.adapters.mongo_companies import MongoCompanies
 from memory.domain.company import checked, patched, shown, with_secrets
 from memory.domain.identity import IdentityRefused, known_user
 from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
-from memory.ports import Announcements, CompanyStore
 
 SWEPT = 100
 RACES = 5
@@ -25,7 +26,9 @@ class Companies:
     """The settings of all companies. What leaves is without secrets. `changed` is told of each change before its caller
     has the answer."""
 
-    def __init__(self, *, store: CompanyStore, announcements: Announcements, changed: Changed | None = None) -> None:
+    def __init__(
+        self, *, store: MongoCompanies, announcements: BusAnnouncements, changed: Changed | None = None
+    ) -> None:
         self._store = store
         self._announcements = announcements
         self._changed = changed

@@ -20,10 +20,13 @@ from contracts.context_rpc import (
 )
 from contracts.market_rpc import ActiveAlert, MarketEvent, MarketStatusReply
 from contracts.memory_rpc import LongTermMemory
+from memory.adapters.market import Market
+from memory.adapters.redis_short_term import RedisShortTerm
+from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.memories import Memories
 from memory.application.parts import Parts
 from memory.application.talk import Talks
-from memory.context_ports import Knowledge, Market, ShortTermStore, Tools
+from memory.context_ports import Knowledge
 from memory.domain.forgotten import without_forgotten
 from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
@@ -56,9 +59,9 @@ class Contexts:
         *,
         memories: Memories,
         talks: Talks,
-        short_term: ShortTermStore,
+        short_term: RedisShortTerm,
         market: Market,
-        tools: Tools,
+        tools: ToolCatalogue,
         clock: Clock,
         seconds: float,
         knowledge: Knowledge,

@@ -12,12 +12,15 @@ from contracts.errors import NexusError
 from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
 from contracts.ids import derive_id
 from contracts.rpc import ConversationView
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_conversations import MongoConversations
 from memory.application.inbox import Inbox, conversation_view
 from memory.domain.conversation import Conversation
 from memory.domain.desk import BY, CONFIRMED, OPEN, RESOLVED, SILENCE, WOKE, Update, fold_updates, mentions, stored_at
 from memory.domain.keys import Position
 from memory.errors import AssignedMeanwhile, NoSuchConversation, StoreUnavailable
-from memory.ports import CompanyStore, ConversationStore, Log, LogClock
+from memory.ports import LogClock
 
 ATTEMPTS = 10
 """Tries to store a conversation that the projection is changing too."""
@@ -80,10 +83,10 @@ class Desk:
         *,
         store: DeskStore,
         facts: DeskFacts,
-        conversations: ConversationStore,
-        companies: CompanyStore,
+        conversations: MongoConversations,
+        companies: MongoCompanies,
         inbox: Inbox,
-        log: Log,
+        log: ChatLog,
         clock: LogClock,
     ) -> None:
         self._store = store

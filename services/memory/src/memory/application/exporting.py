@@ -8,10 +8,11 @@ import orjson
 
 from contracts.memory_rpc import ExportedConversation, MemoryExportReply
 from contracts.rpc import MessageView
+from memory.adapters.mongo_conversations import MongoConversations
 from memory.application.inbox import Inbox, conversation_view
 from memory.application.memories import Memories
 from memory.domain.keys import BadCursorError
-from memory.ports import ConversationStore, InboxFilter
+from memory.ports import InboxFilter
 
 PAGE_BYTES = 400_000
 """Of conversations in one page: with the memory, under 512 KiB. One message alone has 256 KiB at most."""
@@ -34,7 +35,7 @@ class Place:
 class Exports:
     """Pages of an export."""
 
-    def __init__(self, *, memories: Memories, conversations: ConversationStore, inbox: Inbox) -> None:
+    def __init__(self, *, memories: Memories, conversations: MongoConversations, inbox: Inbox) -> None:
         self._memories = memories
         self._conversations = conversations
         self._inbox = inbox

@@ -14,10 +14,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from memory.adapters.bus_erasure import StreamErasure
+from memory.adapters.cache_erasure import CacheErasure
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_erasure import MongoErasure
+from memory.adapters.other_services import OtherServices
+from memory.adapters.projection_floor import ProjectionFloor
 from memory.domain.keys import Position
-from memory.erasure_ports import BusEraser, CacheEraser, Erasure, OthersEraser, StoreEraser
+from memory.erasure_ports import Erasure
 from memory.errors import ProjectionBehind
-from memory.ports import Floor, Log
 from runtime.clock import Clock
 
 FRESH = 10.0
@@ -36,12 +41,12 @@ class Forgetting:
     def __init__(
         self,
         *,
-        store: StoreEraser,
-        bus: BusEraser,
-        cache: CacheEraser,
-        others: OthersEraser,
-        log: Log,
-        floor: Floor,
+        store: MongoErasure,
+        bus: StreamErasure,
+        cache: CacheErasure,
+        others: OtherServices,
+        log: ChatLog,
+        floor: ProjectionFloor,
         clock: Clock,
     ) -> None:
         self._store = store

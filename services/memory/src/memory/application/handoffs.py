@@ -12,6 +12,10 @@ from contracts.conversation import Snapshot
 from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import place_in_channel
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.redis_looks import RedisLooks
 from memory.domain.conversation import Conversation
 from memory.domain.handoff import (
     BY,
@@ -28,7 +32,7 @@ from memory.domain.handoff import (
 )
 from memory.errors import CacheUnavailable, StoreUnavailable
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
-from memory.ports import CompanyStore, ConversationStore, Log, LogClock, Looks
+from memory.ports import LogClock
 from runtime.conversation import NewFact
 from runtime.errors import ConversationBusy
 
@@ -52,10 +56,10 @@ class Handoffs:
     def __init__(
         self,
         *,
-        conversations: ConversationStore,
-        companies: CompanyStore,
-        log: Log,
-        looks: Looks,
+        conversations: MongoConversations,
+        companies: MongoCompanies,
+        log: ChatLog,
+        looks: RedisLooks,
         clock: LogClock,
         usual: Callable[[str], Awaitable[timedelta | None]],
     ) -> None:

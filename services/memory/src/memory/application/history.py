@@ -8,11 +8,15 @@ import asyncio
 from dataclasses import dataclass
 
 from contracts.rpc import MessageView
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_facts import MongoFacts
+from memory.adapters.projection_floor import ProjectionFloor
 from memory.domain.facts import Fact
 from memory.domain.keys import Position
 from memory.domain.recent import HELD, Seen, Window, stored_window
 from memory.errors import ProjectionBehind, StoreUnavailable
-from memory.ports import ConversationStore, FactStore, Floor, Log, RecentWindows
+from memory.ports import RecentWindows
 
 MAX_GAP = 20_000
 """Sequences that are read from the log at most: further back a filtered read scans the stream and hurts everybody."""
@@ -57,11 +61,11 @@ class Histories:
     def __init__(
         self,
         *,
-        facts: FactStore,
-        conversations: ConversationStore,
+        facts: MongoFacts,
+        conversations: MongoConversations,
         windows: RecentWindows,
-        log: Log,
-        floor: Floor,
+        log: ChatLog,
+        floor: ProjectionFloor,
         deadline: float,
         patience: float = PATIENCE,
     ) -> None:

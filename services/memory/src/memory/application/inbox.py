@@ -5,13 +5,17 @@ from datetime import UTC, datetime
 from contracts.events.chat import OwnerKind
 from contracts.inbox import OwnerEvent, VisitorView
 from contracts.rpc import ConversationView, MessageView
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_facts import MongoFacts
+from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.history import MAX_GAP
 from memory.application.inbox_search import InboxSearch
 from memory.domain.conversation import Conversation
 from memory.domain.facts import owner_event, view
 from memory.domain.inbox_index import Wanted
 from memory.domain.keys import Position, conversation_key, from_cursor, position_of, to_cursor
-from memory.ports import ConversationStore, FactStore, Floor, InboxFilter, Log, Page
+from memory.ports import InboxFilter, Page
 
 FRESH = 1.0
 """Seconds that a list waits at most for the projection to pass what the log holds now."""
@@ -27,11 +31,11 @@ class Inbox:
     def __init__(
         self,
         *,
-        facts: FactStore,
-        conversations: ConversationStore,
+        facts: MongoFacts,
+        conversations: MongoConversations,
         searching: InboxSearch,
-        log: Log,
-        floor: Floor,
+        log: ChatLog,
+        floor: ProjectionFloor,
     ) -> None:
         self._searching = searching
         self._facts = facts

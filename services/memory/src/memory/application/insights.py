@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, date
 
 from contracts.insight_rpc import Complaint, InsightsDay, InsightsReply
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_ratings import MongoRatings
 from memory.domain.conversation import Outcome
 from memory.domain.rating import Rating
-from memory.ports import ConversationStore, RatingStore
 
 MOST_CONVERSATIONS = 20_000
 MOST_RATINGS = 20_000
@@ -27,7 +28,7 @@ class _Day:
 class Insights:
     """Of all companies."""
 
-    def __init__(self, *, conversations: ConversationStore, ratings: RatingStore) -> None:
+    def __init__(self, *, conversations: MongoConversations, ratings: MongoRatings) -> None:
         self._conversations = conversations
         self._ratings = ratings
 

@@ -4,6 +4,9 @@ from datetime import datetime
 
 from contracts.events.chat import Role
 from contracts.rpc import MessageView
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.market import Market
+from memory.adapters.mongo_conversations import MongoConversations
 from memory.application.history import Histories
 from memory.application.inbox import Inbox
 from memory.application.memories import Memories
@@ -13,7 +16,6 @@ from memory.domain.learning import Lesson, favoured, learned
 from memory.domain.mentions import mentioned
 from memory.domain.remembered import Remembered
 from memory.errors import MarketUnavailable
-from memory.ports import ConversationStore, KnownSymbols, Log
 
 REACH = 50
 """Messages that are looked at for those of the turn."""
@@ -27,11 +29,11 @@ class Learner:
         self,
         *,
         memories: Memories,
-        conversations: ConversationStore,
+        conversations: MongoConversations,
         inbox: Inbox,
         histories: Histories,
-        market: KnownSymbols,
-        log: Log,
+        market: Market,
+        log: ChatLog,
     ) -> None:
         self._memories = memories
         self._conversations = conversations

@@ -12,11 +12,11 @@ from typing import Protocol
 import structlog
 
 from contracts.events.chat import AssistantMessage
+from memory.adapters.chat_log import ChatLog
 from memory.application.learning import Learner
 from memory.domain.facts import Fact
 from memory.domain.keys import Position
 from memory.errors import StoreUnavailable
-from memory.ports import Log
 from runtime.deliveries import pause_after
 
 AT_FIRST = 1.0
@@ -66,7 +66,7 @@ class LessonStore(Protocol):
 class Lessons:
     """What turns teach, once each: learned twice it is the same."""
 
-    def __init__(self, learner: Learner, store: LessonStore, log: Log) -> None:
+    def __init__(self, learner: Learner, store: LessonStore, log: ChatLog) -> None:
         self._learner = learner
         self._store = store
         self._log = log

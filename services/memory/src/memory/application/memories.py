@@ -11,11 +11,12 @@ import structlog
 
 from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory
+from memory.adapters.announcements import BusAnnouncements
 from memory.domain.fact_changes import forgetting
 from memory.domain.keys import Position
 from memory.domain.remembered import Remembered, corrected
 from memory.errors import MemoryMoved, StoreUnavailable
-from memory.ports import Announcements, MemoryStore
+from memory.ports import MemoryStore
 from runtime.clock import Clock
 
 ATTEMPTS = 60
@@ -38,7 +39,7 @@ Change = Callable[[Remembered], Remembered]
 class Memories:
     """The long-term memory of every user."""
 
-    def __init__(self, *, store: MemoryStore, announcements: Announcements, clock: Clock) -> None:
+    def __init__(self, *, store: MemoryStore, announcements: BusAnnouncements, clock: Clock) -> None:
         self._store = store
         self._announcements = announcements
         self._clock = clock

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from typing import Protocol
 
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_facts import MongoFacts
 from memory.domain.conversation import Conversation, fold
 from memory.domain.keys import Position
 from memory.migrations import Change
-from memory.ports import ConversationStore, FactStore
 
 MOST = 50
 """Conversations at a time."""
@@ -27,7 +28,7 @@ class OlderConversations(Protocol):
         ...
 
 
-def listed(store: OlderConversations, conversations: ConversationStore, facts: FactStore) -> Change:
+def listed(store: OlderConversations, conversations: MongoConversations, facts: MongoFacts) -> Change:
     """The migration."""
 
     async def some() -> None:

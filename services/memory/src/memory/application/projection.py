@@ -5,10 +5,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from contracts.events.chat import AssistantMessage, VisitorMessage
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_facts import MongoFacts
+from memory.adapters.projection_floor import ProjectionFloor
+from memory.adapters.signed_principals import SignedPrincipals
 from memory.domain.conversation import CUSTOMER, Conversation, Person, fold
 from memory.domain.facts import Fact
 from memory.errors import StoreUnavailable
-from memory.ports import ConversationStore, FactStore, Floor, Principals
 
 ATTEMPTS = 10
 """Tries to store a conversation that other replicas are changing too."""
@@ -20,7 +23,12 @@ class Projection:
     """Projects batches of facts; the same fact again, or two replicas at once, change nothing more."""
 
     def __init__(
-        self, *, facts: FactStore, conversations: ConversationStore, floor: Floor, principals: Principals
+        self,
+        *,
+        facts: MongoFacts,
+        conversations: MongoConversations,
+        floor: ProjectionFloor,
+        principals: SignedPrincipals,
     ) -> None:
         self._facts = facts
         self._conversations = conversations

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.proposal_rpc import AnsweredTurn, ProposalGround, ProposalsJudged, ProposalsRequest
+from memory.adapters.chat_log import ChatLog
 from memory.application.history import Histories
 from memory.application.learning import Learner
 from memory.application.memories import Memories
@@ -14,7 +15,6 @@ from memory.domain.keys import Position
 from memory.domain.proposals import Judged, is_judged, judged, own_statements, touched
 from memory.domain.remembered import Remembered
 from memory.errors import MarketUnavailable
-from memory.ports import Log
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class _Heard:
 class Proofs:
     """Proposals of a model, held against what its user wrote."""
 
-    def __init__(self, *, learner: Learner, memories: Memories, histories: Histories, log: Log) -> None:
+    def __init__(self, *, learner: Learner, memories: Memories, histories: Histories, log: ChatLog) -> None:
         self._learner = learner
         self._memories = memories
         self._histories = histories

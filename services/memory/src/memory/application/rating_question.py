@@ -6,10 +6,12 @@ from contracts.errors import RATING_ASKED
 from contracts.events.chat import SystemMessage
 from contracts.ids import derive_id
 from contracts.text import Text
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.conversation import Conversation
 from memory.domain.desk import RESOLVED
 from memory.domain.handoff import language
-from memory.ports import CompanyStore, ConversationStore, Log
 from runtime.conversation import NewFact
 
 _QUESTION = Text(
@@ -21,7 +23,7 @@ _QUESTION = Text(
 class RatingQuestion:
     """Asks. The fact's id is the conversation's: whoever asks, and however often, it is one question."""
 
-    def __init__(self, *, conversations: ConversationStore, companies: CompanyStore, log: Log) -> None:
+    def __init__(self, *, conversations: MongoConversations, companies: MongoCompanies, log: ChatLog) -> None:
         self._conversations = conversations
         self._companies = companies
         self._log = log

@@ -12,6 +12,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from memory.adapters.mongo_talks import MongoTalks
+from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.inbox import Inbox
 from memory.application.memories import Memories
 from memory.domain.forgotten import Forgotten, is_forgotten
@@ -24,8 +26,7 @@ from memory.embeddings.fusion import fused
 from memory.embeddings.neighbours import POOL, Neighbours
 from memory.embeddings.ports import Vectors
 from memory.errors import MemoryFault, StoreUnavailable
-from memory.ports import Floor
-from memory.recall_ports import Talk, TalkStore
+from memory.recall_ports import Talk
 from runtime.clock import Clock
 from runtime.deadlines import for_nobody
 
@@ -98,10 +99,10 @@ class Searching:
     def __init__(
         self,
         *,
-        talks: TalkStore,
+        talks: MongoTalks,
         memories: Memories,
         inbox: Inbox,
-        floor: Floor,
+        floor: ProjectionFloor,
         clock: Clock,
         embeddings: Embeddings,
     ) -> None:

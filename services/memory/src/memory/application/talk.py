@@ -8,15 +8,19 @@ from contracts.context_rpc import ContextConversation, ContextRequest, Summary, 
 from contracts.events.chat import Role
 from contracts.ids import derive_id
 from contracts.rpc import MessageView
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.market import Market
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_executions import MongoExecutions
+from memory.adapters.mongo_summaries import MongoSummaries
 from memory.application.history import Histories, Recent
 from memory.application.parts import Parts
-from memory.context_ports import Market, StoredSummary, SummaryStore, ToolUse, ToolUses
+from memory.context_ports import StoredSummary, ToolUse
 from memory.domain.conversation import Conversation
 from memory.domain.keys import Position
 from memory.domain.recent import HELD
 from memory.domain.room import for_prompt, newest_that_fit
 from memory.domain.topics import MENTIONED, TOPICS, newest, subjects
-from memory.ports import ConversationStore, Log
 
 USES = 20
 """Tool calls that topics are looked for in."""
@@ -36,11 +40,11 @@ class Talks:
         self,
         *,
         histories: Histories,
-        conversations: ConversationStore,
-        summaries: SummaryStore,
-        uses: ToolUses,
+        conversations: MongoConversations,
+        summaries: MongoSummaries,
+        uses: MongoExecutions,
         market: Market,
-        log: Log,
+        log: ChatLog,
     ) -> None:
         self._histories = histories
         self._conversations = conversations

@@ -4,7 +4,9 @@ from datetime import date
 from typing import Protocol
 
 from contracts.memory_rpc import UsageBudget, UsageReply
-from memory.ports import CompanyStore, Spent, UsageStore
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_usage import MongoUsage
+from memory.ports import Spent
 from runtime.clock import Clock
 
 
@@ -20,7 +22,7 @@ class Usages:
     """Usage of all companies."""
 
     def __init__(
-        self, *, store: UsageStore, companies: CompanyStore, clock: Clock, conversations: ConversationUsage
+        self, *, store: MongoUsage, companies: MongoCompanies, clock: Clock, conversations: ConversationUsage
     ) -> None:
         self._store = store
         self._conversations = conversations

@@ -16,6 +16,7 @@ from memory.application.webhook_lanes import Lanes
 from memory.application.webhook_table import WebhookTable
 from memory.domain.webhooks import Endpoint, pause_after, signed_headers
 from memory.metrics import WEBHOOKS
+from runtime.deliveries import Delivery
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 
 _log = structlog.get_logger(__name__)
@@ -30,19 +31,6 @@ class Poster(Protocol):
     async def post(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
         """One request; never raises for what the endpoint or the network does."""
         ...
-
-
-class Waiting(Protocol):
-    """A fact that waits for its delivery, as the bus hands it out."""
-
-    @property
-    def subject(self) -> str: ...
-    @property
-    def data(self) -> bytes: ...
-    @property
-    def stored_at(self) -> float: ...
-    @property
-    def num_delivered(self) -> int: ...
 
 
 class Deliveries:
@@ -66,7 +54,7 @@ class Deliveries:
         self._clock = clock
         self._lanes = Lanes()
 
-    async def deliver(self, waiting: Waiting) -> Outcome:
+    async def deliver(self, waiting: Delivery) -> Outcome:
         """One fact to one endpoint, or when to try again."""
         address = parse_webhook_delivery(waiting.subject)
         if address is None:
@@ -100,7 +88,7 @@ class Deliveries:
                 return self._counted("delivered", Done())
             return await self._refused(endpoint, answer, now - waiting.stored_at)
 
-    def _put_off(self, endpoint: Endpoint, waiting: Waiting) -> Outcome | None:
+    def _put_off(self, endpoint: Endpoint, waiting: Delivery) -> Outcome | None:
         """What becomes of a fact that may not be sent now; None: it may."""
         lane, now = self._lanes.of(endpoint.id), self._clock()
         wait = lane.wait(now)

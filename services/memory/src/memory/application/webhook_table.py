@@ -1,29 +1,17 @@
 """Which endpoints there are: every company's webhooks, with their secrets, as this replica knows them now."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
 from contracts.company import CompanySettings
 from contracts.ids import channel_of
+from memory.adapters.mongo_companies import MongoCompanies
 from memory.domain.webhooks import Endpoint, endpoints_of
-
-
-class HookedCompanies(Protocol):
-    """Where the settings are."""
-
-    async def get(self, company: str) -> CompanySettings | None:
-        """A company's settings, secrets included; raises StoreUnavailable."""
-        ...
-
-    async def with_webhooks(self) -> list[CompanySettings]:
-        """The settings of all that have webhooks; raises StoreUnavailable."""
-        ...
 
 
 class WebhookTable:
     """Read whole at the start and every few seconds, and a company's again as soon as it has changed."""
 
-    def __init__(self, store: HookedCompanies) -> None:
+    def __init__(self, store: MongoCompanies) -> None:
         self._store = store
         self._endpoints: dict[str, list[Endpoint]] = {}
         self.changed: Callable[[], Awaitable[None]] | None = None

@@ -5,21 +5,20 @@ the stream is read from as far back as an announcement can last.
 """
 
 import asyncio
-import contextlib
 import time
 from datetime import UTC, datetime, timedelta
 
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error as NatsError
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from pydantic import ValidationError
 
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolsAnnounced, ToolsWithdrawn
 from contracts.streams import FACTS
-from runtime.connection import jetstream, subscribe
+from runtime.connection import subscribe
+from runtime.direct import DirectReader, StoredFact
+from runtime.errors import ReadFailed
 from tool_executor.catalogue.announced import Offers
 
 log = structlog.get_logger(__name__)
@@ -44,6 +43,7 @@ class Announcements:
     def __init__(self, client: Client, offers: Offers) -> None:
         self._client = client
         self._offers = offers
+        self._facts = DirectReader(client, FACTS.name)
         self._heard: set[tuple[str, str]] = set()
         """Who was heard live while the stream is read: what they said before does not count any more."""
         self._reading = asyncio.Lock()
@@ -75,33 +75,24 @@ class Announcements:
             try:
                 async with asyncio.timeout(_DEADLINE):
                     await self._read_back()
-            except (NatsError, TimeoutError) as error:
+            except (ReadFailed, TimeoutError) as error:
                 # Owners announce again within their ttl.
                 log.warning("tools.announcements_not_read", error=str(error) or type(error).__name__)
 
     async def _read_back(self) -> None:
         since = datetime.now(UTC) - _LONGEST
-        config = ConsumerConfig(
-            deliver_policy=DeliverPolicy.BY_START_TIME,
-            opt_start_time=since.isoformat(),  # pyright: ignore[reportArgumentType] - sent as it is, and text is JSON
-            filter_subjects=[f"{ANNOUNCED}.>", f"{WITHDRAWN}.>"],
-            ack_policy=AckPolicy.NONE,
-            inactive_threshold=10.0,
-            mem_storage=True,
-        )
-        reading = await jetstream(self._client).pull_subscribe("", stream=FACTS.name, config=config)
-        try:
-            pending = (await reading.consumer_info()).num_pending or 0
-            pending = min(pending, _MOST)
-            while pending > 0:
-                batch = await reading.fetch(min(pending, _BATCH), timeout=2.0)
-                for message in batch:
-                    age = time.time() - message.metadata.timestamp.timestamp()
-                    self._apply(message.subject, message.data, max(age, 0.0), live=False)
-                pending -= len(batch)
-        finally:
-            with contextlib.suppress(NatsError):
-                await reading.unsubscribe()
+        told = [fact for kind in (ANNOUNCED, WITHDRAWN) for fact in await self._told(f"{kind}.>", since)]
+        for fact in sorted(told, key=lambda one: one.seq):
+            age = time.time() - fact.time.timestamp()
+            self._apply(fact.subject, fact.event, max(age, 0.0), live=False)
+
+    async def _told(self, subject: str, since: datetime) -> list[StoredFact]:
+        batch = await self._facts.batch_since(subject, since, _BATCH)
+        found = batch.facts
+        while batch.more and len(found) < _MOST:
+            batch = await self._facts.batch(subject, found[-1].seq + 1, _BATCH)
+            found += batch.facts
+        return found
 
     async def _on_live(self, message: Msg) -> None:
         self._apply(message.subject, message.data, 0.0, live=True)

@@ -78,6 +78,12 @@ class RedisCallRecords:
         """Owners by key of claims that Redis may still carry out: what slept for a moment reads what was sent to it."""
 
     async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
+        """One atomic step: the record as it is, or a new one that is ours for `lease` seconds.
+
+        Args:
+            renewed: the lease is a short one, kept alive as long as this process lives: its death is known within
+                seconds, and a stall of seconds may be taken for it.
+        """
         # The owner is this one attempt: when the first answer was lost, the client's own retry finds itself. So does
         # the caller's: without an answer nothing with side effects was done, and no lease of ours is to be waited out.
         name = _name(key)
@@ -101,11 +107,17 @@ class RedisCallRecords:
                 return Claimed(owner, abandoned=word == b"abandoned")
 
     async def finish(self, key: CallKey, owner: str, result: ToolResult, *, lasting: bool) -> bool:
+        """Records the result, if the call is still the owner's. `lasting`: for as long as there are records at all."""
         self._renewals.drop(_name(key))
         kept = self._keep if lasting else min(self._keep, _KEEP_READS)
         return bool(await self._store.run(_FINISH, _name(key), owner, result.to_json(), kept))
 
     async def release(self, key: CallKey, owner: str, *, forget: bool) -> None:
+        """Lets go of a call that is still the owner's, so that its id can be tried again at once.
+
+        Args:
+            forget: False leaves the call as one that somebody started: it may have had its effect already.
+        """
         self._renewals.drop(_name(key))
         try:
             await self._store.run(_RELEASE, _name(key), owner, 1 if forget else 0)

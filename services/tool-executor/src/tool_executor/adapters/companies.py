@@ -20,6 +20,7 @@ class KnownCompanies:
         self._cache = cache
 
     async def tools_of(self, company: str) -> CompanyTools:
+        """The defaults for a company that has no settings. Raises ServiceAway."""
         try:
             async with asyncio.timeout(part(_DEADLINE)):
                 settings = await self._cache.get(company)

@@ -5,7 +5,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from runtime.connection import subscribe
-from tool_executor.ports import ResultCache, StoreAway
+from tool_executor.adapters.result_cache import RedisResultCache
+from tool_executor.ports import StoreAway
 
 log = structlog.get_logger(__name__)
 
@@ -16,7 +17,7 @@ _QUEUE = "tool-executor"
 class PortfolioChanges:
     """Listens with the other executors: one of them is enough, since what is kept is shared."""
 
-    def __init__(self, client: Client, cache: ResultCache) -> None:
+    def __init__(self, client: Client, cache: RedisResultCache) -> None:
         self._client = client
         self._cache = cache
 

@@ -15,10 +15,10 @@ from contracts.events.tool import ToolDeclaration, ToolsAnnounced
 from contracts.ids import NOBODY
 from contracts.text import Text
 from contracts.tools_rpc import TOOL_OUTCOME
+from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
 from tool_executor.domain.declaration import CacheScope, OverTheBus, Tool
 from tool_executor.domain.plans import Caller, CompanyTools, Plan
-from tool_executor.ports import SchemaCompiler
 
 _SUBJECT = re.compile(r"rpc\.tool(\.[A-Za-z0-9_-]+){1,8}")
 MOST_TOOLS = 64
@@ -37,9 +37,7 @@ class _Offer:
 class Offers:
     """All tools that there are now: the catalogue's, and what is announced. `clock` counts seconds."""
 
-    def __init__(
-        self, catalogue: Registry, compiler: SchemaCompiler, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, catalogue: Registry, compiler: JsonSchemas, clock: Callable[[], float] = time.monotonic) -> None:
         self._catalogue = catalogue
         self._compiler = compiler
         self._clock = clock

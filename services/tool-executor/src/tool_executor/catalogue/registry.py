@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.ids import is_id
+from tool_executor.adapters.json_schema import JsonSchemas
 from tool_executor.domain.declaration import Category, OverTheBus, Tool
 from tool_executor.domain.limits import Limits, limits_of
 from tool_executor.domain.nulls import taking_null
 from tool_executor.domain.plans import Caller, CompanyTools, Plan, plan_named
-from tool_executor.ports import Checker, SchemaBroken, SchemaCompiler
+from tool_executor.ports import Checker, SchemaBroken
 
 LONGEST_DESCRIPTION = 1024
 """Characters that OpenAI-compatible models take: with a longer one they refuse every request that lists the tool."""
@@ -76,7 +77,7 @@ class Registry:
         return [entry for entry in self.for_plan(plan) if entry.visible_to(caller, company)]
 
 
-def build_registry(tools: Iterable[Tool], compiler: SchemaCompiler) -> Registry:
+def build_registry(tools: Iterable[Tool], compiler: JsonSchemas) -> Registry:
     """Checks every declaration.
 
     Raises:
@@ -96,7 +97,7 @@ def build_registry(tools: Iterable[Tool], compiler: SchemaCompiler) -> Registry:
     return Registry(entries)
 
 
-def check(tool: Tool, compiler: SchemaCompiler) -> Entry:
+def check(tool: Tool, compiler: JsonSchemas) -> Entry:
     """One declaration, checked and compiled. Raises CatalogueError."""
     if not is_id(tool.name):
         raise CatalogueError(f"tool {tool.id}: the name {tool.name!r} is not 1 to 64 of A-Z a-z 0-9 _ -")
@@ -129,7 +130,7 @@ def check(tool: Tool, compiler: SchemaCompiler) -> Entry:
     )
 
 
-def _compiled(tool: Tool, which: str, schema: Mapping[str, Any], compiler: SchemaCompiler) -> Checker:
+def _compiled(tool: Tool, which: str, schema: Mapping[str, Any], compiler: JsonSchemas) -> Checker:
     try:
         return compiler.compile(schema)
     except SchemaBroken as broken:

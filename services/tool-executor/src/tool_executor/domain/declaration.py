@@ -1,9 +1,9 @@
 """What a tool declares. Adding one is a declaration here described and a function, in one file of the catalogue."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 from contracts.text import Text
 from contracts.tools_rpc import Category as Category
@@ -35,18 +35,10 @@ Schema = Mapping[str, Any]
 """A JSON Schema, 2020-12."""
 
 
-class Handler(Protocol):
-    """Does the work of one tool. Raises ToolFailed with a reason, never to be caught by anyone but the pipeline."""
-
-    async def __call__(self, arguments: Arguments, context: CallContext) -> Data: ...
-
-
-class LookUp(Protocol):
-    """Says what came of a call; changes nothing."""
-
-    async def __call__(self, arguments: Arguments, context: CallContext) -> Data | None:
-        """The call's data; None when it has had no effect, so that it may be run under the same id."""
-        ...
+Handler = Callable[[Arguments, CallContext], Awaitable[Data]]
+"""Does the work of one tool. Raises ToolFailed with a reason, never to be caught by anyone but the pipeline."""
+LookUp = Callable[[Arguments, CallContext], Awaitable[Data | None]]
+"""Says what came of a call: its data; None when it has had no effect, so that it may be run under the same id."""
 
 
 @dataclass(frozen=True, slots=True)

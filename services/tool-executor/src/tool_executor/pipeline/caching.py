@@ -6,10 +6,11 @@ import hashlib
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolResult
+from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category, Data
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.pipeline.call import Outcome, Progress, Rest
-from tool_executor.ports import ResultCache, StoreAway
+from tool_executor.ports import StoreAway
 
 _SHARED_FAILURES = frozenset({ToolCode.EXECUTION_ERROR, ToolCode.INVALID_OUTPUT, ToolCode.UNAVAILABLE})
 """What would befall the followers as well; a TIMEOUT may be due to the leader's own deadline."""
@@ -18,7 +19,7 @@ _SHARED_FAILURES = frozenset({ToolCode.EXECUTION_ERROR, ToolCode.INVALID_OUTPUT,
 class Cache:
     """Steps 5 and 8, around 6 and 7. Never makes a call fail: without the store the call is just run."""
 
-    def __init__(self, cache: ResultCache) -> None:
+    def __init__(self, cache: RedisResultCache) -> None:
         self._cache = cache
         self._flying: dict[str, asyncio.Future[Outcome | None]] = {}
         """By language and key: what the leader of this process will get; None when it got nothing to share."""

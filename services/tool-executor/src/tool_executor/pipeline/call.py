@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from contracts.errors import ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
@@ -92,10 +92,8 @@ Outcome = ToolResult | Postponed
 Rest = Callable[[], Awaitable[Outcome]]
 
 
-class Step(Protocol):
-    """One step: ends the call with a result, or awaits `rest` and returns what it gave, changed or not."""
-
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome: ...
+Step = Callable[[Progress, Rest], Awaitable[Outcome]]
+"""One step: ends the call with a result, or awaits the rest and returns what it gave, changed or not."""
 
 
 class Pipeline:

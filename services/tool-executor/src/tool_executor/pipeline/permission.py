@@ -1,20 +1,21 @@
 """Steps 1 to 3: is there such a tool for this caller, does the plan include it, is there quota left."""
 
 from contracts.errors import ToolCode
+from tool_executor.adapters.companies import KnownCompanies
 from tool_executor.catalogue.announced import Offers
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import CompanyTools, Plan
 from tool_executor.pipeline.call import Outcome, Progress, Rest
-from tool_executor.ports import Companies, RateLimiter, StoreAway
+from tool_executor.ports import RateLimiter, StoreAway
 
 
 class Find:
     """Step 1. A tool that the caller may not know of is not found. Settings that neither memory nor the bus holds are
     those of a company that has made none: only what needs a yes of them waits for memory."""
 
-    def __init__(self, offers: Offers, companies: Companies) -> None:
+    def __init__(self, offers: Offers, companies: KnownCompanies) -> None:
         self._offers = offers
         self._companies = companies
 

@@ -4,12 +4,13 @@ import contextlib
 
 from contracts.errors import UNRECORDED, ToolCode
 from contracts.events.tool import ToolResult
+from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain import texts
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.pipeline.call import Outcome, Postponed, Progress, Rest
-from tool_executor.ports import CallKey, CallRecords, Claimed, OtherArguments, Recorded, Running, StoreAway
+from tool_executor.ports import CallKey, Claimed, OtherArguments, Recorded, Running, StoreAway
 
 _MARGIN = 3.0
 """Seconds that a claim outlives the longest run of the call: what comes before and after the handler."""
@@ -22,7 +23,7 @@ _LONGEST_WAIT = 0.3
 class Recall:
     """Makes a call run once per id."""
 
-    def __init__(self, records: CallRecords, offers: Offers) -> None:
+    def __init__(self, records: RedisCallRecords, offers: Offers) -> None:
         self._records = records
         self._offers = offers
 

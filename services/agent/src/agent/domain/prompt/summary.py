@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
+from agent.domain.context.compression import Spoken
 from agent.domain.prompt.layers import Language
 
 MOST_CHARACTERS = 60_000
@@ -26,16 +27,7 @@ _TASK: dict[Language, str] = {
 }
 
 
-class Said(Protocol):
-    """A message."""
-
-    @property
-    def mine(self) -> bool: ...
-    @property
-    def text(self) -> str: ...
-
-
-def summary_messages(earlier: str | None, said: Iterable[Said], language: Language) -> list[dict[str, Any]]:
+def summary_messages(earlier: str | None, said: Iterable[Spoken], language: Language) -> list[dict[str, Any]]:
     """The messages of the model call."""
     lines: list[dict[str, str]] = []
     room = MOST_CHARACTERS
