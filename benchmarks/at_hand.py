@@ -48,8 +48,12 @@ def conversation(tokens: int, messages: int = MESSAGES) -> list[MessageView]:
 def contexts(said: Sequence[MessageView]) -> Contexts:
     """Memory's builder, in the middle of this conversation."""
     nothing: Any = None
-    market, log, conversations = Market(), SimpleNamespace(era=ERA, first_seq=1, whole_from=1), Conversations()
-    # Of these ports only what they have is asked for.
+    market, log, conversations = (
+        cast("Any", Market()),
+        SimpleNamespace(era=ERA, first_seq=1, whole_from=1),
+        Conversations(),
+    )
+    # Of what these stand for only what they have is asked for.
     known_log, known_conversations = cast("Any", log), cast("Any", conversations)
     histories = Histories(
         facts=nothing, conversations=nothing, windows=Windows(said), log=known_log, floor=nothing, deadline=1
@@ -57,8 +61,8 @@ def contexts(said: Sequence[MessageView]) -> Contexts:
     talks = Talks(
         histories=histories,
         conversations=known_conversations,
-        summaries=Summaries(),
-        uses=Uses(),
+        summaries=cast("Any", Summaries()),
+        uses=cast("Any", Uses()),
         market=market,
         log=known_log,
     )
@@ -66,9 +70,9 @@ def contexts(said: Sequence[MessageView]) -> Contexts:
     return Contexts(
         memories=memories,
         talks=talks,
-        short_term=ShortTerm(),
+        short_term=cast("Any", ShortTerm()),
         market=market,
-        tools=Tools(),
+        tools=cast("Any", Tools()),
         clock=FakeClock(NOW),
         seconds=5,
         knowledge=nothing,

@@ -136,6 +136,7 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
         await page.evaluate(COUNTING)
         agent = {"Authorization": f"Bearer {stack.mint('commercial', 'ben', 'demo')}"}
         async with aiohttp.ClientSession(stack.url, headers=agent) as http:
+            number = 0
             for number in range(MOST):
                 body = {"text": f"message {number}", "clientMessageId": str(uuid.uuid4())}
                 async with http.post(f"/v2/conversations/{visitor.conversation}/messages", json=body) as answer:

@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 from agent.testing.stage import Stage, demo_config
+from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.envelope import CloudEvent, Wire
-from contracts.rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from gateway.app import Gateway
 from runtime.errors import RpcError, RuntimeFault
 from runtime.rpc import RpcClient

@@ -9,8 +9,9 @@ from agent.app import Agent, Connections
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import AgentSettings, ModelSettings
 from contracts.channels import ChatKind
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.memory_rpc import MEMORY_GET, LongTermMemory, UserRef
-from contracts.rpc import COMPANY_CREATE, SNAPSHOT, CompanyCreateRequest, SnapshotRequest
+from contracts.rpc import SNAPSHOT, SnapshotRequest
 from memory.testing import TOKENS, Replica, Servers, Writer, replica
 from runtime.clock import FakeClock
 from runtime.connection import connect

@@ -14,8 +14,8 @@ import aiohttp
 from nats.aio.client import Client
 from pydantic import SecretStr
 
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.providers import KEYS
-from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
 from nexus_cli.testing import is_gone
 from runtime.rpc import RpcClient
 from runtime.settings import TokenSettings

@@ -14,7 +14,7 @@ TOO_MUCH = {
     "gateway.app:main": NEVER | {"aiohttp", "faststream", "redis", "pymongo", "numpy", "tiktoken"},
     "agent.service:serve": NEVER | {"faststream", "fastapi", "redis", "pymongo", "numpy"},
     "tool_executor.service:serve": NEVER | {"faststream", "fastapi", "pymongo", "numpy", "tiktoken"},
-    "memory.app:main": NEVER | {"fastapi", "numpy", "tiktoken"},
+    "memory.service:main": NEVER | {"fastapi", "numpy", "tiktoken"},
     "market_adapter.app:serve": NEVER | {"aiohttp", "faststream", "fastapi", "redis", "tiktoken"},
 }
 PROGRAM = """

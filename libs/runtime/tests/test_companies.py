@@ -7,9 +7,9 @@ from nats.aio.client import Client
 
 from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings
+from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
-from contracts.rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.streams import FACTS
 from runtime.clock import FakeClock
 from runtime.companies import AGAIN, CHANGES, COMPANY_CHANGED, CONFIRMED, CompanyCache

@@ -7,18 +7,20 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.company import CompanyConfig, CompanySettings
-from contracts.company_rpc import COMPANY_DELETE, COMPANY_LIST, CompaniesRequest
-from contracts.envelope import CloudEvent
-from contracts.events.fact import CompanyConfigChanged
-from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, KnowledgeSearch
-from contracts.rpc import (
+from contracts.company_rpc import (
     COMPANY_CREATE,
+    COMPANY_DELETE,
     COMPANY_GET,
+    COMPANY_LIST,
     COMPANY_PATCH,
+    CompaniesRequest,
     CompanyCreateRequest,
     CompanyPatchRequest,
     CompanyRequest,
 )
+from contracts.envelope import CloudEvent
+from contracts.events.fact import CompanyConfigChanged
+from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, KnowledgeSearch
 from contracts.streams import FACTS
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies

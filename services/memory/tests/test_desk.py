@@ -6,6 +6,7 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.channels import fact
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.desk_rpc import (
     CONVERSATION_UPDATE,
     COUNTS,
@@ -22,11 +23,9 @@ from contracts.ids import uuid7
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.migration_rpc import MIGRATE, MigrateRequest
 from contracts.rpc import (
-    COMPANY_CREATE,
     CONVERSATION,
     CONVERSATION_MESSAGES,
     CONVERSATIONS,
-    CompanyCreateRequest,
     ConversationRef,
     ConversationsRequest,
     ConversationView,

@@ -2,16 +2,8 @@
 
 import pytest
 
-from contracts.rpc import (
-    COMPANY_CREATE,
-    COMPANY_GET,
-    CONVERSATION_MESSAGES,
-    HISTORY,
-    CompanyCreateRequest,
-    CompanyRequest,
-    HistoryRequest,
-    MessagesRequest,
-)
+from contracts.company_rpc import COMPANY_CREATE, COMPANY_GET, CompanyCreateRequest, CompanyRequest
+from contracts.rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
 from contracts.streams import CHAT
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError

@@ -13,6 +13,7 @@ from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
 
 from contracts.channels import fact, journal, tool_request, webhook_delivery
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.context_rpc import SHORT_TERM_UPDATE, SUMMARY_SAVE, ShortTermUpdate, SummarySaveRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
@@ -26,16 +27,7 @@ from contracts.memory_rpc import (
     MemoryPatchRequest,
     UserRef,
 )
-from contracts.rpc import (
-    COMPANY_CREATE,
-    CONVERSATION,
-    CONVERSATIONS,
-    HISTORY,
-    CompanyCreateRequest,
-    ConversationRef,
-    ConversationsRequest,
-    HistoryRequest,
-)
+from contracts.rpc import CONVERSATION, CONVERSATIONS, HISTORY, ConversationRef, ConversationsRequest, HistoryRequest
 from contracts.streams import CHAT, FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
 from memory.testing import Servers, Writer, replica, serve_deletions
 from runtime.clock import FakeClock

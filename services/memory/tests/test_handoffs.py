@@ -14,6 +14,7 @@ from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
 
 from contracts.channels import ChatKind
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.conversation import ChatData, Fact, Snapshot, snapshot_of
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
@@ -29,7 +30,7 @@ from contracts.events.chat import (
 )
 from contracts.office_hours import DAYS, OfficeHours
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
-from contracts.rpc import COMPANY_CREATE, CONVERSATIONS, CompanyCreateRequest, ConversationsRequest, ConversationState
+from contracts.rpc import CONVERSATIONS, ConversationsRequest, ConversationState
 from contracts.testing import closed_for_days
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import ChatLog

@@ -7,17 +7,11 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.channels import ChatKind, chat
+from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, MemoryPatchRequest, UserRef
-from contracts.rpc import (
-    COMPANY_GET,
-    COMPANY_PATCH,
-    CONVERSATION,
-    CompanyPatchRequest,
-    CompanyRequest,
-    ConversationRef,
-)
+from contracts.rpc import CONVERSATION, ConversationRef
 from contracts.streams import CHAT, FACTS
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import jetstream

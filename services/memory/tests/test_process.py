@@ -9,14 +9,8 @@ from contextlib import asynccontextmanager, suppress
 
 import orjson
 
-from contracts.rpc import (
-    COMPANY_CREATE,
-    COMPANY_GET,
-    HISTORY,
-    CompanyCreateRequest,
-    CompanyRequest,
-    HistoryRequest,
-)
+from contracts.company_rpc import COMPANY_CREATE, COMPANY_GET, CompanyCreateRequest, CompanyRequest
+from contracts.rpc import HISTORY, HistoryRequest
 from memory.testing import Servers, Writer
 from memory.testing_receiver import Taken, receiving
 from runtime.connection import connect

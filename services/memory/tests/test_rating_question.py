@@ -1,8 +1,8 @@
 """Whoever wrote is asked once whether it helped, when the conversation is over."""
 
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.desk_rpc import CONVERSATION_UPDATE, ConversationUpdate
 from contracts.ids import uuid7
-from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.conversation import ConversationLog
 from runtime.testing import eventually

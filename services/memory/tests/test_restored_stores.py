@@ -10,6 +10,14 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.channels import fact
+from contracts.company_rpc import (
+    COMPANY_CREATE,
+    COMPANY_GET,
+    COMPANY_PATCH,
+    CompanyCreateRequest,
+    CompanyPatchRequest,
+    CompanyRequest,
+)
 from contracts.context_rpc import SHORT_TERM_GET, ShortTermMemory
 from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode
@@ -25,16 +33,7 @@ from contracts.memory_rpc import (
     UsageRequest,
     UserRef,
 )
-from contracts.rpc import (
-    COMPANY_CREATE,
-    COMPANY_GET,
-    COMPANY_PATCH,
-    CONVERSATION_MESSAGES,
-    CompanyCreateRequest,
-    CompanyPatchRequest,
-    CompanyRequest,
-    MessagesRequest,
-)
+from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect

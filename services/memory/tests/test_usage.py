@@ -3,11 +3,11 @@
 from datetime import UTC, date, datetime
 
 from contracts.channels import fact
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.envelope import CloudEvent
 from contracts.events.chat import Usage
 from contracts.events.fact import UsageRecorded
 from contracts.memory_rpc import USAGE, UsageReply, UsageRequest
-from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, replica
 from runtime.clock import FakeClock

@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from memory.testing import Servers, Writer, replica
 from runtime.settings import DevSettings
 from runtime.testing import eventually

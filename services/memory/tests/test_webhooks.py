@@ -10,9 +10,7 @@ from aiohttp import web
 
 from contracts.channels import fact
 from contracts.company import CompanySettings
-from contracts.envelope import CloudEvent
-from contracts.events.fact import FeedbackGiven
-from contracts.rpc import (
+from contracts.company_rpc import (
     COMPANY_CREATE,
     COMPANY_GET,
     COMPANY_PATCH,
@@ -20,6 +18,8 @@ from contracts.rpc import (
     CompanyPatchRequest,
     CompanyRequest,
 )
+from contracts.envelope import CloudEvent
+from contracts.events.fact import FeedbackGiven
 from contracts.streams import FACTS, WEBHOOKS
 from memory.testing import Replica, Servers, Writer, replica
 from memory.testing_receiver import Receiver, Taken, receiving

@@ -7,10 +7,10 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.company import ToolConfig
+from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.fact import CompanyConfigChanged
-from contracts.rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import subscribe
 from runtime.deadlines import serve_for

@@ -109,7 +109,7 @@ def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json 
 
 
 async def _site(rpc: RpcClient, company: str, url: str) -> None:
-    from contracts.rpc import (
+    from contracts.company_rpc import (
         COMPANY_CREATE,
         COMPANY_GET,
         COMPANY_PATCH,

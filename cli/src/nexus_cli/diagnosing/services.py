@@ -14,11 +14,12 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from contracts.agent_rpc import IMPROVE, PROVIDERS, ImproveRequest
+from contracts.company_rpc import COMPANY_GET
 from contracts.errors import ErrorCode
 from contracts.market_rpc import MARKET_QUOTES
 from contracts.mcp_rpc import CLIENT_ANSWER
 from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
-from contracts.rpc import CATALOGUE, COMPANY_GET, Rpc
+from contracts.rpc import CATALOGUE, Rpc
 from nexus_cli.diagnosing.finding import Finding, fine, wrong
 from nexus_cli.diagnosing.stores import Tell
 from runtime.errors import RpcError

@@ -12,8 +12,8 @@ from typing import Any, cast
 import aiohttp
 from nats.aio.client import Client
 
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.errors import HANDOFF_WAITING
-from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest
 from nexus_cli.chatting.client import ChatFailed, Conversation, conversation, visitor_token
 from nexus_cli.evaluating.cases import Case
 from nexus_cli.evaluating.checks import Check, checks

@@ -1,4 +1,4 @@
-"""Companies as those who run the installation see them (memory): listed, deleted, and where their chat was seen."""
+"""Companies (memory): their settings, the list of all, their end, and where their chat was seen."""
 
 from datetime import datetime
 from typing import Any
@@ -8,9 +8,42 @@ from pydantic import Field
 from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.ids import CompanyId
-from contracts.rpc import CompanyRequest, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
+
+
+class CompanyRequest(Wire):
+    """One company."""
+
+    company_id: CompanyId
+
+
+class CompanyReply(Wire):
+    """None: no such company."""
+
+    settings: CompanySettings | None = None
+    deleted: int | None = Field(default=None, ge=1, description="the version with which it ended")
+
+
+class CompanyCreateRequest(Wire):
+    """Raw settings, checked by memory; CONFLICT when the company has some."""
+
+    config: dict[str, Any]
+
+
+class CompanyPatchRequest(Wire):
+    """A JSON merge patch (RFC 7396) on a version; PRECONDITION_FAILED when the settings have moved on."""
+
+    company_id: CompanyId
+    version: int = Field(ge=1)
+    patch: dict[str, Any]
+
+
+class CompanySaved(Wire):
+    """The settings as they are now."""
+
+    settings: CompanySettings
 
 
 class CompaniesRequest(Wire):
@@ -53,9 +86,20 @@ class SightingsReply(Wire):
     items: list[Sighting]
 
 
+COMPANY_GET = Rpc("rpc.memory.company.get.v1", CompanyRequest, CompanyReply, queue=QUEUE)
+COMPANY_CREATE = Rpc("rpc.memory.company.create.v1", CompanyCreateRequest, CompanySaved, queue=QUEUE, safe=False)
+COMPANY_PATCH = Rpc("rpc.memory.company.patch.v1", CompanyPatchRequest, CompanySaved, queue=QUEUE, safe=False)
 COMPANY_LIST = Rpc("rpc.memory.company.list.v1", CompaniesRequest, CompaniesReply, queue=QUEUE)
 COMPANY_DELETE = Rpc("rpc.memory.company.delete.v1", CompanyRequest, CompanyDeleted, queue=QUEUE)
 SIGHTING_NOTE = Rpc("rpc.memory.company.sighting.note.v1", SightingNoted, SightingsReply, queue=QUEUE)
 SIGHTINGS = Rpc("rpc.memory.company.sightings.v1", CompanyRequest, SightingsReply, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (COMPANY_LIST, COMPANY_DELETE, SIGHTING_NOTE, SIGHTINGS)
+METHODS: tuple[Rpc[Any, Any], ...] = (
+    COMPANY_GET,
+    COMPANY_CREATE,
+    COMPANY_PATCH,
+    COMPANY_LIST,
+    COMPANY_DELETE,
+    SIGHTING_NOTE,
+    SIGHTINGS,
+)

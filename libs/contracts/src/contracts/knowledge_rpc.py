@@ -5,13 +5,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from contracts.company_rpc import CompanyRequest
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.knowledge import FileReceived
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import MAX_TEXT, KnowledgeFound, KnowledgeQuery, Name, Passage, Run, Source, Tongue
 from contracts.memory_rpc import QUEUE
-from contracts.rpc import CompanyRequest, Rpc
+from contracts.rpc import Rpc
 
 MOST_ALTERNATIVES = 20
 Cursor = Annotated[str, Field(max_length=512)]

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from contracts.company import CompanySettings
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.errors import CallError
@@ -282,47 +281,6 @@ CONVERSATIONS = Rpc("rpc.memory.conversations.list.v1", ConversationsRequest, Co
 MESSAGE_BY_ID = Rpc("rpc.memory.message.get.v1", MessageByIdRequest, MessageByIdReply, queue="memory")
 
 
-# ---------------------------------------------------------------- company settings (memory)
-
-
-class CompanyRequest(Wire):
-    """One company."""
-
-    company_id: CompanyId
-
-
-class CompanyReply(Wire):
-    """None: no such company."""
-
-    settings: CompanySettings | None = None
-    deleted: int | None = Field(default=None, ge=1, description="the version with which it ended")
-
-
-class CompanyCreateRequest(Wire):
-    """Raw settings, checked by memory; CONFLICT when the company has some."""
-
-    config: dict[str, Any]
-
-
-class CompanyPatchRequest(Wire):
-    """A JSON merge patch (RFC 7396) on a version; PRECONDITION_FAILED when the settings have moved on."""
-
-    company_id: CompanyId
-    version: int = Field(ge=1)
-    patch: dict[str, Any]
-
-
-class CompanySaved(Wire):
-    """The settings as they are now."""
-
-    settings: CompanySettings
-
-
-COMPANY_GET = Rpc("rpc.memory.company.get.v1", CompanyRequest, CompanyReply, queue="memory")
-COMPANY_CREATE = Rpc("rpc.memory.company.create.v1", CompanyCreateRequest, CompanySaved, queue="memory", safe=False)
-COMPANY_PATCH = Rpc("rpc.memory.company.patch.v1", CompanyPatchRequest, CompanySaved, queue="memory", safe=False)
-
-
 class TurnStateRequest(Wire):
     """Asked of all agents at once; only the one that drives the conversation's turn (or just this one) answers."""
 
@@ -421,9 +379,6 @@ METHODS: tuple[Rpc[Any, Any], ...] = (
     CONVERSATION_MESSAGES,
     CONVERSATIONS,
     MESSAGE_BY_ID,
-    COMPANY_GET,
-    COMPANY_CREATE,
-    COMPANY_PATCH,
     TURN_STATE,
     CATALOGUE,
 )

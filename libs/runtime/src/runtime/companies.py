@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from contracts.channels import company_of, fact
 from contracts.company import CompanyConfig, CompanySettings
-from contracts.rpc import COMPANY_GET, CompanyRequest
+from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
 from runtime.deadlines import for_nobody
 from runtime.direct import DirectReader

@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed
 
-from contracts import owner_rpc, rpc, ws
+from contracts import company_rpc, owner_rpc, rpc, ws
 from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.conversation import Fact, message_view
@@ -219,7 +219,7 @@ class MemoryStandIn:
 
     async def start(self) -> None:
         """Answers from now on."""
-        await self._server.serve(rpc.COMPANY_GET, self._company)
+        await self._server.serve(company_rpc.COMPANY_GET, self._company)
         await self._server.serve(rpc.LATEST_CONVERSATION, self._latest)
         await self._server.serve(rpc.SNAPSHOT, self._snapshot)
         await self._server.serve(rpc.FACTS_AFTER, self._facts)
@@ -235,9 +235,9 @@ class MemoryStandIn:
         await self._server.drain(1.0)
         await self.client.flush()
 
-    async def _company(self, request: rpc.CompanyRequest) -> rpc.CompanyReply:
+    async def _company(self, request: company_rpc.CompanyRequest) -> company_rpc.CompanyReply:
         self.asked.append("company")
-        return rpc.CompanyReply(settings=self.companies.get(request.company_id))
+        return company_rpc.CompanyReply(settings=self.companies.get(request.company_id))
 
     async def _owner_seen(self, request: owner_rpc.OwnerSeenRequest) -> owner_rpc.OwnerSeenReply:
         self.seen.append((request.conversation_id, request.operator_id))

@@ -7,9 +7,9 @@ from typing import Any
 from nats.aio.client import Client
 
 from contracts import knowledge_rpc
+from contracts.company_rpc import CompanyRequest
 from contracts.errors import ErrorCode
 from contracts.knowledge import KnowledgeFound, Passage, Run
-from contracts.rpc import CompanyRequest
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
 

@@ -46,8 +46,8 @@ class SettingsStandIn:
     async def start(self) -> None:
         """Answers from now on."""
         server = RpcServer(self.client)
-        await server.serve(rpc.COMPANY_CREATE, self._create)
-        await server.serve(rpc.COMPANY_PATCH, self._patch)
+        await server.serve(company_rpc.COMPANY_CREATE, self._create)
+        await server.serve(company_rpc.COMPANY_PATCH, self._patch)
         await server.serve(company_rpc.COMPANY_LIST, self._list)
         await server.serve(company_rpc.COMPANY_DELETE, self._delete)
         await self.client.flush()
@@ -57,16 +57,16 @@ class SettingsStandIn:
         items = [self.companies[name] for name in names[: request.limit]]
         return company_rpc.CompaniesReply(items=items, more=len(names) > len(items))
 
-    async def _delete(self, request: rpc.CompanyRequest) -> company_rpc.CompanyDeleted:
+    async def _delete(self, request: company_rpc.CompanyRequest) -> company_rpc.CompanyDeleted:
         return company_rpc.CompanyDeleted(deleted=self.companies.pop(request.company_id, None) is not None)
 
-    async def _create(self, request: rpc.CompanyCreateRequest) -> rpc.CompanySaved:
+    async def _create(self, request: company_rpc.CompanyCreateRequest) -> company_rpc.CompanySaved:
         config = CompanyConfig.model_validate(request.config)
         if config.company_id in self.companies:
             raise RpcError(ErrorCode.CONFLICT, "there are settings already")
         return await self._save(config, 1)
 
-    async def _patch(self, request: rpc.CompanyPatchRequest) -> rpc.CompanySaved:
+    async def _patch(self, request: company_rpc.CompanyPatchRequest) -> company_rpc.CompanySaved:
         old = self.companies[request.company_id]
         if old.version != request.version:
             raise RpcError(ErrorCode.PRECONDITION_FAILED, "the settings have moved on")
@@ -77,12 +77,12 @@ class SettingsStandIn:
         config = read_config(changed)
         return await self._save(config, old.version + 1)
 
-    async def _save(self, config: CompanyConfig, version: int) -> rpc.CompanySaved:
+    async def _save(self, config: CompanyConfig, version: int) -> company_rpc.CompanySaved:
         settings = CompanySettings(config=config, version=version)
         self.companies[config.company_id] = settings
         subject = fact("company.config.changed.v1", config.company_id, None)
         await self.client.publish(subject, orjson.dumps({"data": settings.to_wire()}))
-        return rpc.CompanySaved(settings=settings)
+        return company_rpc.CompanySaved(settings=settings)
 
 
 @dataclass

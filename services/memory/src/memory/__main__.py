@@ -3,4 +3,4 @@
 from runtime.process import run
 
 if __name__ == "__main__":
-    run("memory.app:main")
+    run("memory.service:main")

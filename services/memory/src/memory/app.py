@@ -10,9 +10,7 @@ from contracts.errors import NexusError
 from contracts.streams import CHAT, FACTS, KNOWLEDGE
 from memory import (
     budget_methods,
-    company_methods,
     context_handlers,
-    desk_handlers,
     fact_tools,
     handlers,
     insight_handlers,
@@ -27,16 +25,12 @@ from memory import (
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_consumers import BusConsumers
-from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
 from memory.adapters.chat_log import ChatLog
-from memory.adapters.desk_facts import BusDeskFacts
 from memory.adapters.market import Market
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
-from memory.adapters.mongo_desk import MongoDesk
-from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_lessons import MongoLessons
@@ -44,11 +38,9 @@ from memory.adapters.mongo_memories import MongoMemories
 from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
-from memory.adapters.mongo_summaries import MongoSummaries
 from memory.adapters.mongo_talks import MongoTalks
 from memory.adapters.mongo_usage import MongoUsage
 from memory.adapters.near_windows import NearWindows
-from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_client import redis_client
@@ -60,16 +52,11 @@ from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import SignedPrincipals
 from memory.adapters.stream_figures import EVERY as STREAMS_EVERY
 from memory.adapters.stream_figures import StreamFigures
-from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.adapters.trimmed_chat import TrimmedChat
 from memory.application.activity import Activity
 from memory.application.budgets import Budgets
 from memory.application.companies import Companies
-from memory.application.company_deletion import CompanyDeletion
-from memory.application.contexts import Contexts
-from memory.application.desk import Desk
 from memory.application.exporting import Exports
-from memory.application.forgetting import Forgetting
 from memory.application.former import FormerConsumers
 from memory.application.handoffs import Handoffs
 from memory.application.history import Histories
@@ -82,16 +69,17 @@ from memory.application.memories import Memories
 from memory.application.older_conversations import listed
 from memory.application.positions import Positions
 from memory.application.projection import Projection
-from memory.application.rating_question import RatingQuestion
 from memory.application.reports import Reports
 from memory.application.searching import Searching
 from memory.application.seeding import seed
 from memory.application.sweeps import Sweep
-from memory.application.talk import Talks
 from memory.application.trimming import Trimming
 from memory.application.usage import Usages
 from memory.application.webhook_table import WebhookTable
+from memory.context_parts import context_part
+from memory.desk_parts import desk_part
 from memory.domain.facts import Fact
+from memory.erasure_parts import erasure_part
 from memory.errors import StoreUnavailable
 from memory.knowledge.room import Room
 from memory.settings import MemorySettings
@@ -100,9 +88,8 @@ from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
-from runtime.principals import PrincipalVerifier
 from runtime.service import Service
-from runtime.settings import DevSettings, MarkSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
+from runtime.settings import DevSettings, MongoSettings, RedisSettings
 from runtime.store_format import check_format
 
 BOUNDS_EVERY = 30.0
@@ -211,11 +198,14 @@ class Memory:
             activity.note(facts)
             await room.heard(facts)
 
-        async def learn(fact: Fact) -> None:
-            await lessons.take(fact)
-
         consumer = ChatConsumer(
-            service.nats, log, store, take_in, DeadLetters(service.nats), teaches=projection.teaches, learn=learn
+            service.nats,
+            log,
+            store,
+            take_in,
+            DeadLetters(service.nats),
+            teaches=projection.teaches,
+            learn=lambda fact: lessons.take(fact),
         )
         floor.hurry = consumer.hurry
         service.add_check("projection", consumer.check)
@@ -271,70 +261,55 @@ class Memory:
         )
         proposal_methods.serve(service, learner, memories, histories, log)
         lessons = Lessons(learner, MongoLessons(self._storing["lessons"]), log)
-        talks = Talks(
+        context_part(
+            service,
+            self._database,
+            memories,
             # A context reads twice within two parts' time, and the summary in between may take one of them.
-            histories=reading(patience=settings.context_part / 4),
-            conversations=conversations,
-            summaries=MongoSummaries(self._database["summaries"]),
-            uses=MongoExecutions(self._database["executions"]),
+            reading(patience=settings.context_part / 4),
+            short_term,
+            room.searcher,
             market=market,
             log=log,
-        )
-        contexts = Contexts(
-            memories=memories,
-            talks=talks,
-            short_term=short_term,
-            market=market,
-            tools=ToolCatalogue(service.rpc),
             clock=self._clock,
             seconds=settings.context_part,
-            knowledge=room.searcher,
         )
-        context_handlers.serve(service, contexts, talks, short_term, self._clock)
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
-        talks = MongoTalks(self._database["conversations"], self._database["facts"])
         searching = Searching(
-            talks=talks, memories=memories, inbox=inbox, floor=floor, clock=self._clock, embeddings=room.embeddings
+            talks=MongoTalks(self._database["conversations"], self._database["facts"]),
+            memories=memories,
+            inbox=inbox,
+            floor=floor,
+            clock=self._clock,
+            embeddings=room.embeddings,
         )
         recall_methods.serve(service, searching)
         fact_tools.serve(service, memories, histories, log, self._clock)
         service.on_stop(searching.stop)
         drops = (windows.drop, near.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
-        erasure = MongoErasure(self._database, room.forget_conversations)
-        forgetting = Forgetting(
-            store=erasure,
-            bus=StreamErasure(service.nats),
-            cache=cache,
-            others=OtherServices(service.rpc),
-            log=log,
-            floor=floor,
-            clock=self._clock,
+        forgetting = erasure_part(
+            service, self._database, cache, room, companies, log=log, floor=floor, clock=self._clock
         )
-        deletion = CompanyDeletion(companies, room.forget, StreamErasure(service.nats), erasure)
-        company_methods.serve(service, companies, deletion, self._database, self._clock)
         insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
         insight_handlers.serve(service, insights)
         personal_handlers.serve(service, memories, learner, exports, forgetting, self._usages)
         personal_handlers.consume(service, self._usages, self._spending)
         personal_handlers.learn(service, learner, self._executions)
         insight_handlers.consume(service, insights, room.rated)
-        desk = Desk(
-            store=MongoDesk(self._storing),
-            facts=BusDeskFacts(service.publisher, DirectReader(service.nats, FACTS.name)),
-            conversations=stored_conversations,
+        desk = desk_part(
+            service,
+            asked=self._database,
+            storing=self._storing,
             companies=self._companies,
             inbox=inbox,
             log=log,
-            clock=floor,
+            floor=floor,
         )
-        desk_handlers.serve(service, desk, MongoDesk(self._database), inbox)
-        question = RatingQuestion(conversations=stored_conversations, companies=self._companies, log=log)
-        desk_handlers.consume(service, desk, question)
         report_handlers.consume(service, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
         room.consume()
-        stored_before = MongoConversations(self._storing["conversations"])
-        changes = (*room.changes(), listed(stored_before, stored_before, MongoFacts(self._storing["facts"])))
+        older_lists = listed(stored_conversations, stored_conversations, MongoFacts(self._storing["facts"]))
+        changes = (*room.changes(), older_lists)
         migrations.serve(service, changes, stored_format)
         context_handlers.consume(service, activity)
         told = Sweep("settings on the bus", SETTINGS_EVERY, companies.refresh)
@@ -424,18 +399,3 @@ def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable
         await work()
 
     return run
-
-
-async def main() -> None:
-    """Memory as the environment says, until it is told to end."""
-    dev, settings = DevSettings(), MemorySettings()
-    service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host, marks=MarkSettings())
-    Memory(
-        service,
-        principals=SignedPrincipals(PrincipalVerifier(TokenSettings())),
-        mongo_settings=MongoSettings(),
-        redis_settings=RedisSettings(),
-        settings=settings,
-        dev=dev,
-    )
-    await service.run()

@@ -8,10 +8,10 @@ from contracts.company_rpc import (
     CompaniesReply,
     CompaniesRequest,
     CompanyDeleted,
+    CompanyRequest,
     SightingNoted,
     SightingsReply,
 )
-from contracts.rpc import CompanyRequest
 from memory.adapters.mongo_sightings import MongoSightings
 from memory.application.companies import Companies
 from memory.application.company_deletion import CompanyDeletion

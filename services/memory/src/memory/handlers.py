@@ -8,6 +8,16 @@ from typing import Any, TypeVar
 
 import orjson
 
+from contracts.company_rpc import (
+    COMPANY_CREATE,
+    COMPANY_GET,
+    COMPANY_PATCH,
+    CompanyCreateRequest,
+    CompanyPatchRequest,
+    CompanyReply,
+    CompanyRequest,
+    CompanySaved,
+)
 from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.tool import ToolCallCompleted
@@ -15,9 +25,6 @@ from contracts.identity_rpc import IDENTIFY, IdentifyReply, IdentifyRequest
 from contracts.ids import NOBODY, is_company
 from contracts.inbox import OwnerEvent
 from contracts.rpc import (
-    COMPANY_CREATE,
-    COMPANY_GET,
-    COMPANY_PATCH,
     CONVERSATION,
     CONVERSATION_MESSAGES,
     CONVERSATIONS,
@@ -26,11 +33,6 @@ from contracts.rpc import (
     LATEST_CONVERSATION,
     MESSAGE_BY_ID,
     SNAPSHOT,
-    CompanyCreateRequest,
-    CompanyPatchRequest,
-    CompanyReply,
-    CompanyRequest,
-    CompanySaved,
     ConversationRef,
     ConversationReply,
     ConversationsReply,

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contracts.channels import fact
+from contracts.company_rpc import CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.knowledge import DocumentRemoved, DocumentUpserted
 from contracts.ids import uuid7
@@ -23,7 +24,7 @@ from contracts.knowledge_rpc import (
     DocumentsRequest,
     KnowledgeSearch,
 )
-from contracts.rpc import HISTORY, Caller, CompanyRequest, HistoryRequest, ToolServiceRequest
+from contracts.rpc import HISTORY, Caller, HistoryRequest, ToolServiceRequest
 from contracts.streams import FACTS
 from memory.knowledge.tool import SEARCH_KNOWLEDGE
 from memory.testing import Replica, Servers, Writer, replica

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from contracts.channels import ChatKind, fact
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode
 from contracts.events.chat import AssistantMessage
@@ -39,7 +40,6 @@ from contracts.knowledge_rpc import (
     RunRequest,
 )
 from contracts.memory_rpc import USER_FORGET, UserRef
-from contracts.rpc import COMPANY_CREATE, CompanyCreateRequest, CompanyRequest
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.errors import RpcError

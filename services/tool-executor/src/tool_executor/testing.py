@@ -17,9 +17,10 @@ from nats.aio.subscription import Subscription
 
 from contracts.channels import tool_request
 from contracts.company import CompanyConfig, CompanySettings, ToolConfig
+from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
-from contracts.rpc import CATALOGUE, COMPANY_GET, CompanyReply, CompanyRequest
+from contracts.rpc import CATALOGUE
 from contracts.text import Text
 from contracts.tools_rpc import TOOL_DETAILS
 from runtime.errors import InvalidToken

@@ -12,12 +12,12 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts.company import CompanyConfig, CompanySettings, Knowledge, ToolConfig
+from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.knowledge import DocumentFailed, DocumentUpserted, RefreshRequested, RunProgressed
 from contracts.ids import uuid7
 from contracts.knowledge import Block
 from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesReply, KnownPagesRequest
-from contracts.rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from runtime.publishing import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams

@@ -16,10 +16,10 @@ from agent.recording.reading import RecordedTurn, recorded_turn
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
+from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.ids import NOBODY, is_id
-from contracts.rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import CHAT, FACTS
 from runtime.deadlines import part
 from runtime.direct import DirectReader, StoredFact

@@ -19,6 +19,7 @@ from agent.turns.needs import Ports
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig, CompanySettings
+from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
     CancelReason,
@@ -46,12 +47,9 @@ from contracts.memory_rpc import (
 )
 from contracts.rpc import (
     CATALOGUE,
-    COMPANY_GET,
     HISTORY,
     CatalogueReply,
     CatalogueRequest,
-    CompanyReply,
-    CompanyRequest,
     HistoryMessage,
     HistoryReply,
     HistoryRequest,

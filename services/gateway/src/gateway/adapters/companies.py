@@ -3,11 +3,14 @@
 from typing import Any
 
 from contracts.company import CompanySettings
-from contracts.company_rpc import COMPANY_DELETE, COMPANY_LIST, CompaniesReply, CompaniesRequest
-from contracts.rpc import (
+from contracts.company_rpc import (
     COMPANY_CREATE,
+    COMPANY_DELETE,
     COMPANY_GET,
+    COMPANY_LIST,
     COMPANY_PATCH,
+    CompaniesReply,
+    CompaniesRequest,
     CompanyCreateRequest,
     CompanyPatchRequest,
     CompanyRequest,

@@ -4,8 +4,7 @@ from collections import OrderedDict
 
 import structlog
 
-from contracts.company_rpc import SIGHTING_NOTE, SIGHTINGS, Sighting, SightingNoted
-from contracts.rpc import CompanyRequest
+from contracts.company_rpc import SIGHTING_NOTE, SIGHTINGS, CompanyRequest, Sighting, SightingNoted
 from gateway.adapters.asking import ask
 from gateway.errors import GatewayError
 from runtime.clock import Clock

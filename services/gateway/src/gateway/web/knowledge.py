@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from contracts.company_rpc import CompanyRequest
 from contracts.envelope import Wire
 from contracts.events.knowledge import FileReceived
 from contracts.ids import ID_PATTERN, uuid7
@@ -36,7 +37,6 @@ from contracts.knowledge_rpc import (
     RunReply,
     RunRequest,
 )
-from contracts.rpc import CompanyRequest
 from gateway.adapters.knowledge import PIECE
 from gateway.errors import not_found
 from gateway.ports import Caller

@@ -1,6 +1,7 @@
 """The methods that memory serves about companies' knowledge, one thin function each; who may ask is decided where the
 request comes in."""
 
+from contracts.company_rpc import CompanyRequest
 from contracts.ids import uuid7
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage, document_id
 from contracts.knowledge_rpc import (
@@ -32,7 +33,6 @@ from contracts.knowledge_rpc import (
     RunReply,
     RunRequest,
 )
-from contracts.rpc import CompanyRequest
 from memory.handlers import answering
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.index import Hit

@@ -5,13 +5,13 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
+from contracts.company_rpc import CompanyRequest
 from contracts.envelope import CloudEvent, Wire
 from contracts.events.chat import AssistantMessage, OperatorMessage, OwnerChanged, VisitorMessage
 from contracts.events.fact import FeedbackGiven
 from contracts.events.knowledge import DocumentFailed, DocumentRemoved, DocumentUpserted, RunProgressed
 from contracts.knowledge import Grounding
 from contracts.knowledge_rpc import FORGET, DocumentGone
-from contracts.rpc import CompanyRequest
 from contracts.streams import FACTS
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_facts import MongoFacts

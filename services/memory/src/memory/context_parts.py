@@ -1,0 +1,53 @@
+"""A customer's context: what it is built from, and its methods."""
+
+from memory import context_handlers
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.market import Market
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_executions import MongoExecutions
+from memory.adapters.mongo_summaries import MongoSummaries
+from memory.adapters.redis_short_term import RedisShortTerm
+from memory.adapters.tool_catalogue import ToolCatalogue
+from memory.application.contexts import Contexts
+from memory.application.history import Histories
+from memory.application.memories import Memories
+from memory.application.talk import Talks
+from memory.context_ports import Knowledge
+from runtime.clock import Clock
+from runtime.mongo import Database
+from runtime.service import Service
+
+
+def context_part(
+    service: Service,
+    database: Database,
+    memories: Memories,
+    histories: Histories,
+    short_term: RedisShortTerm,
+    knowledge: Knowledge,
+    *,
+    market: Market,
+    log: ChatLog,
+    clock: Clock,
+    seconds: float,
+) -> None:
+    """Serves the contexts; `seconds`: what each part may take (Contexts)."""
+    talks = Talks(
+        histories=histories,
+        conversations=MongoConversations(database["conversations"]),
+        summaries=MongoSummaries(database["summaries"]),
+        uses=MongoExecutions(database["executions"]),
+        market=market,
+        log=log,
+    )
+    contexts = Contexts(
+        memories=memories,
+        talks=talks,
+        short_term=short_term,
+        market=market,
+        tools=ToolCatalogue(service.rpc),
+        clock=clock,
+        seconds=seconds,
+        knowledge=knowledge,
+    )
+    context_handlers.serve(service, contexts, talks, short_term, clock)

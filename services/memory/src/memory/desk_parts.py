@@ -1,0 +1,42 @@
+"""The desk of a replica: its store, its facts, its methods, and the question whether it helped."""
+
+from contracts.streams import FACTS
+from memory import desk_handlers
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.desk_facts import BusDeskFacts
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_desk import MongoDesk
+from memory.adapters.projection_floor import ProjectionFloor
+from memory.application.desk import Desk
+from memory.application.inbox import Inbox
+from memory.application.rating_question import RatingQuestion
+from runtime.direct import DirectReader
+from runtime.mongo import Database
+from runtime.service import Service
+
+
+def desk_part(
+    service: Service,
+    *,
+    asked: Database,
+    storing: Database,
+    companies: MongoCompanies,
+    inbox: Inbox,
+    log: ChatLog,
+    floor: ProjectionFloor,
+) -> Desk:
+    """Serves and follows the desk; `asked`, `storing`: the database as methods and as consumers speak to it."""
+    conversations = MongoConversations(storing["conversations"])
+    desk = Desk(
+        store=MongoDesk(storing),
+        facts=BusDeskFacts(service.publisher, DirectReader(service.nats, FACTS.name)),
+        conversations=conversations,
+        companies=companies,
+        inbox=inbox,
+        log=log,
+        clock=floor,
+    )
+    desk_handlers.serve(service, desk, MongoDesk(asked), inbox)
+    desk_handlers.consume(service, desk, RatingQuestion(conversations=conversations, companies=companies, log=log))
+    return desk

@@ -1,0 +1,36 @@
+"""What deletes a user, and what deletes a company, in every store and stream."""
+
+from memory import company_methods
+from memory.adapters.bus_erasure import StreamErasure
+from memory.adapters.cache_erasure import CacheErasure
+from memory.adapters.chat_log import ChatLog
+from memory.adapters.mongo_erasure import MongoErasure
+from memory.adapters.other_services import OtherServices
+from memory.adapters.projection_floor import ProjectionFloor
+from memory.application.companies import Companies
+from memory.application.company_deletion import CompanyDeletion
+from memory.application.forgetting import Forgetting
+from memory.knowledge.room import Room
+from runtime.clock import Clock
+from runtime.mongo import Database
+from runtime.service import Service
+
+
+def erasure_part(
+    service: Service,
+    database: Database,
+    cache: CacheErasure,
+    room: Room,
+    companies: Companies,
+    *,
+    log: ChatLog,
+    floor: ProjectionFloor,
+    clock: Clock,
+) -> Forgetting:
+    """Serves the deletion of companies; returns what deletes users."""
+    store, bus = MongoErasure(database, room.forget_conversations), StreamErasure(service.nats)
+    deletion = CompanyDeletion(companies, room.forget, bus, store)
+    company_methods.serve(service, companies, deletion, database, clock)
+    return Forgetting(
+        store=store, bus=bus, cache=cache, others=OtherServices(service.rpc), log=log, floor=floor, clock=clock
+    )

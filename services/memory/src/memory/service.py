@@ -1,0 +1,23 @@
+"""One memory process around the replica: settings from the environment, health, drain."""
+
+from memory.adapters.signed_principals import SignedPrincipals
+from memory.app import Memory
+from memory.settings import MemorySettings
+from runtime.principals import PrincipalVerifier
+from runtime.service import Service
+from runtime.settings import DevSettings, MarkSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
+
+
+async def main() -> None:
+    """Memory as the environment says, until it is told to end."""
+    dev, settings = DevSettings(), MemorySettings()
+    service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host, marks=MarkSettings())
+    Memory(
+        service,
+        principals=SignedPrincipals(PrincipalVerifier(TokenSettings())),
+        mongo_settings=MongoSettings(),
+        redis_settings=RedisSettings(),
+        settings=settings,
+        dev=dev,
+    )
+    await service.run()
