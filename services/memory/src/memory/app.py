@@ -169,7 +169,6 @@ class Memory:
         facts = MongoFacts(self._database["facts"])
         conversations = MongoConversations(self._database["conversations"])
         stored_conversations = MongoConversations(self._storing["conversations"])
-
         log = ChatLog(service.conversation_log, service.publisher, settings.history_deadline)
         floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
         projection = Projection(
