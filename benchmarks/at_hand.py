@@ -10,14 +10,14 @@ from contracts.events.chat import Role
 from contracts.market_rpc import ActiveAlert, Holdings, MarketEvent, MarketStatusReply, QuoteView
 from contracts.memory_rpc import LongTermMemory
 from contracts.rpc import MessageView
-from memory.application.contexts import Contexts
-from memory.application.history import Histories
+from memory.application.contexts import ContextBuilder
+from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.application.talk import Talks
-from memory.context_ports import ToolUse
-from memory.domain.conversation import Conversation
-from memory.domain.keys import Position
-from memory.domain.recent import HELD, Window
+from memory.context_ports import PastToolCall
+from memory.domain.conversation import InboxConversation
+from memory.domain.keys import LogPosition
+from memory.domain.recent import HELD, RecentMessages
 from memory.domain.remembered import Remembered
 from memory.domain.short_term import Happening
 from memory.ports import Versioned
@@ -45,7 +45,7 @@ def conversation(tokens: int, messages: int = MESSAGES) -> list[MessageView]:
     ]
 
 
-def contexts(said: Sequence[MessageView]) -> Contexts:
+def contexts(said: Sequence[MessageView]) -> ContextBuilder:
     """Memory's builder, in the middle of this conversation."""
     nothing: Any = None
     market, log, conversations = (
@@ -55,7 +55,7 @@ def contexts(said: Sequence[MessageView]) -> Contexts:
     )
     # Of what these stand for only what they have is asked for.
     known_log, known_conversations = cast("Any", log), cast("Any", conversations)
-    histories = Histories(
+    histories = HistoryReader(
         facts=nothing, conversations=nothing, windows=Windows(said), log=known_log, floor=nothing, deadline=1
     )
     talks = Talks(
@@ -67,7 +67,7 @@ def contexts(said: Sequence[MessageView]) -> Contexts:
         log=known_log,
     )
     memories = Memories(store=Remembering(), announcements=nothing, clock=FakeClock(NOW))
-    return Contexts(
+    return ContextBuilder(
         memories=memories,
         talks=talks,
         short_term=cast("Any", ShortTerm()),
@@ -83,22 +83,22 @@ class Windows:
     """RecentWindows."""
 
     def __init__(self, said: Sequence[MessageView]) -> None:
-        self._window = Window(MESSAGES, tuple(said[-HELD:]), whole=False)
+        self._window = RecentMessages(MESSAGES, tuple(said[-HELD:]), whole=False)
 
-    async def get(self, era: int, company: str, conversation: str) -> Window | None:
+    async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
         return self._window
 
-    def keep(self, era: int, company: str, conversation: str, window: Window) -> None: ...
+    def keep(self, era: int, company: str, conversation: str, window: RecentMessages) -> None: ...
 
 
 class Conversations:
     """As much of ConversationStore as is asked for."""
 
     def __init__(self) -> None:
-        self._state = Conversation(COMPANY, CONVERSATION, message_count=MESSAGES, started_at=NOW)
-        self._state.last_position = Position(ERA, MESSAGES)
+        self._state = InboxConversation(COMPANY, CONVERSATION, message_count=MESSAGES, started_at=NOW)
+        self._state.last_position = LogPosition(ERA, MESSAGES)
 
-    async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Conversation]:
+    async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:
         return {(COMPANY, CONVERSATION): self._state}
 
 
@@ -114,8 +114,8 @@ class Summaries:
 class Uses:
     """ToolUses."""
 
-    async def newest(self, company: str, conversation: str, limit: int) -> list[ToolUse]:
-        return [ToolUse(NOW, "tool_1", ("AAPL",)) for _ in range(min(limit, USES))]
+    async def newest(self, company: str, conversation: str, limit: int) -> list[PastToolCall]:
+        return [PastToolCall(NOW, "tool_1", ("AAPL",)) for _ in range(min(limit, USES))]
 
 
 class Remembering:

@@ -16,11 +16,11 @@ import orjson
 import uvloop
 
 from agent.adapters.encodings import Encodings
-from agent.domain.context.compression import Compressed, Spoken
+from agent.domain.context.compression import Compressed, PromptMessage
 from agent.domain.turn.journal import Journal
-from agent.ports import Asker, History, Tool
-from agent.turns.prompting import MESSAGES as SPOKEN
-from agent.turns.prompting import Material, prompt_for
+from agent.ports import Asker, OfferedTool, PromptHistory
+from agent.turns.composer import MESSAGES as SPOKEN
+from agent.turns.composer import Material, prompt_for
 from benchmarks.at_hand import COMPANY, CONVERSATION, MESSAGES, TOOLS, USER, contexts, conversation
 from benchmarks.report import Figure, median
 from contracts.company import CompanyConfig
@@ -85,15 +85,15 @@ async def _memory(said: Sequence[MessageView]) -> tuple[float, bytes]:
 
 async def _agent(said: Sequence[MessageView], reply: bytes, encodings: Encodings) -> tuple[float, Compressed]:
     """The cost, and what became of the prompt."""
-    spoken = tuple(Spoken(one.role is not Role.USER, one.text, one.seq) for one in said[-SPOKEN:])
+    spoken = tuple(PromptMessage(one.role is not Role.USER, one.text, one.seq) for one in said[-SPOKEN:])
     tools = tuple(
-        Tool(f"tool_{n}", "What it does, in a sentence or two.", "market", {"type": "object"}, "…")
+        OfferedTool(f"tool_{n}", "What it does, in a sentence or two.", "market", {"type": "object"}, "…")
         for n in range(TOOLS)
     )
     material = Material(
         config=CompanyConfig(company_id=COMPANY),
         asker=Asker(principal="p", role="user", plan="pro", user=USER, language="en"),
-        history=History(spoken),
+        history=PromptHistory(spoken),
         journal=Journal("t", MESSAGES, 0.0, 60.0),
         tools=tools,
         last=False,
@@ -102,9 +102,9 @@ async def _agent(said: Sequence[MessageView], reply: bytes, encodings: Encodings
 
     async def turn(number: int) -> Compressed:
         # Each turn has a message of its own that nobody has counted yet.
-        asked = Spoken(False, TEXT.format(number=number), MESSAGES + 1 + number)
+        asked = PromptMessage(False, TEXT.format(number=number), MESSAGES + 1 + number)
         context = FullContext.model_validate(orjson.loads(reply))
-        history = History((*spoken[1:], asked))
+        history = PromptHistory((*spoken[1:], asked))
         turn = replace(material, history=history, context=context)
         return (await prompt_for(turn, encodings, MODEL, MODEL_WINDOW))[1]
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from benchmarks.report import Figure, median, percentile
 from memory.domain.inbox_index import Findable, InboxIndex, Wanted
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 
 QUESTION = "inbox search"
 CONVERSATIONS, WORDS, VOCABULARY, QUESTIONS = 100_000, 40, 40_000, 300
@@ -23,7 +23,7 @@ def made(chance: random.Random, number: int, words: list[str], weights: list[flo
     """A conversation as the store has it."""
     said = " ".join(chance.choices(words, cum_weights=weights, k=WORDS))
     state = chance.choice(("ai", "ai", "resolved", "resolved", "needs_human"))
-    latest = f"{Position(1, number)}/c{number}"
+    latest = f"{LogPosition(1, number)}/c{number}"
     labels = (chance.choice(("billing", "vip", "bug")),) if number % 5 == 0 else ()
     at = BEGUN + timedelta(minutes=number)
     return Findable(f"c{number}", latest, state, None, f"visitor-{number}", labels, None, at, said, number)

@@ -8,7 +8,7 @@ import time
 from benchmarks.report import Figure
 from contracts.symbols import parse_symbol
 from market_adapter.adapters.sample_files import load_sample
-from market_adapter.domain.bars import History
+from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.indicators import BARS, Indicator, indicator
 from market_adapter.domain.series import series_of
 
@@ -17,15 +17,15 @@ SYMBOLS = 1000
 TARGET_MICROSECONDS = 250.0
 
 
-def histories() -> list[History]:
+def histories() -> list[BarHistory]:
     """One window of 500 bars a symbol, no two alike."""
-    found: list[History] = []
+    found: list[BarHistory] = []
     held = [one for one in load_sample().series.values() if len(one.bars) > BARS + SYMBOLS // 3]
     for number in range(SYMBOLS):
         series = held[number % len(held)]
         first = number // len(held)
         bars = series.bars[first : first + BARS]
-        found.append(History(parse_symbol(series.ticker), "USD", "sample", bars, series.splits))
+        found.append(BarHistory(parse_symbol(series.ticker), "USD", "sample", bars, series.splits))
     return found
 
 

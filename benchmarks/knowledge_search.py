@@ -15,13 +15,13 @@ from contracts.knowledge import Block
 from memory.knowledge.index import MOST_PASSAGES, CompanyIndex
 from memory.knowledge.passages import passages
 from memory.knowledge.question import understood
-from memory.knowledge.texts import Document, packed, text_of, unpacked
+from memory.knowledge.texts import StemmedDocument, packed, text_of, unpacked
 
 QUESTION = "knowledge search"
 VOCABULARY, QUESTIONS = 40_000, 500
 SECTIONS, WORDS = 8, 120
 """Of a document; of a section, which is a passage."""
-Stored = tuple[Document, bytes]
+Stored = tuple[StemmedDocument, bytes]
 
 
 def made_documents(chance: random.Random, words: list[str], weights: list[float]) -> list[Stored]:
@@ -34,7 +34,9 @@ def made_documents(chance: random.Random, words: list[str], weights: list[float]
     for number in range(MOST_PASSAGES // SECTIONS):
         title = text(3)
         cuts = passages([Block(headings=[text(3)], text=text(WORDS)) for _ in range(SECTIONS)])
-        document = Document(f"d{number}", "site", title, f"https://a.example/{number}", "en", "h", datetime.now(UTC))
+        document = StemmedDocument(
+            f"d{number}", "site", title, f"https://a.example/{number}", "en", "h", datetime.now(UTC)
+        )
         found.append((document, packed([text_of(cut, title) for cut in cuts])))
     return found
 

@@ -31,7 +31,7 @@ from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.catalogue.calculate import calculate_risk_reward
 from tool_executor.domain.declaration import CallContext
 from tool_executor.domain.limits import limits_of
-from tool_executor.domain.plans import Caller
+from tool_executor.domain.plans import VerifiedCaller
 
 QUESTION = "tool calls"
 KEY = "a-shared-secret-of-32-characters!"
@@ -80,7 +80,7 @@ async def run() -> list[Figure]:
 
 
 async def _in_process() -> Figure:
-    context = CallContext("c", Caller("demo", "u", "user"), None, 5.0)
+    context = CallContext("c", VerifiedCaller("demo", "u", "user"), None, 5.0)
     started = time.perf_counter()
     for _ in range(CALLS):
         await calculate_risk_reward(RISK, context)
@@ -90,7 +90,7 @@ async def _in_process() -> Figure:
 async def _limiter(url: str) -> Figure:
     store = RedisStore(url, 5.0)
     limiter, limits = RedisRateLimiter(store), limits_of(100, 1000, 10_000)
-    callers = [Caller("demo", f"u{n}", "user") for n in range(USERS)]
+    callers = [VerifiedCaller("demo", f"u{n}", "user") for n in range(USERS)]
 
     async def admit(number: int) -> None:
         await limiter.admit(callers[number % USERS], "t", limits, str(number))

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/architecture/waits.md"
 SERVICES = ("gateway", "agent", "tool-executor", "memory", "market-adapter")
 PARTS = ("libs/contracts", "libs/runtime", *(f"services/{service}" for service in SERVICES))
-LEFT_OUT = re.compile(r"testing|scripted_model|/replaying/|/me(asures|trics)\.py")
+LEFT_OUT = re.compile(r"testing|scripted_model|/replay/|/me(asures|trics)\.py")
 LIMIT = re.compile(
     r"(^|_)(DEADLINE|TIMEOUT|PATIENCE|PAUSE|SECONDS|WAIT|WAITING|WITHIN|ATTEMPTS?|TRIES|RETRIES|REPEATS|BEAT|SLICE|LEASE"
     r"|LINGER|LOADING|READING|TELLING|AWAY|REST|FAILURES|IN_FLIGHT|CONNECTIONS|AT_ONCE|SPARE|SHARE)($|_)"
@@ -31,7 +31,7 @@ ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: lambda one, other: one / other,
 }
 USUAL = {
-    "ask": ("gateway `adapters/asking.py`", "DEADLINE"),
+    "ask": ("gateway `adapters/service_calls.py`", "DEADLINE"),
     "call": ("runtime `rpc.py`", "CALL_DEADLINE"),
     "ask_all": ("runtime `rpc.py`", "ASK_ALL_DEADLINE"),
 }

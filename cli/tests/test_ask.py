@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from nexus_cli.asking.chart import svg
-from nexus_cli.asking.rendering import show, sparkline
+from nexus_cli.ask.chart import svg
+from nexus_cli.ask.report_text import show, sparkline
 from nexus_cli.main import app
 from nexus_cli.testing import Nexus
 

@@ -29,7 +29,7 @@ from runtime.conversation import ConversationLog, ConversationWriter, NewFact
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, NotReady
 from runtime.marks import HEADER, Marks, demand, lift
-from runtime.publishing import Fence, Publisher
+from runtime.publisher import Fence, Publisher
 from runtime.streams import ensure_streams
 from runtime.testing import eventually
 

@@ -15,8 +15,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from nexus_cli.chatting.deciding import decision
-from nexus_cli.chatting.screen import Screen
+from nexus_cli.chat.decisions import decision
+from nexus_cli.chat.screen import Screen
 
 Send = Callable[..., Coroutine[Any, Any, None]]
 ANSWER = {"id": "m2", "seq": 2, "role": "assistant", "text": "29 USD.", "citations": [{"url": "http://x/pricing"}]}

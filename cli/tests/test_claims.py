@@ -1,6 +1,6 @@
 """False sentences made from true ones are told from them: each has one thing changed."""
 
-from nexus_cli.evaluating.claims import CHANGES, made, measure
+from nexus_cli.evaluation.claims import CHANGES, made, measure
 
 
 def test_each_false_sentence_is_caught_and_true_ones_are_not_held() -> None:

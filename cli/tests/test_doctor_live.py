@@ -21,17 +21,17 @@ from redis.asyncio import Redis
 
 from contracts.channels import TOOL_REQUESTS
 from contracts.streams import CHAT, STREAMS
-from nexus_cli.diagnosing import bus, certificates, clocks, live, stores
-from nexus_cli.diagnosing.finding import Finding
 from nexus_cli.diagnosis import room
+from nexus_cli.doctor import bus, certificates, clocks, live, stores
+from nexus_cli.doctor.diagnosis import Diagnosis
 from nexus_cli.target import Addresses
 from nexus_cli.testing import production_nats
 from runtime.connection import connect
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeFault
 from runtime.outcomes import Outcome
-from runtime.publishing import Publisher
-from runtime.pulling import Delivery, Done, PullWorker
+from runtime.publisher import Publisher
+from runtime.pull_worker import Delivery, Done, PullWorker
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
 from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
@@ -43,7 +43,7 @@ CHAT_SUBJECT = "chat.demo.c1.message.visitor.v1"
 TEN_SECONDS = 10.0
 
 
-def said(found: Sequence[Finding], subject: str, *words: str) -> bool:
+def said(found: Sequence[Diagnosis], subject: str, *words: str) -> bool:
     """Whether one finding of the subject is wrong, holds the words and says what to do."""
     return any(
         one.subject == subject and one.state == "wrong" and one.advice and all(word in one.text for word in words)

@@ -17,13 +17,13 @@ from agent.scripted_model.script import Reply
 from agent.scripted_model.server import scripted_model
 from contracts.memory_rpc import fact_id
 from contracts.proposal_rpc import ProposalGround
-from memory.domain.learning import Lesson, learned
+from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.proposals import judged, own_statements, touched
 from memory.domain.remembered import Remembered
-from memory.domain.stated import kept
-from nexus_cli.evaluating.memory_cases import KINDS, MemoryCase, read_memory_cases
-from nexus_cli.evaluating.memory_models import Proposes, labels, obedient
-from nexus_cli.evaluating.memory_report import START, TARGETS, figures, measure, plainly_wrong
+from memory.domain.statements import kept
+from nexus_cli.evaluation.memory_cases import KINDS, MemoryCase, read_memory_cases
+from nexus_cli.evaluation.memory_models import Proposes, labels, obedient
+from nexus_cli.evaluation.memory_report import START, TARGETS, figures, measure, plainly_wrong
 from nexus_cli.main import app
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -66,7 +66,7 @@ def test_what_is_proposed_before_the_rules_have_learned_the_turn_comes_to_the_sa
         state = Remembered()
         for number, text in enumerate(case.said):
             turn, at = f"t{number}", START + timedelta(days=number)
-            lesson = Lesson(turn, at, (text,), frozenset())
+            lesson = FinishedTurn(turn, at, (text,), frozenset())
             state = learned(state, lesson) if rules_first else state
             said = own_statements([text])
             ground = ProposalGround(said=said, facts=touched(state.memory, said))

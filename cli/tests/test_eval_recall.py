@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from nexus_cli.evaluating.baselines import PlainBm25, WordOverlap
-from nexus_cli.evaluating.dataset import read
+from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
+from nexus_cli.evaluation.dataset import read
 from nexus_cli.main import app
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "recall.json"

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from nexus_cli.evaluating.cases import BadCaseError, Case, Expect, own_cases, read_cases
-from nexus_cli.evaluating.checks import checks
-from nexus_cli.evaluating.figures import figures_in, recomputed, unknown_figures
-from nexus_cli.evaluating.observed import Observed, Use
-from nexus_cli.evaluating.results import BadRunError, compared, read_run, view
-from nexus_cli.evaluating.running import Result
-from nexus_cli.evaluating.stage import Models, NoModel, chosen_models
+from nexus_cli.evaluation.cases import BadCaseError, Case, Expect, own_cases, read_cases
+from nexus_cli.evaluation.checks import checks
+from nexus_cli.evaluation.figures import figures_in, recomputed, unknown_figures
+from nexus_cli.evaluation.observed import Observed, ObservedCall
+from nexus_cli.evaluation.results import BadRunError, compared, read_run, view
+from nexus_cli.evaluation.runner import Result
+from nexus_cli.evaluation.stage import NoModel, StageModels, chosen_models
 
 
 def case(kind: str = "visitor", **fields: Any) -> Case:
@@ -68,8 +68,10 @@ def test_two_recorded_models_cannot_be_asked_the_same(tmp_path: Path) -> None:
         read_cases(tmp_path)
 
 
-PRICE = Use("get_price", {"symbol": "IBM"}, {"success": True, "data": {"price": 213.9, "change_percent": 0.0272}})
-REFUSED = Use("create_paper_order", {}, {"success": False, "error": {"code": "PLAN_REQUIRED"}})
+PRICE = ObservedCall(
+    "get_price", {"symbol": "IBM"}, {"success": True, "data": {"price": 213.9, "change_percent": 0.0272}}
+)
+REFUSED = ObservedCall("create_paper_order", {}, {"success": False, "error": {"code": "PLAN_REQUIRED"}})
 ANSWER = Observed(text="IBM is at 213.90.", uses=(PRICE,), model_calls=2, citations=("http://x/pricing",), question="?")
 
 
@@ -183,7 +185,7 @@ def test_a_model_is_served_under_a_name_that_recorded_ones_do_not_use(
     monkeypatch.chdir(tmp_path)
     for name in ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NEXUS_LLM_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    assert chosen_models(None) == Models()
+    assert chosen_models(None) == StageModels()
     with pytest.raises(NoModel, match="OPENAI_API_KEY"):
         chosen_models("gpt-4.1")
     monkeypatch.setenv("OPENAI_API_KEY", "k")

@@ -12,7 +12,7 @@ from nexus_cli.stack.servers import embedded
 from nexus_cli.stack.supervisor import Supervisor
 from runtime.connection import connect
 from runtime.errors import PublishFailed
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
 from runtime.testing import eventually

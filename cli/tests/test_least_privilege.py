@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from nexus_cli.chatting.client import Frame, conversation, visitor_token
+from nexus_cli.chat.client import Frame, conversation, visitor_token
 from nexus_cli.settings import StackSettings
-from nexus_cli.stack.datadir import DataDirectory, Running
+from nexus_cli.stack.datadir import DataDirectory, StackProcess
 from nexus_cli.stack.ports import choose
-from nexus_cli.stack.program import Program, Stage, Urls
+from nexus_cli.stack.program import Program, StopStage, Urls
 from nexus_cli.stack.supervisor import Supervisor
 from nexus_cli.stack.up import UpOptions, plan
 from nexus_cli.testing import production_nats
@@ -28,7 +28,7 @@ def as_its_own_user(program: Program) -> Program:
             "NEXUS_NATS_MANAGE_STREAMS": str(program.name == "memory").lower(),
         }
 
-    if program.stage is Stage.SERVER:
+    if program.stage is StopStage.SERVER:
         return program
     # As in compose: the others start when memory is ready, since it makes the streams.
     return replace(program, environment=environment, needs=(*program.needs, *({"memory"} - {program.name})))
@@ -39,9 +39,9 @@ async def test_questions_are_answered_and_no_permission_is_missing(tmp_path: Pat
     directory.create()
     (tmp_path / "nats").mkdir()
     said: list[str] = []
-    running: dict[str, Running] = {}
+    running: dict[str, StackProcess] = {}
 
-    def changed(processes: Sequence[Running], urls: Mapping[str, str]) -> None:
+    def changed(processes: Sequence[StackProcess], urls: Mapping[str, str]) -> None:
         del urls
         running.update({process.name: process for process in processes})
 

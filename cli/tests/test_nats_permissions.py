@@ -22,7 +22,7 @@ from nexus_cli.stack.services import SERVICES
 from nexus_cli.testing import production_nats
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
-from runtime.streaming import Outlet, StreamClient, StreamServer
+from runtime.streamed_calls import Outlet, StreamClient, StreamServer
 
 OWNED = [event for event in EVENTS if event.owners != ("other services",)]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
-from nexus_cli.replaying.page import page
-from nexus_cli.replaying.summing import money, summary, verdict
-from nexus_cli.replaying.table import closing, table
+from nexus_cli.replay.page import page
+from nexus_cli.replay.summary import money, summary, verdict
+from nexus_cli.replay.table import closing, table
 
 
 def turn(question: str = "How much?", **changes: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """When a chat at the terminal comes back to a gateway that was away."""
 
-from nexus_cli.chatting.client import pause_before
+from nexus_cli.chat.client import pause_before
 
 
 def test_it_comes_back_within_two_seconds_however_often_it_was_tried() -> None:

@@ -20,9 +20,9 @@ import pytest
 from nexus_cli.stack import handshakes
 from nexus_cli.stack.backoff import Backoff
 from nexus_cli.stack.child import LogFile
-from nexus_cli.stack.datadir import Running
+from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.errors import StartFailed
-from nexus_cli.stack.program import Program, Stage
+from nexus_cli.stack.program import Program, StopStage
 from nexus_cli.stack.supervisor import Supervisor
 from nexus_cli.testing import all_gone, is_gone
 from runtime.testing import eventually
@@ -39,7 +39,7 @@ def tiny(name: str, how: str = "") -> Program:
 
     return Program(
         name=name,
-        stage=Stage.SERVICE,
+        stage=StopStage.SERVICE,
         command=command,
         url=lambda port: f"http://127.0.0.1:{port}",
         probe=handshakes.service,
@@ -52,10 +52,10 @@ class Seen:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.running: dict[str, Running] = {}
+        self.running: dict[str, StackProcess] = {}
         self.urls: dict[str, str] = {}
 
-    def record(self, processes: Sequence[Running], urls: Mapping[str, str]) -> None:
+    def record(self, processes: Sequence[StackProcess], urls: Mapping[str, str]) -> None:
         self.running = {process.name: process for process in processes}
         self.urls = dict(urls)
 
@@ -183,7 +183,7 @@ async def test_a_program_starts_only_after_what_it_needs(seen: Seen, tmp_path: P
         given.append(dict(urls))
         return {}
 
-    server = replace(tiny("server"), stage=Stage.SERVER)
+    server = replace(tiny("server"), stage=StopStage.SERVER)
     user = replace(tiny("user"), needs=("server", "outside"), environment=environment)
     async with supervised(seen, tmp_path, [user, server]) as supervisor:
         await supervisor.start()
@@ -191,7 +191,7 @@ async def test_a_program_starts_only_after_what_it_needs(seen: Seen, tmp_path: P
 
 
 async def test_services_are_gone_before_the_servers_are_asked_to_stop(seen: Seen, tmp_path: Path) -> None:
-    server = replace(tiny("server"), stage=Stage.SERVER)
+    server = replace(tiny("server"), stage=StopStage.SERVER)
     deaf = replace(tiny("deaf", "deaf"), stop_within=0.5)
     async with supervised(seen, tmp_path, [server, deaf]) as supervisor:
         await supervisor.start()
@@ -273,7 +273,7 @@ async def test_a_program_that_a_full_disk_has_broken_is_started_again_when_there
 async def test_a_full_disk_below_the_supervisor_neither_ends_nor_silences_it(seen: Seen, tmp_path: Path) -> None:
     full = [False]
 
-    def record(processes: Sequence[Running], urls: Mapping[str, str]) -> None:
+    def record(processes: Sequence[StackProcess], urls: Mapping[str, str]) -> None:
         if full[0]:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         seen.record(processes, urls)

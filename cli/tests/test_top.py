@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nexus_cli.watching.figures import Sample, view
+from nexus_cli.top.figures import Sample, view
 
 FIRST = """
 # TYPE nexus_turns_due gauge

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from nexus_cli.drilling.log_reader import read_log
+from nexus_cli.drill.log_reader import read_log
 from tests.browser.chat_page import ChatPage
 from tests.browser.host_site import host_site
 from tests.browser.visits import Visits

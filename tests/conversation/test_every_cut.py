@@ -11,14 +11,14 @@ from contracts.channels import ChatAddress
 from contracts.conversation import Fact, snapshot_of
 from gateway.domain import server_frames
 from memory.application.inbox import conversation_view
-from memory.domain.conversation import Conversation, Person, fold
-from memory.domain.facts import Fact as ProjectedFact
+from memory.domain.conversation import InboxConversation, Person, fold
+from memory.domain.facts import LogFact as ProjectedFact
 from memory.domain.facts import decode, view
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from tests.conversation.logs import ADDRESS, EVERY_KIND, LOGS, at, log_of
 
 Log = Sequence[tuple[ChatAddress, int, bytes]]
-NOWHERE = Position(1, 0)
+NOWHERE = LogPosition(1, 0)
 EVERYTHING = log_of(EVERY_KIND)
 
 
@@ -29,7 +29,7 @@ def facts_of(log: Log) -> list[Fact]:
 
 def projected(log: Log) -> list[ProjectedFact]:
     """The log as memory reads it."""
-    return [decode(address, Position(1, seq), at(seq), raw) for address, seq, raw in log]
+    return [decode(address, LogPosition(1, seq), at(seq), raw) for address, seq, raw in log]
 
 
 @dataclass
@@ -89,10 +89,10 @@ def test_a_websocket_that_stays_shows_what_a_new_one_shows(log: Log) -> None:
         assert client == fresh
 
 
-def state_of(facts: Sequence[ProjectedFact], state: Conversation | None = None) -> Conversation:
+def state_of(facts: Sequence[ProjectedFact], state: InboxConversation | None = None) -> InboxConversation:
     """The projection's state after these facts."""
     verified = {fact.event_id: Person(f"person-{fact.seq}", "visitor") for fact in facts}
-    return fold(state or Conversation(*ADDRESS), facts, NOWHERE, verified)
+    return fold(state or InboxConversation(*ADDRESS), facts, NOWHERE, verified)
 
 
 @settings(deadline=None)

@@ -20,7 +20,7 @@ from random import Random
 import aiohttp
 
 from gateway.testing_http import Http
-from nexus_cli.drilling.faults import Fault, Window, faults, inject
+from nexus_cli.drill.faults import Fault, FaultWindow, faults, inject
 from tests.faults.closing import Violation, close
 from tests.faults.echo_model import echo_model
 from tests.faults.networked_stack import PROCESSES, NetworkedStack
@@ -87,7 +87,7 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
         ]
         coming = iter(batch)
         busy = {name: asyncio.Lock() for name in PROCESSES}
-        windows: list[Window] = []
+        windows: list[FaultWindow] = []
         try:
             await asyncio.gather(*(_lane(stack, coming, busy, windows, say) for _ in range(plan.beside)))
         finally:
@@ -105,7 +105,11 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
 
 
 async def _lane(
-    stack: NetworkedStack, coming: Iterator[Fault], busy: Mapping[str, asyncio.Lock], windows: list[Window], say: Say
+    stack: NetworkedStack,
+    coming: Iterator[Fault],
+    busy: Mapping[str, asyncio.Lock],
+    windows: list[FaultWindow],
+    say: Say,
 ) -> None:
     """One fault after the other; never two at once of one process."""
     for fault in coming:

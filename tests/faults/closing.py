@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 from dataclasses import dataclass
 
-from nexus_cli.drilling.books import settled_at
-from nexus_cli.drilling.faults import READY_WITHIN
-from nexus_cli.drilling.log_reader import LoggedFact, read_log
+from nexus_cli.drill.books import settled_at
+from nexus_cli.drill.faults import READY_WITHIN
+from nexus_cli.drill.log_reader import LoggedFact, read_log
 from runtime.testing import eventually
 from tests.faults.effect_books import Stores
 from tests.faults.networked_stack import PROCESSES

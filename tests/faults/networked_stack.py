@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from nexus_cli.drilling.network import PROCESSES, SERVERS, Network
+from nexus_cli.drill.network import PROCESSES, SERVERS, Network
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.testing import is_gone
 from runtime.faulty_proxy import Proxy
@@ -61,7 +61,7 @@ class NetworkedStack(RunningStack):
         log = self.data / "up.log"
         with log.open("wb") as errors:
             self._up = subprocess.Popen(
-                [sys.executable, "-m", "nexus_cli.drilling.wired", str(self.data), *self._network.arguments()],
+                [sys.executable, "-m", "nexus_cli.drill.wired", str(self.data), *self._network.arguments()],
                 env=self.env,
                 cwd=_REPOSITORY,
                 stdin=subprocess.DEVNULL,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nexus_cli.drilling.faults import Kind, Window
+from nexus_cli.drill.faults import FaultWindow, Kind
 from tests.faults.closing import Totals, Violation
 from tests.faults.people import Wait
 
@@ -28,14 +28,14 @@ class Report:
 
     seed: int
     data: Path
-    windows: list[Window] = field(default_factory=list[Window])
+    windows: list[FaultWindow] = field(default_factory=list[FaultWindow])
     waits: list[Wait] = field(default_factory=list[Wait])
     found: list[Found] = field(default_factory=list[Found])
     totals: Totals = field(default_factory=Totals)
 
     def rows(self) -> list[dict[str, Any]]:
         """One for each kind and process that was met, one for each kind, and one for the time without any fault."""
-        groups: dict[tuple[str, str], list[Window]] = defaultdict(list)
+        groups: dict[tuple[str, str], list[FaultWindow]] = defaultdict(list)
         for window in self.windows:
             groups[window.fault.kind, window.fault.process].append(window)
             groups[window.fault.kind, "all"].append(window)
@@ -93,7 +93,7 @@ class Report:
         ]
 
 
-def _row(kind: str, process: str, windows: Sequence[Window], waits: Sequence[Wait]) -> dict[str, Any]:
+def _row(kind: str, process: str, windows: Sequence[FaultWindow], waits: Sequence[Wait]) -> dict[str, Any]:
     lengths = sorted(wait.ended - wait.began for wait in waits)
     ready = sorted(window.ready - window.ended for window in windows)
     return {
@@ -109,7 +109,7 @@ def _row(kind: str, process: str, windows: Sequence[Window], waits: Sequence[Wai
     }
 
 
-def _during(windows: Sequence[Window], waits: Sequence[Wait]) -> list[Wait]:
+def _during(windows: Sequence[FaultWindow], waits: Sequence[Wait]) -> list[Wait]:
     """Waits that a fault met: between its beginning and all being ready again somebody was waiting."""
     return [
         wait for wait in waits if any(wait.began <= window.ready and wait.ended >= window.began for window in windows)

@@ -11,8 +11,8 @@ import pytest
 
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel
-from nexus_cli.diagnosing import live
-from nexus_cli.diagnosing.finding import Finding
+from nexus_cli.doctor import live
+from nexus_cli.doctor.diagnosis import Diagnosis
 from nexus_cli.target import find_addresses
 from runtime.testing import eventually, freeze
 from tests.support.running_stack import RunningStack
@@ -20,7 +20,7 @@ from tests.support.running_stack import RunningStack
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def wrong(stack: RunningStack) -> list[Finding]:
+async def wrong(stack: RunningStack) -> list[Diagnosis]:
     """What it finds wrong, each with its advice."""
     found = await live.examine(find_addresses(stack.data), "acme")
     bad = [one for one in found if one.state == "wrong"]

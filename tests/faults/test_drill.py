@@ -5,10 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nexus_cli.drilling.books import Mismatch, Wrong
-from nexus_cli.drilling.drill import Report
-from nexus_cli.drilling.faults import Fault, Kind, Window
-from nexus_cli.drilling.people import Wait
+from nexus_cli.drill.books import Mismatch, Wrong
+from nexus_cli.drill.drill import DrillReport
+from nexus_cli.drill.faults import Fault, FaultWindow, Kind
+from nexus_cli.drill.people import Wait
 
 
 def test_a_drill_breaks_a_stack_of_its_own_and_finds_nothing_lost(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_a_drill_breaks_a_stack_of_its_own_and_finds_nothing_lost(tmp_path: Path
 
 def test_what_was_lost_is_counted_and_named() -> None:
     fault = Fault(1, Kind.KILL, "agent", 0.0, 0.5)
-    report = Report(7, windows=[Window(fault, 10.0, 10.0, 14.0)], waits=[Wait(1.0, 2.0), Wait(9.0, 13.5)])
+    report = DrillReport(7, windows=[FaultWindow(fault, 10.0, 10.0, 14.0)], waits=[Wait(1.0, 2.0), Wait(9.0, 13.5)])
     assert set(report.figures.values()) == {0}
     for wrong in (Wrong.LOST, Wrong.ANSWERED_TWICE, Wrong.OVER_A_HUMAN, Wrong.OUT_OF_ORDER):
         report.found.append(Mismatch(wrong, "c-1", "'hello' at 7"))

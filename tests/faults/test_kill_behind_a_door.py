@@ -18,7 +18,7 @@ from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing_agui import AgUi, events_in, text
 from gateway.testing_ui import ui_clients
-from nexus_cli.drilling.log_reader import FINAL, read_log
+from nexus_cli.drill.log_reader import FINAL, read_log
 from runtime.connection import jetstream
 from runtime.testing import eventually
 from tests.support.chatwoot import chatwoot

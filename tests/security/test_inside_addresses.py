@@ -16,11 +16,11 @@ from typing import Any
 import aiohttp
 import pytest
 
-from memory.adapters.webhook_posting import WebhookPosting
+from memory.adapters.webhook_client import WebhookPosting
 from runtime.guarded_http import AddressNotAllowed, guarded_session
 from runtime.public_address import is_public
 from tests.security.inside import FORMS, HOSTS, V4, V6
-from tool_executor.adapters.page_fetcher import FetchLimits, PageFetcher, Wanted
+from tool_executor.adapters.page_fetcher import FetchLimits, FetchRequest, PageFetcher
 from tool_executor.domain.declaration import ToolFailed
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, site_of
 
@@ -124,7 +124,7 @@ async def a_page(answers: list[list[str]]) -> None:
     fetcher = PageFetcher(lookup=answering(answers), limits=FetchLimits(seconds=5.0))
     site = Site((Origin("https", "www.shop.example", PORT),))
     try:
-        for ask in (fetcher.fetch(site, site.page("/")), fetcher.visit(site.page("/robots.txt"), Wanted())):
+        for ask in (fetcher.fetch(site, site.page("/")), fetcher.visit(site.page("/robots.txt"), FetchRequest())):
             with pytest.raises(ToolFailed):
                 await ask
     finally:

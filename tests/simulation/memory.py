@@ -22,7 +22,7 @@ from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_consumers import BusConsumers
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
@@ -31,16 +31,16 @@ from memory.adapters.near_windows import NearWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_windows import RedisWindows
-from memory.adapters.signed_principals import SignedPrincipals
-from memory.application.budgets import Budgets
-from memory.application.companies import Companies
-from memory.application.history import Histories, History
+from memory.adapters.signed_principals import PrincipalCheck
+from memory.application.budgets import BudgetBook
+from memory.application.companies import CompanyRegistry
+from memory.application.history import HistoryRead, HistoryReader
 from memory.application.inbox import Inbox
 from memory.application.inbox_search import InboxSearch
-from memory.application.positions import Positions, Source
+from memory.application.positions import Positions, ProjectionSource
 from memory.application.projection import Projection
-from memory.application.sweeps import Sweep
-from memory.domain.facts import Fact
+from memory.application.sweeps import PeriodicSweep
+from memory.domain.facts import LogFact
 from memory.settings import MemorySettings
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks
@@ -49,7 +49,7 @@ from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import Handler, RpcServer
 from runtime.service import Service
 from tests.simulation.cache import SimulatedLedger, SimulatedRedis
@@ -82,19 +82,19 @@ class Memory:
         self._client = client
         self._stores = stores
         self._methods: list[tuple[Rpc[Any, Any], Handler[Any, Any]]] = []
-        self._parts: list[app.Part] = []
+        self._parts: list[app.ServicePart] = []
         database = cast("Any", stores.mongo)
         self._asked, self._storing = mongo.asked(database), mongo.stored(database, DEADLINE)
         self.facts = MongoFacts(self._asked["facts"])
         self.conversations = MongoConversations(self._asked["conversations"])
         publisher = Publisher(client)
-        self.log = ChatLog(ConversationLog(client), publisher, _SETTINGS.history_deadline)
+        self.log = StreamLog(ConversationLog(client), publisher, _SETTINGS.history_deadline)
         self.floor = ProjectionFloor(client, CHAT.name, DURABLE, lambda: self.log.era)
         self.projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
             conversations=MongoConversations(self._storing["conversations"]),
             floor=self.floor,
-            principals=SignedPrincipals(verifier),
+            principals=PrincipalCheck(verifier),
         )
         windows = RedisWindows(self._redis)
         self.histories = _Histories(
@@ -114,7 +114,7 @@ class Memory:
             floor=self.floor,
         )
         announcements = BusAnnouncements(publisher, DirectReader(client, FACTS.name))
-        self.companies = Companies(store=MongoCompanies(self._asked["companies"]), announcements=announcements)
+        self.companies = CompanyRegistry(store=MongoCompanies(self._asked["companies"]), announcements=announcements)
         self._parts += [self.floor, windows]
 
     @property
@@ -151,7 +151,7 @@ class Memory:
         except (NatsError, TimeoutError) as error:
             raise NotReady(str(error)) from error
         service = cast("Service", self)
-        told = Sweep("settings on the bus", app.SETTINGS_EVERY, self.companies.refresh)
+        told = PeriodicSweep("settings on the bus", app.SETTINGS_EVERY, self.companies.refresh)
 
         def older() -> None:
             self.projection.forget()
@@ -159,7 +159,7 @@ class Memory:
 
         handlers.serve(service, self.histories, self.inbox, self.companies, _NoKnowledge())
         owner_methods.serve(service, RedisLooks(self._redis), self.floor)
-        budgets = Budgets(SimulatedLedger(self._stores.redis), self._stores.redis.time)
+        budgets = BudgetBook(SimulatedLedger(self._stores.redis), self._stores.redis.time)
         budget_methods.serve(service, budgets, _NoKnowledge())
         self.positions = Positions(
             "mongodb",
@@ -183,9 +183,9 @@ class Memory:
         hooks.on_reconnect.append(refresh)
         self._parts += [
             consumer,
-            Sweep("position of MongoDB", app.POSITIONS_EVERY, self.positions.look),
-            Sweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
-            Sweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
+            PeriodicSweep("position of MongoDB", app.POSITIONS_EVERY, self.positions.look),
+            PeriodicSweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
+            PeriodicSweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
             told,
         ]
         for part in self._parts:
@@ -196,13 +196,13 @@ class Memory:
         await self._client.flush()
 
 
-class _Histories(Histories):
+class _Histories(HistoryReader):
     """Remembers what it told."""
 
     told: list[Told]
 
     @override
-    async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> History:
+    async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
         found = await super().newest(company, conversation, up_to, limit, exact=exact)
         seqs = tuple(message.seq for message in found.messages)
         self.told.append(Told(conversation, found.up_to, limit, seqs))
@@ -218,13 +218,13 @@ class _NoKnowledge:
         return KnowledgeFound()
 
 
-async def _learned_nothing(fact: Fact) -> None:
+async def _learned_nothing(fact: LogFact) -> None:
     """Nobody's memory is played; that an answer waits for what it teaches is."""
     del fact
     await asyncio.sleep(0)
 
 
-def _chat(log: ChatLog, projection: Projection) -> Source:
+def _chat(log: StreamLog, projection: Projection) -> ProjectionSource:
     """The source of conversations among sources.in_mongodb."""
     nothing, room = cast("Any", None), cast("Any", _NoRoom())
     others = (nothing, nothing, nothing, nothing, nothing, nothing)
@@ -234,7 +234,7 @@ def _chat(log: ChatLog, projection: Projection) -> Source:
 class _NoRoom:
     """Gathers no questions."""
 
-    async def heard(self, facts: Sequence[Fact]) -> None:
+    async def heard(self, facts: Sequence[LogFact]) -> None:
         """Nothing."""
 
     async def again(self, fact: Any) -> None:

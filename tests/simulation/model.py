@@ -6,7 +6,7 @@ import asyncio
 import json
 from random import Random
 
-from agent.domain.turn.journal import Reply, RequestedCall, Tokens
+from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
 from agent.errors import ModelDownError
 from agent.ports import Model, ModelChoice, Prompt, TextSink
 
@@ -26,7 +26,7 @@ class SimulatedModel:
         self._random = random
         self._fails = fails
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         """A tool call, or words."""
         await asyncio.sleep(self._random.expovariate(3.0))
         if self._random.random() < self._fails:
@@ -37,14 +37,14 @@ class SimulatedModel:
             calls = (
                 RequestedCall(prompt.tools[0].name, json.dumps({"what": text, "how": str(self._random.random())})),
             )
-            return Reply(calls=calls, usage=Tokens(10, 5), model="m", provider=self.provider)
+            return ModelAnswer(calls=calls, usage=TokenCount(10, 5), model="m", provider=self.provider)
         if newest["role"] == "tool":
             asked = next(one for one in reversed(prompt.messages) if one.get("tool_calls"))
             text = PLACED + json.loads(asked["tool_calls"][0]["function"]["arguments"])["how"]
         sink.text("answer to ")
         await asyncio.sleep(self._random.expovariate(5.0))
         sink.text(text)
-        return Reply(text=f"answer to {text}", usage=Tokens(10, 5), model="m", provider=self.provider)
+        return ModelAnswer(text=f"answer to {text}", usage=TokenCount(10, 5), model="m", provider=self.provider)
 
 
 class SimulatedModels:

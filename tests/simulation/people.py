@@ -17,10 +17,10 @@ import orjson
 
 from contracts.channels import parse_chat
 from gateway.app import Gateway
-from gateway.chat.session import Session
+from gateway.chat.session import ClientSession
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import TokenInvalid
-from gateway.ports import Caller, Visit, VisitorToken
+from gateway.ports import TokenCaller, Visit, VisitorToken
 from tests.simulation.network import Network
 from tests.simulation.streams import SimulatedStream
 
@@ -35,12 +35,12 @@ Door = Callable[[], "tuple[Gateway, Context] | None"]
 class SimulatedTokens:
     """Tokens that say "role/subject"."""
 
-    async def verify(self, token: str) -> Caller:
+    async def verify(self, token: str) -> TokenCaller:
         """Who it is."""
         role, _, subject = token.partition("/")
         if not subject:
             raise TokenInvalid("not a token")
-        return Caller(subject, role, COMPANY, "free", 4e9, None)
+        return TokenCaller(subject, role, COMPANY, "free", 4e9, None)
 
     verify_for_renewal = verify
 
@@ -72,7 +72,7 @@ class SimulatedSocket:
 
     async def _serve(self) -> None:
         """The endpoint's part in the gateway's process."""
-        session = Session(self.gateway.chat, self, "203.0.113.7")
+        session = ClientSession(self.gateway.chat, self, "203.0.113.7")
         try:
             while (frame := await self._frames.get()) is not None:
                 await session.receive(frame)

@@ -12,7 +12,7 @@ from uuid import uuid4
 from nats.aio.msg import Msg
 from pymongo import ReplaceOne, UpdateOne
 
-import agent.turns.drive
+import agent.turns.driver
 import memory.adapters.mongo_conversations
 import memory.application.projection
 import runtime.conversation
@@ -22,7 +22,7 @@ from agent.adapters.tool_calls import ToolRequests
 from agent.domain.turn import effects
 from agent.domain.turn.effects import Look, Trigger
 from agent.domain.turn.machine import Handling
-from agent.domain.turn.policy import Policy
+from agent.domain.turn.policy import AnswerPolicy
 from agent.ports import Appending
 from agent.turns.engine import TurnEngine
 from contracts.channels import ChatKind
@@ -33,12 +33,12 @@ from gateway.chat.recovery import Recovery
 from gateway.domain.feed import Feed
 from memory.adapters import bus_consumers, mongo_facts, projection_floor
 from memory.adapters.chat_consumer import ChatConsumer
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_positions import MongoPositions
 from memory.domain.conversation import fold
 from runtime.mongo import Document
-from runtime.publishing import Appended, Publisher
-from runtime.pulling import PullWorker
+from runtime.publisher import Appended, Publisher
+from runtime.pull_worker import PullWorker
 from tests.simulation.plan import plan_of
 from tests.simulation.streams import SimulatedStream
 from tests.simulation.world import Result, simulate
@@ -71,9 +71,9 @@ def _taken_for_stored() -> Change:
 def _every_end_acknowledged() -> Change:
     handle = TurnEngine.handle
 
-    async def done(self: TurnEngine, *given: Any) -> effects.Done | effects.Later:
+    async def done(self: TurnEngine, *given: Any) -> effects.Ack | effects.Retry:
         end = await handle(self, *given)
-        return effects.Done(end.why) if isinstance(end, effects.Later) else end
+        return effects.Ack(end.why) if isinstance(end, effects.Retry) else end
 
     return TurnEngine, "handle", done
 
@@ -92,7 +92,7 @@ def _any_snapshot() -> Change:
     def blind(trigger: Trigger, company: str, conversation: str, *, time_limit: float) -> tuple[Handling, Look]:
         return Handling(trigger, company, conversation, time_limit, seen=0), Look(0)
 
-    return agent.turns.drive, "begin", blind
+    return agent.turns.driver, "begin", blind
 
 
 def _refused_is_stored() -> Change:
@@ -223,7 +223,7 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "a turn goes on from its journal": _no_journal,
     "a call keeps its id": _another_call_id,
     "a person's message settles": _people_settle_nothing,
-    "a person vetoes": lambda: (Policy, "answers", _always(True)),
+    "a person vetoes": lambda: (AnswerPolicy, "answers", _always(True)),
     "sockets read the gap after a reconnect": lambda: (Recovery, "resync_all", _ignored()),
     "a fact is told once": lambda: (Feed, "fact", _always(True)),
     "a journal is replaced by compare-and-set": lambda: _without_fence("turn."),
@@ -237,7 +237,7 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "the earliest place of a copy counts": _newest_place,
     "a row knows which facts it has taken": _nothing_taken,
     "what is delivered is not stored yet": _delivered_is_stored,
-    "a read of the log reaches the sequence that was named": lambda: (ChatLog, "_has_no", _certainly),
+    "a read of the log reaches the sequence that was named": lambda: (StreamLog, "_has_no", _certainly),
     "a store that was away is doubted": lambda: (MongoPositions, "life", _certainly),
 }
 

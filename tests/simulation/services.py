@@ -12,10 +12,10 @@ from pydantic import SecretStr
 import agent.app as agent_app
 import gateway.app as gateway_app
 from agent.adapters.price_table import prices
-from agent.app import Agent, Connections
+from agent.app import Agent, AgentConnections
 from agent.settings import AgentSettings, ModelSettings
 from agent.testing.stage import Stage, demo_config
-from agent.turns.needs import Ports
+from agent.turns.deps import Ports
 from gateway.adapters.identity import build_identity
 from gateway.app import Gateway
 from gateway.settings import GatewaySettings
@@ -61,7 +61,7 @@ async def agent(name: str, model: SimulatedModel) -> Agent:
         return verifier.verify(token, expired_too=True)
 
     with patch.object(agent_app, "prices", _PRICES):
-        made = Agent(Connections(client, verify, _NO_KEYS), _AGENT, simulated)
+        made = Agent(AgentConnections(client, verify, _NO_KEYS), _AGENT, simulated)
     hooks.on_reconnect.append(made.reconnected)
     await made.start()
     return made

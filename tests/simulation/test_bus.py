@@ -13,7 +13,7 @@ from runtime.connection import connect, subscribe
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import PublishFailed
-from runtime.publishing import Fence, Publisher
+from runtime.publisher import Fence, Publisher
 from runtime.replies import ReplyInbox, headers_of, status_of
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams

@@ -19,11 +19,11 @@ from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.redis_budgets import RedisBudgets
-from memory.application.budgets import Ledger, Purse
+from memory.application.budgets import BudgetLedger, Purse
 from memory.application.positions import Missed
-from memory.domain.conversation import START, Conversation, fold
-from memory.domain.facts import Fact, decode
-from memory.domain.keys import Position
+from memory.domain.conversation import START, InboxConversation, fold
+from memory.domain.facts import LogFact, decode
+from memory.domain.keys import LogPosition
 from memory.errors import StoreUnavailable
 from memory.ports import InboxFilter
 from runtime.mongo import Database, Document
@@ -36,13 +36,13 @@ from tests.simulation.store import SimulatedMongo
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 
-def _fact(seq: int, name: str, conversation: str = "c1") -> Fact:
+def _fact(seq: int, name: str, conversation: str = "c1") -> LogFact:
     message = OperatorMessage(message_id=f"m-{name}", text=name, operator_id="op1")
     event = CloudEvent(id=f"e-{name}", source="/test", type=ChatKind.OPERATOR.event_type, time=NOON, data=message)
-    return decode(ChatAddress("demo", conversation, ChatKind.OPERATOR), Position(7, seq), NOON, event.to_json())
+    return decode(ChatAddress("demo", conversation, ChatKind.OPERATOR), LogPosition(7, seq), NOON, event.to_json())
 
 
-def _seqs(facts: list[Fact]) -> list[tuple[int, str]]:
+def _seqs(facts: list[LogFact]) -> list[tuple[int, str]]:
     return [(fact.seq, fact.event_id) for fact in facts]
 
 
@@ -56,10 +56,10 @@ async def _facts(database: Database) -> list[object]:
         await facts.add([]),
         await facts.holds([_fact(1, "a"), _fact(12, "late")]),
         await facts.holds([_fact(1, "a"), _fact(8, "never")]),
-        _seqs(await facts.newest_messages("demo", "c1", Position(7, 10), 3)),
-        _seqs(await facts.newest_messages("demo", "c1", Position(7, 3), 9, since=Position(7, 1))),
-        _seqs(await facts.after("demo", "c1", Position(7, 1), Position(7, 4), 2)),
-        _seqs(await facts.after("demo", "none", Position(7, 0), Position(7, 99), 5)),
+        _seqs(await facts.newest_messages("demo", "c1", LogPosition(7, 10), 3)),
+        _seqs(await facts.newest_messages("demo", "c1", LogPosition(7, 3), 9, since=LogPosition(7, 1))),
+        _seqs(await facts.after("demo", "c1", LogPosition(7, 1), LogPosition(7, 4), 2)),
+        _seqs(await facts.after("demo", "none", LogPosition(7, 0), LogPosition(7, 99), 5)),
     ]
     cursor = None
     for _ in range(3):
@@ -72,8 +72,8 @@ async def _facts(database: Database) -> list[object]:
     return said
 
 
-def _folded(*facts: Fact) -> Conversation:
-    state = Conversation(facts[0].company, facts[0].conversation)
+def _folded(*facts: LogFact) -> InboxConversation:
+    state = InboxConversation(facts[0].company, facts[0].conversation)
     return fold(state, facts, START, {})
 
 
@@ -110,10 +110,10 @@ async def _beside(database: Database) -> list[object]:
     said: list[object] = [
         await mongo.name_of(database, "first") == await mongo.name_of(database, "second"),
         await positions.load(),
-        await positions.move("a", None, Position(7, 1)),
-        await positions.move("a", None, Position(7, 2)),
-        await positions.move("a", Position(7, 1), Position(7, 3)),
-        await positions.move("b", None, Position(7, 1)),
+        await positions.move("a", None, LogPosition(7, 1)),
+        await positions.move("a", None, LogPosition(7, 2)),
+        await positions.move("a", LogPosition(7, 1), LogPosition(7, 3)),
+        await positions.move("b", None, LogPosition(7, 1)),
         await positions.load(),
         await positions.miss(gap),
         await positions.miss(gap),
@@ -143,7 +143,7 @@ async def _all(database: Database) -> list[object]:
     return [*await _facts(database), *await _conversations(database), *await _beside(database)]
 
 
-async def _ledgers(ledger: Ledger) -> list[object]:
+async def _ledgers(ledger: BudgetLedger) -> list[object]:
     company, visitor = Purse("company", "demo:day", 100, 60), Purse("visitor", "demo:v1:hour", 50, 60)
     unlimited = Purse("company", "demo:free", None, 60)
     return [
@@ -203,7 +203,7 @@ def test_what_a_mongodb_that_dies_had_acknowledged_is_there_afterwards() -> None
     async def dying(store: SimulatedMongo, redis: SimulatedRedis) -> None:
         del redis
         facts, lost = MongoFacts(mongo.asked(store)["facts"]), 0  # pyright: ignore[reportArgumentType]
-        stored: list[Fact] = []
+        stored: list[LogFact] = []
         for number in range(1, 60):
             fact = _fact(number, f"n{number}")
             adding = asyncio.ensure_future(facts.add([fact]))

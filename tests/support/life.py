@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agent.app import Agent, Connections
+from agent.app import Agent, AgentConnections
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import AgentSettings, ModelSettings
 from contracts.channels import ChatKind
@@ -94,7 +94,7 @@ async def living(servers: Servers) -> AsyncGenerator[Life]:
         await memory.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=DEADLINE)
         client = await connect(NatsSettings(url=servers.nats), name="agent")
         models = ModelSettings(base_url=model.base_url, model="scripted", provider_keys={})
-        agent = Agent(Connections(client, verifier.verify, models), AgentSettings())
+        agent = Agent(AgentConnections(client, verifier.verify, models), AgentSettings())
         await agent.start()
         yield Life(memory, model, clock)
         await agent.drain(2.0)

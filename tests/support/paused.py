@@ -21,7 +21,7 @@ from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel
 from contracts import channels
 from gateway.testing_http import Http
-from nexus_cli.drilling.log_reader import FINAL, read_log
+from nexus_cli.drill.log_reader import FINAL, read_log
 from runtime.direct import DirectReader
 from runtime.testing import eventually, freeze
 from tests.support.effects_customer import Customer

@@ -11,7 +11,7 @@ from contracts.ids import uuid7
 from runtime.connection import connect
 from runtime.dead_letters import DeadLetters, Letter
 from runtime.marks import UNMARKED
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient

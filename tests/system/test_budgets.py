@@ -10,9 +10,9 @@ from contracts.channels import ChatKind
 from contracts.envelope import CloudEvent
 from contracts.events.chat import VisitorMessage
 from contracts.ids import uuid7
-from nexus_cli.drilling.log_reader import read_log
+from nexus_cli.drill.log_reader import read_log
 from runtime.connection import connect
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
 from tests.support.running_stack import RunningStack

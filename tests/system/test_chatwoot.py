@@ -7,7 +7,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from nexus_cli.drilling.log_reader import read_log
+from nexus_cli.drill.log_reader import read_log
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.chatwoot import SECRET, TOKEN, Chatwoot, chatwoot

@@ -9,7 +9,7 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
-from nexus_cli.diagnosing import bus as bus_looks
+from nexus_cli.doctor import bus as bus_looks
 from nexus_cli.target import bus
 from runtime.rpc import RpcClient
 from runtime.testing import eventually

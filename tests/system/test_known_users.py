@@ -5,7 +5,7 @@ import time
 import aiohttp
 import jwt
 
-from nexus_cli.drilling.log_reader import read_log
+from nexus_cli.drill.log_reader import read_log
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from agent.domain.knowledge import cited, sources
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.steps import Say
+from agent.domain.offline.steps import SayText
 from contracts.knowledge import KnowledgeFound, Passage
 from memory.knowledge.index import CompanyIndex
 from memory.knowledge.passages import passages
 from memory.knowledge.question import understood
-from memory.knowledge.texts import Document, digest, text_of
+from memory.knowledge.texts import StemmedDocument, digest, text_of
 from tests.support.made_site import SITE, Case, MadeSite, made_site
 
 READ = datetime(2026, 3, 1, tzinfo=UTC)
@@ -20,7 +20,7 @@ LIMIT = 12
 def index_of(site: MadeSite) -> CompanyIndex:
     index = CompanyIndex()
     for page in site.pages:
-        document = Document(page.url, "site", page.title, page.url, page.language, digest(page.path), READ)
+        document = StemmedDocument(page.url, "site", page.title, page.url, page.language, digest(page.path), READ)
         index.put(document, [text_of(cut, page.title) for cut in passages(page.blocks)])
     return index
 
@@ -54,7 +54,7 @@ def answered(index: CompanyIndex, case: Case) -> tuple[str, list[str]]:
     found = found_in(index, case)
     messages = [{"role": "user", "content": case.question}]
     response = respond(messages, ("fetch_page",), case.language, introduced=True, knowledge=found)
-    assert isinstance(response, Say), case.question
+    assert isinstance(response, SayText), case.question
     text, citations = cited(response.text, sources(found, ()), [case.question])
     return text, [one.url for one in citations]
 

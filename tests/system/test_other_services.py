@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nexus_cli.drilling.log_reader import read_log
+from nexus_cli.drill.log_reader import read_log
 from runtime.testing import eventually
 from tests.support.running_stack import RunningStack
 

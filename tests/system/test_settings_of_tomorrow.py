@@ -9,7 +9,7 @@ from nats.aio.client import Client
 from pymongo import AsyncMongoClient
 
 from gateway.testing_http import Http
-from nexus_cli.drilling.log_reader import read_log
+from nexus_cli.drill.log_reader import read_log
 from runtime.settings import MongoSettings
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from agent.adapters.price_table import prices
-from agent.domain.turn.journal import Tokens
+from agent.domain.turn.journal import TokenCount
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import scripted_model
 from gateway.testing_http import Http
@@ -55,7 +55,7 @@ async def test_usage_is_what_the_model_counted_at_the_listed_price_even_after_a_
 
 def _check(usage: dict[str, Any], turns: int) -> None:
     (day,) = usage["days"]
-    cost = prices()["groq", MODEL].cost(Tokens(1_000, 4)) * turns
+    cost = prices()["groq", MODEL].cost(TokenCount(1_000, 4)) * turns
     assert cost > 0
     assert day == {
         "date": datetime.now(UTC).date().isoformat(),

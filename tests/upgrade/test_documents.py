@@ -25,7 +25,7 @@ from tests.upgrade.golden_files import TOMORROW, Json, golden, with_more
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.renewals import Renewals
-from tool_executor.ports import CallKey, Recorded
+from tool_executor.ports import CallKey, RecordedResult
 
 ANN = Owner("acme", "ann")
 
@@ -116,7 +116,7 @@ async def test_a_call_that_was_done_before_the_roll_out_is_not_done_again(valkey
         await redis.hset(name, mapping=fields)  # pyright: ignore[reportUnknownMemberType,reportGeneralTypeIssues]
         key = CallKey(*name.split(":")[2:])
         claim = await RedisCallRecords(store, Renewals(store), 60).claim(key, value["f"], 5.0, renewed=False)
-        assert isinstance(claim, Recorded)
+        assert isinstance(claim, RecordedResult)
         assert claim.result.success is json.loads(value["r"])["success"]
         assert await redis.hget(name, TOMORROW) == b"1"  # pyright: ignore[reportUnknownMemberType,reportGeneralTypeIssues]
     await store.close()

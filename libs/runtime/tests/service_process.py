@@ -11,7 +11,7 @@ import time
 from contracts.envelope import Wire
 from contracts.rpc import Rpc
 from contracts.streams import CHAT
-from runtime.pulling import Delivery, Done, Outcome, PullWorker
+from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
 from runtime.service import Service, run
 from runtime.settings import DrainSettings, LogSettings, NatsSettings
 

@@ -13,8 +13,8 @@ from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RpcError
 from runtime.outcomes import Done, Later, Outcome
-from runtime.publishing import Publisher
-from runtime.pulling import Delivery
+from runtime.publisher import Publisher
+from runtime.pull_worker import Delivery
 from runtime.testing import NatsServer, eventually
 
 DURABLE = "memory-things"

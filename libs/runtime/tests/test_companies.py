@@ -15,7 +15,7 @@ from runtime.clock import FakeClock
 from runtime.companies import AGAIN, CHANGES, COMPANY_CHANGED, CONFIRMED, CompanyCache
 from runtime.connection import subscribe
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import eventually
 

@@ -11,7 +11,7 @@ from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from runtime.connection import connect
 from runtime.conversation import MOST_TRIES, ConversationLog, ConversationWriter, NewFact
 from runtime.errors import ConversationBusy
-from runtime.publishing import Appended, Publisher
+from runtime.publisher import Appended, Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 from runtime.testing_network import proxy_to

@@ -22,8 +22,8 @@ from runtime.consumers import ConsumerSpec
 from runtime.errors import RpcError
 from runtime.logging import configure
 from runtime.outcomes import Done, Outcome
-from runtime.publishing import Publisher
-from runtime.pulling import Delivery, PullWorker
+from runtime.publisher import Publisher
+from runtime.pull_worker import Delivery, PullWorker
 from runtime.rpc import RpcClient, RpcServer
 from runtime.settings import LogSettings
 from runtime.single_flight import SingleFlight

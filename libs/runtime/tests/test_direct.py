@@ -8,7 +8,7 @@ from nats.aio.client import Client
 
 from runtime.direct import Batch, DirectReader
 from runtime.errors import ReadFailed
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 MINE, ALL = "chat.a.b.message.visitor.v1", "chat.>"
 

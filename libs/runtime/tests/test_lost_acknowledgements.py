@@ -12,7 +12,7 @@ from runtime.connection import connect
 from runtime.conversation import ConversationLog, fence_at
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 from runtime.testing_network import proxy_to

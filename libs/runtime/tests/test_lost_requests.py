@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
-from runtime import batch_worker, batches, pulling
+from runtime import batch_worker, batches, pull_worker
 from runtime.batch_worker import BatchWorker
 from runtime.consumers import ConsumerSpec
 from runtime.outcomes import Outcome
-from runtime.publishing import Publisher
-from runtime.pulling import Delivery, Done, PullWorker
+from runtime.publisher import Publisher
+from runtime.pull_worker import Delivery, Done, PullWorker
 from runtime.testing import eventually
 
 SUBJECT = "tools.call.requested.v1.market"
@@ -22,7 +22,7 @@ SEEN = 10.0
 
 
 def test_silence_is_noticed_within_ten_seconds_and_is_longer_than_a_heartbeat() -> None:
-    assert pulling.REST_HEARTBEAT < pulling.REST_SILENCE <= SEEN - pulling.TICK
+    assert pull_worker.REST_HEARTBEAT < pull_worker.REST_SILENCE <= SEEN - pull_worker.TICK
     assert batches.HEARTBEAT < batches.SILENCE <= SEEN - batch_worker.WAIT
 
 
@@ -30,7 +30,7 @@ def test_silence_is_noticed_within_ten_seconds_and_is_longer_than_a_heartbeat() 
 async def test_a_request_that_never_arrived_is_sent_again(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(pulling, "REST_SILENCE", 0.3)
+    monkeypatch.setattr(pull_worker, "REST_SILENCE", 0.3)
     monkeypatch.setattr(batches, "SILENCE", 0.3)
     publish, lost, seen = nats_streams.publish, list[str](), list[bytes]()
 

@@ -9,7 +9,7 @@ from pymongo import AsyncMongoClient
 
 from runtime.connection import connect
 from runtime.direct import DirectReader
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
 from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually

@@ -19,9 +19,9 @@ from nats.aio.client import Client
 from contracts.envelope import Wire
 from contracts.rpc import Rpc
 from runtime.connection import jetstream
-from runtime.ending import OVERDUE
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcClient
+from runtime.shutdown import OVERDUE
 from runtime.testing import NatsServer, eventually
 
 PROGRAM = Path(__file__).with_name("service_process.py")

@@ -15,8 +15,8 @@ from runtime.consumers import ensure_consumer
 from runtime.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
 from runtime.errors import RpcError
 from runtime.health import Health
-from runtime.publishing import Publisher
-from runtime.pulling import Delivery, Done, Outcome, PullWorker
+from runtime.publisher import Publisher
+from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
 from runtime.standstill import LOOKS, Standstill
 from runtime.testing import NatsServer, eventually
 
@@ -118,7 +118,7 @@ async def test_a_handler_that_hangs_is_broken_off_and_its_message_comes_again(na
 async def test_a_worker_says_so_when_a_handler_cannot_even_be_broken_off(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.pulling.ENDED_WITHIN", 1.0)
+    monkeypatch.setattr("runtime.pull_worker.ENDED_WITHIN", 1.0)
     async with working(nats_streams, Hangs(ends=False)) as worker:
         await eventually(lambda: "does not end" in (worker.still() or ""))
 
@@ -134,8 +134,8 @@ async def test_a_worker_says_so_when_its_keeper_has_ended(nats_streams: Client) 
 async def test_a_worker_says_so_when_it_is_deaf_on_a_connection_that_is_up(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.pulling.ENDED_WITHIN", 1.0)
-    monkeypatch.setattr("runtime.pulling.REST_SILENCE", 0.5)
+    monkeypatch.setattr("runtime.pull_worker.ENDED_WITHIN", 1.0)
+    monkeypatch.setattr("runtime.pull_worker.REST_SILENCE", 0.5)
     async with working(nats_streams, Hangs(ends=True)) as worker:
         # What nats-py has forgotten it drops without a word, and the server goes on sending.
         subscription = worker._subscription  # pyright: ignore[reportPrivateUsage]
@@ -161,7 +161,7 @@ async def test_a_bus_that_is_away_and_comes_back_leaves_no_worker_standing_still
 async def test_a_consumer_whose_handler_hangs_takes_its_next_messages(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.consuming.LONGEST_WORK", 0.5)
+    monkeypatch.setattr("runtime.subscribers.LONGEST_WORK", 0.5)
     broker, consuming = broker_for("memory", lambda: nats_streams)
     seen: list[str] = []
 
@@ -177,7 +177,7 @@ async def test_a_consumer_whose_handler_hangs_takes_its_next_messages(
     await eventually(lambda: len(seen) == 2, 60)
     assert consuming.still(broker) is None
     await eventually(lambda: not consuming.in_work)
-    monkeypatch.setattr("runtime.consuming.LONGEST_WORK", -60.0)
+    monkeypatch.setattr("runtime.subscribers.LONGEST_WORK", -60.0)
     consuming.in_work["one that ignores being broken off"] = 0.0
     assert "does not end" in (consuming.still(broker) or "")
     consuming.in_work.clear()

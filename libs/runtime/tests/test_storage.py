@@ -21,7 +21,7 @@ from contracts.streams import STREAMS, Stream
 from runtime.connection import connect, jetstream
 from runtime.errors import NotReady, PublishTimeout, Unavailable
 from runtime.health import Check
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.storage import BELIEVED, LOOK_EVERY, Storage
 from runtime.streams import ensure_streams

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from contracts.streams import CHAT, STREAMS, TOOLS
 from runtime.connection import connect, subscribe
 from runtime.errors import NotReady
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import NatsSettings, StreamSettings
 from runtime.streams import await_streams, ensure_streams
 from runtime.testing import NatsServer, eventually

@@ -16,8 +16,8 @@ from contracts.rpc import Rpc
 from runtime import correlation, telemetry
 from runtime.direct import DirectReader
 from runtime.otlp import Collector
-from runtime.publishing import Publisher
-from runtime.pulling import Delivery, Done, Outcome, PullWorker
+from runtime.publisher import Publisher
+from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
 from runtime.rpc import RpcClient, RpcServer
 from runtime.span_store import IN_A_MESSAGE, MANY, SpanStore
 from runtime.telemetry import Span

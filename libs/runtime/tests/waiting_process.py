@@ -5,10 +5,10 @@ import sys
 
 from prometheus_client import Gauge
 
+from runtime.backlog import Backlog
 from runtime.connection import connect
-from runtime.pulling import Delivery, Done, Outcome, PullWorker
+from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
 from runtime.settings import NatsSettings
-from runtime.waiting import Waiting
 
 
 async def main(url: str, slots: int) -> None:
@@ -22,7 +22,7 @@ async def main(url: str, slots: int) -> None:
     client = await connect(NatsSettings(url=url), name="killed")
     worker = PullWorker(client, "CHAT", "agent", ["chat.*.*.message.visitor.v1"], forever, slots=slots)
     await worker.start()
-    await Waiting(worker, Gauge("due", "Due"), Gauge("oldest", "Oldest")).start()
+    await Backlog(worker, Gauge("due", "Due"), Gauge("oldest", "Oldest")).start()
     await asyncio.Event().wait()
 
 

@@ -7,7 +7,7 @@ import pytest
 from nats.aio.client import Client
 from pydantic import SecretStr
 
-from gateway.adapters.identity import Identity, build_identity
+from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
 from gateway.testing_desk import DeskStandIn
 from gateway.testing_http import Http
@@ -36,13 +36,13 @@ def tokens() -> TokenMaker:
 
 
 @pytest.fixture
-def identity() -> Identity:
+def identity() -> IdentityKeys:
     """Who the gateway under test believes."""
     return build_identity(KEYS, 3600, SystemClock())
 
 
 @pytest.fixture
-async def gateway(nats_server: NatsServer, identity: Identity) -> AsyncIterator[GatewayUnderTest]:
+async def gateway(nats_server: NatsServer, identity: IdentityKeys) -> AsyncIterator[GatewayUnderTest]:
     """A gateway with its default settings."""
     async with run_gateway(nats_server.url, identity) as running:
         yield running

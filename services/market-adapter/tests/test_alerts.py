@@ -26,7 +26,7 @@ from market_adapter.domain.paper.account import Owner
 from market_adapter.handlers import list_tools
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.testing_desk import HeardFacts, MemoryAccounts
-from market_adapter.untold import Untold
+from market_adapter.untold import UntoldAlerts
 from runtime.clock import FakeClock
 from runtime.errors import PublishFailed, RpcError
 from runtime.testing import MongoDatabase
@@ -90,7 +90,7 @@ class Watch:
         self.store = MongoAlerts(database)
         self.alarms = Alarms(self.store, provider, self.heard)
         books = Books(MemoryAccounts({}, {}), provider, self.heard, FakeClock(), provider.source)
-        self.untold = Untold(self.store, books)
+        self.untold = UntoldAlerts(self.store, books)
         made = list_tools(provider, self.store, MongoWatchlists(database), FakeClock())
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}
 

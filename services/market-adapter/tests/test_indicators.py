@@ -11,7 +11,7 @@ import pytest
 
 from contracts.symbols import parse_symbol
 from market_adapter.adapters.sample_files import load_sample
-from market_adapter.domain.bars import Bar, History, Split
+from market_adapter.domain.bars import Bar, BarHistory, Split
 from market_adapter.domain.indicators import BARS, Indicator, Value, converged, indicator, obv_line, rsi_line, vwap
 from market_adapter.domain.series import Series, series_of
 from market_adapter.testing import bar, bars_of
@@ -21,7 +21,7 @@ IBM = parse_symbol("IBM")
 
 
 def series(*bars: Bar, splits: tuple[Split, ...] = ()) -> Series:
-    return series_of(History(IBM, "USD", "test", bars, splits))
+    return series_of(BarHistory(IBM, "USD", "test", bars, splits))
 
 
 def real(ticker: str, count: int = 500) -> Series:

@@ -13,14 +13,14 @@ from contracts.market_rpc import ActionDecideRequest
 from contracts.rpc import Caller, ToolServiceRequest
 from contracts.text import Text
 from contracts.tools_rpc import ToolOutcome
-from market_adapter.actions import Actions
+from market_adapter.actions import ActionMethods
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.books import Books
 from market_adapter.errors import ProviderDownError
 from market_adapter.handlers import list_tools, user_tools
-from market_adapter.outcomes import Outcomes
+from market_adapter.outcomes import CallOutcomes
 from market_adapter.testing import ScriptedProvider, bar
 from market_adapter.testing_desk import HeardFacts
 from market_adapter.tools.alerts import AlertTools
@@ -57,10 +57,10 @@ class Adapter:
         books = Books(accounts, provider, HeardFacts(), wall, provider.source)
         made = (*user_tools(provider, books, wall), *list_tools(provider, alerts, lists, wall))
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}
-        self.outcomes = Outcomes(
+        self.outcomes = CallOutcomes(
             TradingTools(provider, books, wall), AlertTools(provider, alerts, wall), WatchlistTools(provider, lists)
         )
-        self.actions = Actions(provider, books, wall)
+        self.actions = ActionMethods(provider, books, wall)
 
     def request(self, tool: str, call_id: str, arguments: dict[str, Any]) -> ToolServiceRequest:
         return ToolServiceRequest(

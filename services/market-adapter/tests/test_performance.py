@@ -7,7 +7,7 @@ import pytest
 
 from contracts.symbols import parse_symbol
 from market_adapter.adapters.sample_files import load_sample
-from market_adapter.domain.bars import Bar, History, Split
+from market_adapter.domain.bars import Bar, BarHistory, Split
 from market_adapter.domain.performance import performance, returns
 from market_adapter.domain.series import Series, series_of
 from market_adapter.testing import bars_of
@@ -16,7 +16,7 @@ SAMPLE = load_sample()
 
 
 def series(bars: tuple[Bar, ...], splits: tuple[Split, ...] = ()) -> Series:
-    return series_of(History(parse_symbol("IBM"), "USD", "test", bars, splits))
+    return series_of(BarHistory(parse_symbol("IBM"), "USD", "test", bars, splits))
 
 
 def test_returns_of_real_bars_are_the_ratios_of_the_closes_of_those_days() -> None:

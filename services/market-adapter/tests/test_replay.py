@@ -16,7 +16,7 @@ from market_adapter.adapters.nats_nudge import NatsNudge
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.ports import Nudge
-from market_adapter.replay import POLL_SECONDS, Replay
+from market_adapter.replay import POLL_SECONDS, SampleMover
 from runtime.clock import FakeClock
 from runtime.testing import MongoDatabase, eventually, run_mongo_server
 
@@ -40,7 +40,7 @@ class Replica:
         self.clock = SampleClock(SAMPLE.sessions, SAMPLE.closes)
         self.client = AsyncMongoClient[dict[str, Any]](url, timeoutMS=patience)
         store = MongoSessionStore(bounded(self.client[database]))
-        self.replay = Replay(self.clock, store, nudge, self.time, seconds_per_bar=seconds)
+        self.replay = SampleMover(self.clock, store, nudge, self.time, seconds_per_bar=seconds)
 
     async def after(self, seconds: float) -> None:
         """Lets so much time pass on this machine, then lets the replica do what is to be done."""

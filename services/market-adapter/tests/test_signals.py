@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from contracts.symbols import parse_symbol
-from market_adapter.domain.bars import History
+from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.signals.calibration import calibrate
 from market_adapter.domain.signals.features import FIRST, NAMES, direction, features
@@ -14,7 +14,7 @@ from market_adapter.domain.signals.prediction import (
     BLOCK,
     BLOCKS,
     HORIZON,
-    Call,
+    DirectionCall,
     TooShortError,
     measure,
     predict,
@@ -29,7 +29,7 @@ from market_adapter.tools.signals import FeatureArguments, SignalTools
 def walk(seed: int, count: int = 1700, drift: float = 0.0) -> Series:
     steps = np.random.default_rng(seed).normal(drift, 0.02, count)
     closes = (100 * np.exp(np.cumsum(steps))).tolist()
-    return series_of(History(parse_symbol("IBM"), "USD", "test", bars_of(closes)))
+    return series_of(BarHistory(parse_symbol("IBM"), "USD", "test", bars_of(closes)))
 
 
 def test_a_figure_of_a_bar_does_not_change_when_later_bars_come() -> None:
@@ -80,10 +80,10 @@ def test_on_a_random_walk_there_is_no_edge_to_speak_of() -> None:
 def test_what_can_be_known_is_found() -> None:
     # Up and down in waves of forty bars: the last moves tell the next.
     closes = [100 + 10 * np.sin(n / 40 * 2 * np.pi) for n in range(1700)]
-    found = predict(series_of(History(parse_symbol("IBM"), "USD", "test", bars_of(closes))))
+    found = predict(series_of(BarHistory(parse_symbol("IBM"), "USD", "test", bars_of(closes))))
     assert found.accuracy > 0.9
     assert found.skill_vs_base > 0.3
-    assert found.call in (Call.BULLISH, Call.BEARISH)
+    assert found.call in (DirectionCall.BULLISH, DirectionCall.BEARISH)
     assert found.confidence > 0.7
 
 

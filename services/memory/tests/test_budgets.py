@@ -21,10 +21,10 @@ from contracts.memory_rpc import (
 )
 from contracts.streams import FACTS
 from memory.adapters.redis_budgets import RedisBudgets
-from memory.application.budgets import DAY, HOUR, Budgets
+from memory.application.budgets import DAY, HOUR, BudgetBook
 from memory.testing import Servers, replica
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import ValkeyServer, eventually
 
 NOON = 20_000 * DAY + DAY // 2
@@ -39,7 +39,7 @@ class Ledgers:
             Redis.from_url(url)  # pyright: ignore[reportUnknownMemberType]
             for _ in range(count)
         ]
-        self.all = [Budgets(RedisBudgets(client), lambda: self.now) for client in self.clients]
+        self.all = [BudgetBook(RedisBudgets(client), lambda: self.now) for client in self.clients]
         self.one = self.all[0]
 
     async def account(self, name: str) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
 from memory.testing_contexts import NOW, TOOLS, Outside, context, remember
 from runtime.clock import FakeClock
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 

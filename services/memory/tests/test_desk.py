@@ -36,7 +36,7 @@ from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.direct import DirectReader
 from runtime.errors import RpcError
 from runtime.mongo import Document
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 

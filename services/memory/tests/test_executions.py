@@ -10,7 +10,7 @@ from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.streams import FACTS
 from memory.testing import Servers, replica
 from runtime.dead_letters import DeadLetters
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 TYPE = "tools.call.completed.v1"

@@ -18,7 +18,7 @@ from contracts.streams import FACTS
 from memory.testing import Replica, Servers, replica
 from runtime.connection import connect
 from runtime.consumers import ConsumerSpec, ensure_consumer
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
 from runtime.testing import eventually

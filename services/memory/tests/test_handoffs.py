@@ -33,7 +33,7 @@ from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
 from contracts.rpc import CONVERSATIONS, ConversationsRequest, ConversationState
 from contracts.testing import closed_for_days
 from memory.adapters.cache_erasure import CacheErasure
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
@@ -45,11 +45,11 @@ from memory.domain.handoff import (
     Decision,
     GiveBack,
     LogPlace,
-    Nothing,
+    NothingToDo,
     Notify,
     NotYet,
     Patience,
-    Standing,
+    QueuePlace,
     decide,
     unreplied,
 )
@@ -59,7 +59,7 @@ from runtime.connection import connect
 from runtime.conversation import ConversationLog
 from runtime.direct import StoredFact
 from runtime.mongo import Document
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
 
@@ -91,9 +91,9 @@ def test_a_conversation_is_given_back_when_its_time_is_over_and_not_before() -> 
 def test_nothing_is_due_where_somebody_has_come_or_nobody_was_asked_for() -> None:
     for owner in (OwnerKind.HUMAN, OwnerKind.AI):
         data = OwnerChanged(owner=Owner(kind=owner, operator_id="op1"), by="op1")
-        assert decide(snapshot_of([fact(ChatKind.OWNER, 7, data, 999)]), HERE, TIMEOUT, NOW) == Nothing()
-    assert decide(snapshot_of([visitor(3)]), HERE, TIMEOUT, NOW) == Nothing()
-    assert decide(Snapshot(), HERE, TIMEOUT, NOW) == Nothing()
+        assert decide(snapshot_of([fact(ChatKind.OWNER, 7, data, 999)]), HERE, TIMEOUT, NOW) == NothingToDo()
+    assert decide(snapshot_of([visitor(3)]), HERE, TIMEOUT, NOW) == NothingToDo()
+    assert decide(Snapshot(), HERE, TIMEOUT, NOW) == NothingToDo()
 
 
 def test_the_notice_follows_with_the_snapshots_basis_so_that_what_is_unanswered_stays_due() -> None:
@@ -105,7 +105,7 @@ def test_the_notice_follows_with_the_snapshots_basis_so_that_what_is_unanswered_
     assert decision.basis == 2
     notice = SystemMessage(message_id="n", text="x", code="HANDOFF_TIMEOUT", basis=2)
     snapshot = snapshot_of([*facts, fact(ChatKind.SYSTEM, 8, notice)])
-    assert decide(snapshot, HERE, TIMEOUT, NOW) == Nothing()
+    assert decide(snapshot, HERE, TIMEOUT, NOW) == NothingToDo()
 
 
 def test_the_notice_speaks_the_visitors_language() -> None:
@@ -131,7 +131,7 @@ def test_an_owner_loses_a_visitor_who_has_waited_all_the_while_that_they_did_not
     # Has just taken it, the visitor has only just written, or it was read a moment ago.
     for present in ((14, 16, None), (60, 14, None), (60, 30, 14)):
         assert isinstance(decided(*present), NotYet)
-    assert decide(snapshot_of([fact(ChatKind.OWNER, 7, TAKEN, 9e9)]), HERE, TIMEOUT, NOW, None) == Nothing()
+    assert decide(snapshot_of([fact(ChatKind.OWNER, 7, TAKEN, 9e9)]), HERE, TIMEOUT, NOW, None) == NothingToDo()
 
 
 def test_a_reply_is_an_answer_and_not_a_run_that_was_cancelled_for_the_person() -> None:
@@ -170,13 +170,13 @@ def test_a_message_taken_is_told_once_by_whoever_does_not_speak_itself(by: str, 
     facts = [visitor(3, "en"), fact(ChatKind.OWNER, 7, data)]
     decision = decide(snapshot_of(facts), HERE, CLOSED, NOW)
     if not told:
-        assert decision == Nothing()
+        assert decision == NothingToDo()
         return
     assert isinstance(decision, Notify)
     assert (decision.code, decision.basis) == ("OFFICE_CLOSED", 0)
     assert "today at 21:00 (UTC time)" in decision.text
     notice = SystemMessage(message_id="n", text="x", code="OFFICE_CLOSED")
-    assert decide(snapshot_of([*facts, fact(ChatKind.SYSTEM, 8, notice)]), HERE, CLOSED, NOW) == Nothing()
+    assert decide(snapshot_of([*facts, fact(ChatKind.SYSTEM, 8, notice)]), HERE, CLOSED, NOW) == NothingToDo()
 
 
 def _event(data: ChatData) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def test_who_waits_within_the_hours_is_told_until_when_somebody_is_there() -> No
         {"timezone": "America/Bogota", "hours": [{"days": list(DAYS), "opens": "06:00", "closes": "18:30"}]}
     )
     snapshot = snapshot_of([visitor(3, "es"), fact(ChatKind.OWNER, 7, WAITING, 1)])
-    decision = decide(snapshot, HERE, replace(TIMEOUT, hours=hours), NOW, standing=Standing(2, timedelta(minutes=4)))
+    decision = decide(snapshot, HERE, replace(TIMEOUT, hours=hours), NOW, standing=QueuePlace(2, timedelta(minutes=4)))
     assert isinstance(decision, Notify)
     for words in ("número 2", "esperar 4 minutos", "hasta hoy a las 18:30 (hora de Bogota)"):
         assert words in decision.text
@@ -264,7 +264,7 @@ async def sweepers(
         stack.push_async_callback(redis.aclose)
         mongo = await stack.enter_async_context(AsyncMongoClient[Document](servers.mongo))
         database = asked(mongo[servers.database])
-        log = ChatLog(ConversationLog(client), Publisher(client))
+        log = StreamLog(ConversationLog(client), Publisher(client))
         await log.refresh()
         found.append(
             Handoffs(
@@ -450,21 +450,21 @@ async def test_looks_go_with_the_visitor_who_is_deleted(servers: Servers) -> Non
 def test_who_begins_to_wait_is_told_their_place_once_and_not_when_their_time_is_over() -> None:
     for place, locale, words in ((1, "en", "nobody before you"), (3, "en", "number 3"), (2, "es", "número 2")):
         facts = [visitor(3, locale), fact(ChatKind.OWNER, 7, WAITING, 1)]
-        decision = decide(snapshot_of(facts), HERE, TIMEOUT, NOW, standing=Standing(place))
+        decision = decide(snapshot_of(facts), HERE, TIMEOUT, NOW, standing=QueuePlace(place))
         assert isinstance(decision, Notify)
         assert (decision.code, decision.basis) == ("HANDOFF_WAITING", 0)
         assert words in decision.text
         assert "2 minut" in decision.text
         notice = SystemMessage(message_id="n", text="x", code="HANDOFF_WAITING")
         told = snapshot_of([*facts, fact(ChatKind.SYSTEM, 8, notice)])
-        assert isinstance(decide(told, HERE, TIMEOUT, NOW, standing=Standing(place)), NotYet)
+        assert isinstance(decide(told, HERE, TIMEOUT, NOW, standing=QueuePlace(place)), NotYet)
     late = snapshot_of([visitor(3), fact(ChatKind.OWNER, 7, WAITING, 121)])
-    assert isinstance(decide(late, HERE, TIMEOUT, NOW, standing=Standing(1)), GiveBack)
+    assert isinstance(decide(late, HERE, TIMEOUT, NOW, standing=QueuePlace(1)), GiveBack)
 
 
 def test_the_language_of_the_hand_over_is_that_of_its_notice() -> None:
     asked = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="agent", reason="asked", language="en")
     snapshot = snapshot_of([visitor(3, "es"), fact(ChatKind.OWNER, 7, asked)])
-    decision = decide(snapshot, HERE, TIMEOUT, NOW, standing=Standing(1))
+    decision = decide(snapshot, HERE, TIMEOUT, NOW, standing=QueuePlace(1))
     assert isinstance(decision, Notify)
     assert "nobody before you" in decision.text

@@ -9,10 +9,10 @@ import pytest
 
 from contracts.events.chat import OwnerKind, Role
 from contracts.rpc import FACTS_AFTER, HISTORY, SNAPSHOT, FactsRequest, HistoryRequest, MessageView, SnapshotRequest
-from memory.application.history import Histories
-from memory.domain.conversation import Conversation
-from memory.domain.facts import Fact
-from memory.domain.recent import HELD, Window
+from memory.application.history import HistoryReader
+from memory.domain.conversation import InboxConversation
+from memory.domain.facts import LogFact
+from memory.domain.recent import HELD, RecentMessages
 from memory.errors import StoreUnavailable
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
@@ -169,10 +169,10 @@ async def test_a_position_that_the_log_never_had_is_gone(servers: Servers) -> No
 class Gone:
     """A database that does not answer."""
 
-    async def newest_messages(self, *_: Any, **__: Any) -> list[Fact]:
+    async def newest_messages(self, *_: Any, **__: Any) -> list[LogFact]:
         raise StoreUnavailable("MongoDB is away")
 
-    async def load(self, *_: Any) -> dict[tuple[str, str], Conversation]:
+    async def load(self, *_: Any) -> dict[tuple[str, str], InboxConversation]:
         raise StoreUnavailable("MongoDB is away")
 
 
@@ -186,10 +186,10 @@ class LongLog:
 class One:
     """One window, of whatever conversation is asked for."""
 
-    def __init__(self, window: Window | None) -> None:
+    def __init__(self, window: RecentMessages | None) -> None:
         self._window = window
 
-    async def get(self, *_: Any) -> Window | None:
+    async def get(self, *_: Any) -> RecentMessages | None:
         return self._window
 
 
@@ -204,11 +204,11 @@ async def test_without_a_database_what_is_at_hand_is_told_when_the_log_is_too_lo
     floor: Any = SimpleNamespace(seq=seq)
     log: Any = LongLog()
 
-    def histories(window: Window | None) -> Histories:
+    def histories(window: RecentMessages | None) -> HistoryReader:
         windows: Any = One(window)
-        return Histories(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)
+        return HistoryReader(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)
 
-    found = await histories(Window(seq, held, whole=False)).since("acme", "c", 0, seq, 500)
+    found = await histories(RecentMessages(seq, held, whole=False)).since("acme", "c", 0, seq, 500)
     assert (found.messages, found.complete) == (held, False)
     with pytest.raises(StoreUnavailable):
         await histories(None).since("acme", "c", 0, seq, 500)
@@ -221,7 +221,7 @@ class TrimmedLog:
     first_seq = 1
     whole_from = 500
 
-    async def read(self, *_: Any) -> list[Fact]:
+    async def read(self, *_: Any) -> list[LogFact]:
         raise AssertionError("what was trimmed cannot be read")
 
 
@@ -229,7 +229,7 @@ async def test_where_the_log_was_trimmed_it_is_not_read_instead_of_the_store() -
     gone: Any = Gone()
     floor: Any = SimpleNamespace(seq=1_000)
     log: Any = TrimmedLog()
-    windows: Any = One(Window(10, (), whole=False))
-    histories = Histories(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)
+    windows: Any = One(RecentMessages(10, (), whole=False))
+    histories = HistoryReader(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)
     with pytest.raises(StoreUnavailable):
         await histories.newest("acme", "c", 20, 20, exact=True)

@@ -18,7 +18,7 @@ from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 CONFIG: dict[str, Any] = {

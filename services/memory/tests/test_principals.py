@@ -2,14 +2,14 @@
 
 from pydantic import SecretStr
 
-from memory.adapters.signed_principals import SignedPrincipals
+from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import Person
 from runtime.principals import PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 
 TOKENS = TokenSettings(principal_key=SecretStr("k" * 32))
 SIGNER = PrincipalSigner(TOKENS)
-PRINCIPALS = SignedPrincipals(PrincipalVerifier(TOKENS))
+PRINCIPALS = PrincipalCheck(PrincipalVerifier(TOKENS))
 
 
 def test_a_principal_proves_its_person_even_when_the_message_is_old() -> None:

@@ -20,7 +20,7 @@ from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.dead_letters import DeadLetters
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 

@@ -37,7 +37,7 @@ from memory.testing import Replica, Servers, Writer, replica
 from runtime.conversation import ConversationLog
 from runtime.direct import DirectReader, StoredFact
 from runtime.mongo import Document
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 DAY = timedelta(days=1)

@@ -38,7 +38,7 @@ from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, ServerProcess, ValkeyServer, eventually, run_mongo_server

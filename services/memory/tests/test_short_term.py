@@ -26,13 +26,13 @@ from contracts.streams import FACTS
 from memory.adapters.redis_short_term import RedisShortTerm, key_of
 from memory.application.activity import AT_ONCE, Activity
 from memory.domain.conversation import Person
-from memory.domain.facts import Fact
-from memory.domain.keys import Position
+from memory.domain.facts import LogFact
+from memory.domain.keys import LogPosition
 from memory.domain.short_term import Happening
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.clock import FakeClock, SystemClock
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
 from runtime.testing import ValkeyServer, eventually
 
@@ -217,8 +217,8 @@ async def test_whatever_cannot_be_kept_the_next_thing_is() -> None:
     )
     question = VisitorMessage(message_id="m", client_message_id="m", text="hola", principal="ana")
 
-    def noted(kind: ChatKind, data: Any) -> Fact:
-        return Fact("acme", "c", kind, Position(1, 1), "e", START, START, data, b"")
+    def noted(kind: ChatKind, data: Any) -> LogFact:
+        return LogFact("acme", "c", kind, LogPosition(1, 1), "e", START, START, data, b"")
 
     await activity.start()
     try:

@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 from contracts.streams import STREAMS
 from memory.adapters.stream_figures import StreamFigures
 from runtime.connection import jetstream
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.streams import ensure_streams
 
 SMALL = tuple(replace(stream, max_bytes=1024 * 1024) for stream in STREAMS)

@@ -11,7 +11,7 @@ from contracts.memory_rpc import USAGE, UsageReply, UsageRequest
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, replica
 from runtime.clock import FakeClock
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)

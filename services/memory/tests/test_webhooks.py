@@ -26,7 +26,7 @@ from memory.testing_receiver import Receiver, Taken, receiving
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.settings import DevSettings
 from runtime.testing import eventually
 

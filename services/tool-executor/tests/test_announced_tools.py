@@ -12,14 +12,14 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolDeclaration, ToolsAnnounced, ToolsWithdrawn
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest
 from runtime.connection import subscribe
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams
 from runtime.testing import ValkeyServer, eventually
-from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.announced import MOST_TOOLS, Offers
 from tool_executor.catalogue.registry import build_registry
-from tool_executor.domain.plans import Caller, CompanyTools, Plan
+from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
 from tool_executor.testing import Asker, Counting, Memory, Someone, running_executor, tool_named
 
 AnnouncedEvent = CloudEvent[ToolsAnnounced]
@@ -66,7 +66,7 @@ def clock() -> Clock:
 @pytest.fixture
 def offers(clock: Clock) -> Offers:
     """Over a catalogue of one tool, `ours`."""
-    schemas = JsonSchemas()
+    schemas = CompiledSchemas()
     return Offers(build_registry([tool_named("ours", Counting())], schemas), schemas, clock)
 
 
@@ -94,7 +94,7 @@ def test_a_name_belongs_to_the_catalogue_then_to_everybody_then_to_the_company(o
     found = offers.find("forecast", "demo")
     assert found is not None
     assert found.plan is Plan.FREE
-    listed = offers.offered_to(Caller("demo", "u", "user", Plan.PREMIUM), CompanyTools())
+    listed = offers.offered_to(VerifiedCaller("demo", "u", "user", Plan.PREMIUM), CompanyTools())
     assert [entry.tool.name for entry in listed] == ["ours", "forecast"]
 
 
@@ -162,7 +162,7 @@ def test_a_service_cannot_offer_tools_without_end(offers: Offers):
 
 def test_visitors_have_only_what_their_company_lists(offers: Offers):
     offers.announce("-", announced(declared("a"), declared("b")), 60)
-    visitor = Caller("demo", "v", "visitor")
+    visitor = VerifiedCaller("demo", "v", "visitor")
     listed = offers.offered_to(visitor, CompanyTools(enabled_tools=frozenset({"b"})))
     assert [entry.tool.name for entry in listed] == ["b"]
 

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.text import Text
-from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.page_text import readable_text
 from tool_executor.catalogue.shapes import ID, NOT_BLANK, SYMBOL, TICKERS
 from tool_executor.domain.declaration import Schema
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.fingerprint import canonical, fingerprint
-from tool_executor.domain.masking import masked
+from tool_executor.domain.redaction import masked
 from tool_executor.domain.token_budget import cut
 
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -112,13 +112,13 @@ def test_what_people_cannot_see_is_not_read():
     ],
 )
 def test_what_a_schema_asks_for_is_said_in_both_languages(asked: dict[str, Any], value: Any, es: str, en: str):
-    (problem,) = JsonSchemas().compile({"type": "object", "properties": {"a": asked}}).problems({"a": value})
+    (problem,) = CompiledSchemas().compile({"type": "object", "properties": {"a": asked}}).problems({"a": value})
     assert (problem.field, problem.message) == ("a", Text(es=es, en=en))
 
 
 @pytest.mark.parametrize("schema", [SYMBOL, ID, {"type": "string", "pattern": NOT_BLANK}, TICKERS["items"]])
 def test_the_catalogues_own_patterns_are_said_in_words(schema: Schema):
-    (problem,) = JsonSchemas().compile({"type": "object", "properties": {"a": schema}}).problems({"a": " "})
+    (problem,) = CompiledSchemas().compile({"type": "object", "properties": {"a": schema}}).problems({"a": " "})
     assert isinstance(problem.message, Text)
     for said in (problem.message.es, problem.message.en):
         assert not set("\\^[]{}*+$") & set(said.replace("^GSPC", ""))
@@ -127,13 +127,13 @@ def test_the_catalogues_own_patterns_are_said_in_words(schema: Schema):
 @pytest.mark.parametrize("properties", [{}, {"a": {}}])
 def test_an_argument_that_does_not_exist_is_named_and_worded(properties: dict[str, Any]):
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    (problem,) = JsonSchemas().compile(schema).problems({"b": 1})
+    (problem,) = CompiledSchemas().compile(schema).problems({"b": 1})
     assert problem.field == "b"
     assert isinstance(problem.message, Text)
 
 
 def test_what_has_no_words_is_said_as_the_validator_says_it():
     schema = {"type": "object", "properties": {"a": {"not": {"type": "string"}}}}
-    (problem,) = JsonSchemas().compile(schema).problems({"a": "x"})
+    (problem,) = CompiledSchemas().compile(schema).problems({"a": "x"})
     assert isinstance(problem.message, str)
     assert "x" in problem.message

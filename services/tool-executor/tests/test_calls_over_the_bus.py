@@ -14,7 +14,7 @@ from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted
 from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.domain.declaration import CallContext, Data

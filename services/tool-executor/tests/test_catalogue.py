@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
@@ -116,7 +116,7 @@ CHANGING = {
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
-    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100))), JsonSchemas())
+    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100))), CompiledSchemas())
     await fetcher.close()
 
 

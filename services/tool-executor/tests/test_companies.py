@@ -16,7 +16,7 @@ from runtime.connection import subscribe
 from runtime.deadlines import serve_for
 from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import ValkeyServer, eventually
-from tool_executor.adapters.companies import KnownCompanies
+from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.testing import Asker, Memory, Someone, running_executor, settings_of
@@ -26,11 +26,11 @@ SOME = ToolConfig(enabled_tools=["get_price"])
 OTHER = ToolConfig(enabled_tools=["calculate_risk_reward"])
 
 
-async def listening(client: Client) -> tuple[KnownCompanies, CompanyCache]:
+async def listening(client: Client) -> tuple[ExecutorCompanies, CompanyCache]:
     cache = CompanyCache(client, RpcClient(client))
     await subscribe(client, CHANGES, cache.changed)
     await client.flush()
-    return KnownCompanies(cache), cache
+    return ExecutorCompanies(cache), cache
 
 
 async def announce(client: Client, config: ToolConfig, version: int) -> None:

@@ -19,7 +19,7 @@ from tool_executor.adapters.page_fetcher import FetchLimits, PageFetcher
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.domain.declaration import ToolFailed, ToolRefused
 from tool_executor.domain.plans import CompanyTools
-from tool_executor.ports import Page
+from tool_executor.ports import ReadablePage
 from tool_executor.testing import Asker, Memory, PageHandler, Served, Someone, html_page, running_executor, serving
 
 PRICING = """<!doctype html><html><head><title>Plans &amp; pricing</title><style>p{}</style></head><body>
@@ -42,7 +42,7 @@ def company(*domains: object, paths: tuple[str, ...] = ()) -> CompanyTools:
 
 async def read(
     served: Served, path: str, *, paths: tuple[str, ...] = (), budget: int = 2000, seconds: float = 5.0
-) -> Page:
+) -> ReadablePage:
     fetcher = PageFetcher(demo=served.origin, limits=FetchLimits(seconds=seconds))
     try:
         pages = SitePages(fetcher, demo=served.origin, budget=budget)
@@ -74,7 +74,7 @@ def redirect(location: str, status: int = 302) -> PageHandler:
 async def test_a_page_comes_back_as_readable_text(served: Served):
     served.pages["/pricing"] = html_page(PRICING)
     page = await read(served, "/pricing")
-    assert page == Page(
+    assert page == ReadablePage(
         url=f"{served.origin}/pricing",
         title="Plans & pricing",
         text="# Pricing\nThe Pro plan costs 29 USD a month.\nPlan | Price\nFree | 0",

@@ -15,10 +15,10 @@ from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.domain.limits import Admission, limits_of
-from tool_executor.domain.plans import Caller
+from tool_executor.domain.plans import VerifiedCaller
 from tool_executor.ports import RateLimiter
 
-ANA = Caller("demo", "ana", "user")
+ANA = VerifiedCaller("demo", "ana", "user")
 LIMITS = limits_of(3, 5, 7)
 KEY = "tool:limit:demo:ana:t"
 MICRO = 1_000_000

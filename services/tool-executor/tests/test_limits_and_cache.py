@@ -16,14 +16,14 @@ from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.domain.declaration import CacheScope, CallContext, Data, ToolFailed
-from tool_executor.domain.limits import Window, limits_of
-from tool_executor.domain.plans import Arguments, Caller
+from tool_executor.domain.limits import CallWindow, limits_of
+from tool_executor.domain.plans import Arguments, VerifiedCaller
 from tool_executor.ports import RateLimiter
 from tool_executor.settings import ExecutorSettings
 from tool_executor.testing import Asker, Counting, Someone, running_executor, tool_named
 
-ANA = Caller("demo", "ana", "user")
-BEN = Caller("demo", "ben", "user")
+ANA = VerifiedCaller("demo", "ana", "user")
+BEN = VerifiedCaller("demo", "ben", "user")
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ async def test_the_window_that_opens_last_says_when(limiter: RateLimiter):
 
 
 async def test_a_place_opens_when_the_oldest_entry_leaves_the_window(limiter: RateLimiter):
-    limits = (Window("minute", 1, 2),)
+    limits = (CallWindow("minute", 1, 2),)
     loop = asyncio.get_running_loop()
     started = loop.time()
     for call in ("1", "2"):

@@ -7,7 +7,7 @@ import pytest
 from nats.aio.client import Client
 
 from runtime.testing import ValkeyServer
-from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.export import openai_functions
 from tool_executor.catalogue.registry import build_registry
@@ -54,7 +54,7 @@ def test_a_null_that_means_something_or_is_wrong_stays():
 
 def test_callers_are_shown_that_each_optional_argument_may_be_null():
     shown = taking_null(NESTED)
-    compiled = JsonSchemas().compile(shown)
+    compiled = CompiledSchemas().compile(shown)
     nothing = dict.fromkeys(shown["properties"]) | {"name": "x"}
     assert not compiled.problems(nothing)
     assert not compiled.problems(nothing | {"where": {"city": "Lima", "street": None}})
@@ -65,13 +65,13 @@ def test_callers_are_shown_that_each_optional_argument_may_be_null():
 
 
 def test_every_tool_of_the_catalogue_takes_null_for_every_optional():
-    registry = build_registry(all_tools(Outside(None)), JsonSchemas())  # pyright: ignore[reportArgumentType] - no page is read
+    registry = build_registry(all_tools(Outside(None)), CompiledSchemas())  # pyright: ignore[reportArgumentType] - no page is read
     for entry, function in zip(registry, openai_functions(registry, "en"), strict=True):
         parameters = function["function"]["parameters"]
         optional = parameters["properties"].keys() - set(parameters["required"])
         for example in entry.tool.examples:
             full = {name: example.get(name) for name in optional} | dict(example)
-            assert not JsonSchemas().compile(parameters).problems(full), entry.tool.name
+            assert not CompiledSchemas().compile(parameters).problems(full), entry.tool.name
             assert without_nulls(full, entry.tool.input_schema) == dict(example)
 
 

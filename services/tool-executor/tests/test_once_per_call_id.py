@@ -18,16 +18,16 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolMetadata, ToolResult
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from tool_executor.adapters.call_records import RedisCallRecords
-from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.adapters.renewals import LEASE, Renewals
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CallContext, Data
-from tool_executor.domain.plans import Arguments, Caller
-from tool_executor.pipeline.call import Outcome, Postponed, Progress
+from tool_executor.domain.plans import Arguments, VerifiedCaller
+from tool_executor.pipeline.call import CallProgress, Outcome, Postponed
 from tool_executor.pipeline.recall import Recall
-from tool_executor.ports import CallKey, Claimed, OtherArguments, Recorded, Running, StoreAway
+from tool_executor.ports import CallKey, Claimed, OtherArguments, RecordedResult, RunningElsewhere, StoreAway
 from tool_executor.testing import Asker, Counting, Someone, listen, running_executor, tool_named
 
 KEY = CallKey("demo", "user-1", "call-1")
@@ -104,14 +104,16 @@ async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valk
 
 async def test_who_asks_for_a_call_that_runs_already_hears_of_its_end_soon(valkey_server: ValkeyServer):
     store = RedisStore(valkey_server.url, 10.0)
-    schemas = JsonSchemas()
+    schemas = CompiledSchemas()
     offers = Offers(build_registry([tool_named("count", Counting())], schemas), schemas)
     recall = Recall(RedisCallRecords(store, Renewals(store), 60), offers)
     runs: list[str] = []
     started, go_on = asyncio.Event(), asyncio.Event()
 
-    def call() -> Progress:
-        return Progress("one", "count", {}, Caller("demo", "user-1", "user"), expires=time.monotonic() + 30.0)
+    def call() -> CallProgress:
+        return CallProgress(
+            "one", "count", {}, VerifiedCaller("demo", "user-1", "user"), expires=time.monotonic() + 30.0
+        )
 
     async def rest() -> Outcome:
         runs.append("one")
@@ -139,7 +141,7 @@ async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: Va
         first = await records.claim(KEY, "f", 1.0, renewed=False)
         assert isinstance(first, Claimed)
         assert not first.abandoned
-        assert isinstance(await records.claim(KEY, "f", 1.0, renewed=False), Running)
+        assert isinstance(await records.claim(KEY, "f", 1.0, renewed=False), RunningElsewhere)
         assert isinstance(await records.claim(KEY, "other", 1.0, renewed=False), OtherArguments)
 
         async def taken_over() -> Claimed | None:
@@ -152,7 +154,7 @@ async def test_a_started_record_turns_done_for_its_owner_alone(valkey_server: Va
         assert not await records.finish(KEY, first.owner, DONE, lasting=True)
         assert await records.finish(KEY, second.owner, DONE, lasting=True)
         await records.release(KEY, second.owner, forget=True)
-        assert await records.claim(KEY, "f", 5, renewed=False) == Recorded(DONE)
+        assert await records.claim(KEY, "f", 5, renewed=False) == RecordedResult(DONE)
     finally:
         await store.close()
 
@@ -166,7 +168,7 @@ async def test_a_renewed_lease_lasts_while_its_process_lives_and_not_much_longer
         assert isinstance(await records.claim(KEY, "f", 20, renewed=True), Claimed)
         started = loop.time()
         while loop.time() < started + LEASE + 1:
-            assert isinstance(await others.claim(KEY, "f", 20, renewed=True), Running)
+            assert isinstance(await others.claim(KEY, "f", 20, renewed=True), RunningElsewhere)
             await asyncio.sleep(0.1)
         await renewals.close()
 

@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 
 from contracts.text import Text
-from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
@@ -15,11 +15,11 @@ from tool_executor.catalogue.export import openai_functions
 from tool_executor.catalogue.registry import CatalogueError, Registry, build_registry
 from tool_executor.domain.declaration import CallContext, Category, Data, OverTheBus, ToolRefused
 from tool_executor.domain.defaults import with_defaults
-from tool_executor.domain.plans import Arguments, Caller, CompanyTools, Plan
+from tool_executor.domain.plans import Arguments, CompanyTools, Plan, VerifiedCaller
 from tool_executor.ports import Outside, SchemaBroken
 from tool_executor.testing import NOTHING, Counting, tool_named
 
-SCHEMAS = JsonSchemas()
+SCHEMAS = CompiledSchemas()
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ async def test_every_example_of_the_catalogue_is_valid_input(registry: Registry)
 
 
 async def test_every_local_handler_gives_what_its_output_schema_says(registry: Registry):
-    caller = Caller("demo", "u", "user")
+    caller = VerifiedCaller("demo", "u", "user")
     for entry in [*registry.in_category(Category.CALCULATE), *registry.in_category(Category.EDUCATION)]:
         handler = entry.tool.handler
         assert not isinstance(handler, OverTheBus)
@@ -118,7 +118,7 @@ async def test_a_calculator_refuses_what_makes_no_trade_by_field(registry: Regis
     assert not isinstance(handler, OverTheBus)
     wrong: Arguments = {"capital": 1, "entry_price": 5, "stop_loss_price": 5, "risk_percent": 0.1, "lot_size": 1}
     with pytest.raises(ToolRefused) as refused:
-        await handler(wrong, CallContext("c", Caller("demo", "u", "user"), None, 5.0))
+        await handler(wrong, CallContext("c", VerifiedCaller("demo", "u", "user"), None, 5.0))
     assert [problem.field for problem in refused.value.problems] == ["stop_loss_price"]
 
 
@@ -126,7 +126,7 @@ async def test_fetch_page_is_offered_only_where_the_company_opened_its_site(regi
     entry = registry.find("fetch_page")
     assert entry is not None
     for role in ("visitor", "user"):
-        caller = Caller("demo", "u", role)
+        caller = VerifiedCaller("demo", "u", role)
         open_site = CompanyTools(fetch_page_enabled=True, allowed_domains=("https://example.com",))
         assert entry.visible_to(caller, open_site)
         for closed in (
@@ -145,14 +145,14 @@ def test_a_company_that_trades_nothing_has_no_trading_platforms_tools(registry: 
     )
     for company in companies:
         for role in ("visitor", "user", "service"):
-            listed = registry.offered_to(Caller("shop", "u", role, Plan.PREMIUM), company)
+            listed = registry.offered_to(VerifiedCaller("shop", "u", role, Plan.PREMIUM), company)
             assert {entry.category for entry in listed} <= {Category.MEMORY, Category.KNOWLEDGE, Category.SITE}
-    customer = registry.offered_to(Caller("shop", "u", "user"), CompanyTools(trades=False))
+    customer = registry.offered_to(VerifiedCaller("shop", "u", "user"), CompanyTools(trades=False))
     assert "search_memory" in {entry.tool.name for entry in customer}
 
 
 def test_a_category_is_switched_for_visitors_and_for_customers_apart(registry: Registry):
-    visitor, customer = Caller("shop", "v", "visitor"), Caller("shop", "u", "user", Plan.PREMIUM)
+    visitor, customer = VerifiedCaller("shop", "v", "visitor"), VerifiedCaller("shop", "u", "user", Plan.PREMIUM)
     company = CompanyTools(
         visitors={"education": True, "market": False},
         customers={"trading": False, "memory": False},

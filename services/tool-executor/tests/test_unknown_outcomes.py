@@ -17,7 +17,7 @@ from contracts.tools_rpc import TOOL_OUTCOME, ToolOutcome, tool_outcome
 from runtime.connection import connect
 from runtime.deadlines import time_left
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams, stream_config

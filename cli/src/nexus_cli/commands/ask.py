@@ -19,7 +19,7 @@ from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
 
 if TYPE_CHECKING:
     from contracts.events.analysis import AnalysisRecord
-    from nexus_cli.asking.client import Series
+    from nexus_cli.ask.client import Series
     from nexus_cli.target import Target
 
 _SVG = ".svg"
@@ -91,11 +91,11 @@ def _tickers(query: str, given: str | None) -> list[str]:
 async def _asked(
     data: Path, query: str, tickers: list[str], use_llm: bool, picture: bool, tell: Callable[[str], None]
 ) -> tuple[AnalysisRecord, Series]:
-    from nexus_cli.asking.client import analyse, closes
+    from nexus_cli.ask.client import analyse, closes
     from nexus_cli.target import bus
-    from nexus_cli.tool_calls import Caller
+    from nexus_cli.tool_calls import TerminalCaller
 
-    caller = Caller.of("premium", "demo", "en")
+    caller = TerminalCaller.of("premium", "demo", "en")
     async with _target(data, tell) as target, bus(target.nats) as client:
         record = await analyse(
             client,
@@ -122,7 +122,7 @@ def _doing(record: AnalysisRecord) -> str:
 
 @contextlib.asynccontextmanager
 async def _target(data: Path, tell: Callable[[str], None]) -> AsyncGenerator[Target]:
-    from nexus_cli.asking.embedded import embedded
+    from nexus_cli.ask.embedded import embedded
     from nexus_cli.stack.errors import NotRunning
     from nexus_cli.target import find_target
 
@@ -154,7 +154,7 @@ def _printed(report: dict[str, Any], series: Series, *, as_json: bool) -> None:
         return
     from rich.console import Console
 
-    from nexus_cli.asking.rendering import show
+    from nexus_cli.ask.report_text import show
 
     # A pipe has no width: wide enough for the tables.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
@@ -162,7 +162,7 @@ def _printed(report: dict[str, Any], series: Series, *, as_json: bool) -> None:
 
 
 def _drawn(file: Path, report: dict[str, Any], series: Series) -> None:
-    from nexus_cli.asking.chart import svg
+    from nexus_cli.ask.chart import svg
 
     if not series:
         fail(f"{file} was not written: there are no prices to draw")

@@ -35,8 +35,8 @@ def chat(
 
     Works in a pipe too: `echo "What does the Pro plan cost?" | nexus chat`.
     """
-    from nexus_cli.chatting.client import ChatFailed
-    from nexus_cli.chatting.terminal import converse
+    from nexus_cli.chat.client import ChatFailed
+    from nexus_cli.chat.terminal import converse
     from nexus_cli.identity import development_token
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target

@@ -15,7 +15,7 @@ from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Services, places
 
 if TYPE_CHECKING:
-    from nexus_cli.diagnosing.finding import Finding
+    from nexus_cli.doctor.diagnosis import Diagnosis
 
 _MARKS = {"ok": "✓", "note": "·", "wrong": "✗"}
 
@@ -42,15 +42,15 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _examine(data: Path) -> Sequence[Finding]:
+def _examine(data: Path) -> Sequence[Diagnosis]:
     from nexus_cli.diagnosis import examine
 
     return asyncio.run(examine(data))
 
 
-def _live(data: Path, services: Mapping[str, Sequence[str]], company: str) -> Sequence[Finding]:
-    from nexus_cli.diagnosing import live
+def _live(data: Path, services: Mapping[str, Sequence[str]], company: str) -> Sequence[Diagnosis]:
     from nexus_cli.diagnosis import room
+    from nexus_cli.doctor import live
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_addresses
 

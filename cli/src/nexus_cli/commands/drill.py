@@ -27,10 +27,10 @@ def drill(
 
     Exit code 1 with anything lost, doubled or said over a human.
     """
-    from nexus_cli.drilling.drill import MANY, Plan, drill
+    from nexus_cli.drill.drill import MANY, DrillPlan, drill
     from nexus_cli.stack.errors import StackError
 
-    plan = Plan(minutes, seed if seed is not None else int(time.time()), visitors, faults or MANY)
+    plan = DrillPlan(minutes, seed if seed is not None else int(time.time()), visitors, faults or MANY)
     _say(f"seed {plan.seed}; a stack of its own is started")
     try:
         with tempfile.TemporaryDirectory(prefix="nexus-drill-") as directory:

@@ -16,13 +16,13 @@ from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import Json
 
 if TYPE_CHECKING:
-    from nexus_cli.evaluating.cases import Case as EvalCase
-    from nexus_cli.evaluating.dataset import Case
-    from nexus_cli.evaluating.memory_cases import MemoryCase
-    from nexus_cli.evaluating.memory_report import Outcome
-    from nexus_cli.evaluating.recall import Report
-    from nexus_cli.evaluating.running import Result
-    from nexus_cli.evaluating.stage import Models
+    from nexus_cli.evaluation.cases import Case as EvalCase
+    from nexus_cli.evaluation.dataset import DatasetCase
+    from nexus_cli.evaluation.memory_cases import MemoryCase
+    from nexus_cli.evaluation.memory_report import CaseOutcome
+    from nexus_cli.evaluation.recall import RecallReport
+    from nexus_cli.evaluation.runner import Result
+    from nexus_cli.evaluation.stage import StageModels
 
 app = typer.Typer(help="Measure how good answers and recall are.")
 
@@ -55,9 +55,9 @@ def evaluate(
 
 
 def _run(directory: Path | None, model: str | None, *, as_json: bool) -> None:
-    from nexus_cli.evaluating import results
-    from nexus_cli.evaluating.cases import BadCaseError, own_cases, read_cases
-    from nexus_cli.evaluating.stage import chosen_models
+    from nexus_cli.evaluation import results
+    from nexus_cli.evaluation.cases import BadCaseError, own_cases, read_cases
+    from nexus_cli.evaluation.stage import chosen_models
     from nexus_cli.stack.errors import StackError
     from runtime.errors import RuntimeFault
 
@@ -83,12 +83,12 @@ def _run(directory: Path | None, model: str | None, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-async def _tried(cases: list[EvalCase], models: Models) -> list[Result]:
+async def _tried(cases: list[EvalCase], models: StageModels) -> list[Result]:
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
-    from nexus_cli.evaluating.running import run_cases
-    from nexus_cli.evaluating.stage import stage
+    from nexus_cli.evaluation.runner import run_cases
+    from nexus_cli.evaluation.stage import stage
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), MofNCompleteColumn())
@@ -100,7 +100,7 @@ async def _tried(cases: list[EvalCase], models: Models) -> list[Result]:
 
 
 def _compare(before: Path, after: Path, *, as_json: bool) -> None:
-    from nexus_cli.evaluating import results
+    from nexus_cli.evaluation import results
 
     try:
         found = results.compared(results.read_run(before), results.read_run(after))
@@ -126,7 +126,7 @@ def recall(
 ) -> None:
     """Measure how much of what answers a question search_memory finds, beside BM25 and word overlap."""
     _needs_memory()
-    from nexus_cli.evaluating.dataset import BadDatasetError, read
+    from nexus_cli.evaluation.dataset import BadDatasetError, read
 
     try:
         cases = read(file)
@@ -158,9 +158,9 @@ def memory(
 ) -> None:
     """Measure what is remembered of what people say: what stays true, what has changed, plain facts, paraphrases."""
     _needs_memory()
-    from nexus_cli.evaluating import memory_report
-    from nexus_cli.evaluating.dataset import BadDatasetError
-    from nexus_cli.evaluating.memory_cases import read_memory_cases
+    from nexus_cli.evaluation import memory_report
+    from nexus_cli.evaluation.dataset import BadDatasetError
+    from nexus_cli.evaluation.memory_cases import read_memory_cases
 
     try:
         cases = read_memory_cases(file)
@@ -174,15 +174,15 @@ def memory(
         _show_memory(outcomes, with_model=with_model)
 
 
-def _proposed(cases: list[MemoryCase], model: str | None, record: Path | None) -> list[Outcome]:
-    from nexus_cli.evaluating.memory_models import BUILT_IN
-    from nexus_cli.evaluating.memory_report import measure
+def _proposed(cases: list[MemoryCase], model: str | None, record: Path | None) -> list[CaseOutcome]:
+    from nexus_cli.evaluation.memory_models import BUILT_IN
+    from nexus_cli.evaluation.memory_report import measure
 
     if model in BUILT_IN and record is None:
         return measure(cases, BUILT_IN[model])
     if importlib.util.find_spec("agent") is None:
         fail("the agent, which asks models, is not installed here: install the distribution nexus-agent")
-    from nexus_cli.evaluating.memory_recording import NoRecordingError, Recorder, Recording
+    from nexus_cli.evaluation.memory_records import NoRecordingError, Recorder, Recording
 
     try:
         if record is None:
@@ -198,8 +198,8 @@ def _needs_memory() -> None:
         fail("memory, which is measured, is not installed here: install the distribution nexus-memory")
 
 
-def _show_memory(outcomes: list[Outcome], *, with_model: bool) -> None:
-    from nexus_cli.evaluating.memory_report import figures, plainly_wrong
+def _show_memory(outcomes: list[CaseOutcome], *, with_model: bool) -> None:
+    from nexus_cli.evaluation.memory_report import figures, plainly_wrong
 
     print(f"{'':<12}{'cases':>7}{'right':>7}{'share':>9}{'target':>9}")
     for one in figures(outcomes, with_model=with_model):
@@ -227,7 +227,7 @@ def knowledge(
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
-    from nexus_cli.evaluating.knowledge import RANKINGS, BadKnowledgeError, measure, read
+    from nexus_cli.evaluation.knowledge import RANKINGS, BadKnowledgeError, measure, read
 
     try:
         data = read(file)
@@ -264,7 +264,7 @@ def claims(
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
-    from nexus_cli.evaluating.claims import measure
+    from nexus_cli.evaluation.claims import measure
 
     console = Console(stderr=True)
     columns = (TextColumn("judging"), MofNCompleteColumn())
@@ -289,11 +289,11 @@ def claims(
         raise typer.Exit(1)
 
 
-def _measured(cases: list[Case]) -> Report:
+def _measured(cases: list[DatasetCase]) -> RecallReport:
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from nexus_cli.evaluating.recall import measure
+    from nexus_cli.evaluation.recall import measure
 
     console = Console(stderr=True)
     columns = (TextColumn("asking"), MofNCompleteColumn(), TimeRemainingColumn())
@@ -302,7 +302,7 @@ def _measured(cases: list[Case]) -> Report:
         return measure(cases, lambda: progress.advance(task))
 
 
-def _view(cases: list[Case], report: Report) -> dict[str, object]:
+def _view(cases: list[DatasetCase], report: RecallReport) -> dict[str, object]:
     return {
         "conversations": len(cases),
         "messages": sum(len(session) for case in cases for session in case.sessions),
@@ -318,8 +318,8 @@ def _view(cases: list[Case], report: Report) -> dict[str, object]:
     }
 
 
-def _show(cases: list[Case], report: Report) -> None:
-    from nexus_cli.evaluating.recall import AT, RANKINGS
+def _show(cases: list[DatasetCase], report: RecallReport) -> None:
+    from nexus_cli.evaluation.recall import AT, RANKINGS
 
     messages = sum(len(session) for case in cases for session in case.sessions)
     print(f"{len(cases)} conversations, {messages} messages, {report.whole.questions} questions")

@@ -14,7 +14,7 @@ from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
 
 if TYPE_CHECKING:
-    from nexus_cli.replaying.summing import Turn
+    from nexus_cli.replay.summary import Turn
 
 
 def replay(
@@ -45,7 +45,7 @@ def replay(
 ) -> None:
     """Run recorded turns again, with another model, prompt or settings, and compare. Nothing is executed: tool results
     come from the record."""
-    from nexus_cli.replaying.summing import summary
+    from nexus_cli.replay.summary import summary
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
 
@@ -63,7 +63,7 @@ def replay(
     except StackError as error:
         fail(error)
     if html is not None:
-        from nexus_cli.replaying.page import page
+        from nexus_cli.replay.page import page
 
         try:
             html.write_text(page(title, turns), "utf-8")
@@ -76,7 +76,7 @@ def replay(
 
 
 def _collect(nats: str, options: list[str], *, quiet: bool) -> list[Turn]:
-    from nexus_cli.replaying.running import replayed
+    from nexus_cli.replay.runner import replayed
 
     lines = replayed(nats, options)
     turns: list[Turn] = []
@@ -96,7 +96,7 @@ def _collect(nats: str, options: list[str], *, quiet: bool) -> list[Turn]:
 def _show(turns: list[dict[str, Any]], html: Path | None) -> None:
     from rich.console import Console
 
-    from nexus_cli.replaying import table
+    from nexus_cli.replay import table
 
     console = Console()
     console.print(table.table(turns))

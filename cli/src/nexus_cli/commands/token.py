@@ -11,7 +11,7 @@ from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data
 
 
-class Role(StrEnum):
+class TokenRole(StrEnum):
     """Roles of the gateway's tokens (interfaces.md)."""
 
     VISITOR = "visitor"
@@ -31,7 +31,7 @@ class PlanName(StrEnum):
 
 
 def token(
-    role: Annotated[Role, typer.Option(help="What the bearer may do.")],
+    role: Annotated[TokenRole, typer.Option(help="What the bearer may do.")],
     user: Annotated[str | None, typer.Option(help="The user's id; else demo-<role or plan>.")] = None,
     company: Annotated[str, typer.Option(help="The company that the token is bound to.")] = "demo",
     plan: Annotated[PlanName, typer.Option(help="The plan, for a customer.")] = PlanName.FREE,
@@ -49,7 +49,7 @@ def token(
     from nexus_cli.stack.errors import StackError
     from runtime.errors import InvalidToken
 
-    who = user or f"demo-{plan if role is Role.USER else role}"
+    who = user or f"demo-{plan if role is TokenRole.USER else role}"
     try:
         check_id(who, "--user")
         check_company(company)

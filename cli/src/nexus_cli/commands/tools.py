@@ -26,12 +26,12 @@ def tools(
     """List the tools that a plan may use."""
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import bus, find_target
-    from nexus_cli.tool_calls import Caller, catalogue
+    from nexus_cli.tool_calls import TerminalCaller, catalogue
     from runtime.errors import RuntimeFault
 
     async def ask() -> None:
         async with bus(find_target(data).nats) as client:
-            listed = await catalogue(client, Caller.of(plan, company, language))
+            listed = await catalogue(client, TerminalCaller.of(plan, company, language))
         if as_json:
             print(json.dumps([tool.to_wire() for tool in listed], indent=2, ensure_ascii=False))
             return
@@ -62,12 +62,12 @@ def call(
     """Call one tool through the bus and print the data of its result (with --json the whole result)."""
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import bus, find_target
-    from nexus_cli.tool_calls import Caller, call_tool, catalogue, read_arguments
+    from nexus_cli.tool_calls import TerminalCaller, call_tool, catalogue, read_arguments
     from runtime.errors import RuntimeFault
 
     async def ask() -> None:
         target = find_target(data)
-        caller = Caller.of(who, company, language)
+        caller = TerminalCaller.of(who, company, language)
         async with bus(target.nats) as client:
             declared = {entry.name: entry for entry in await catalogue(client, caller)}
             try:

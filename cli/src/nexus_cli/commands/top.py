@@ -39,7 +39,7 @@ def top(
 
 
 async def _json(services: Mapping[str, Any], every: float, count: int) -> None:
-    from nexus_cli.watching.figures import read, view
+    from nexus_cli.top.figures import read, view
 
     before = await read(services)
     for _ in range(count):
@@ -52,7 +52,7 @@ async def _json(services: Mapping[str, Any], every: float, count: int) -> None:
 async def _screen(services: Mapping[str, Any], every: float, count: int) -> None:
     from rich.live import Live
 
-    from nexus_cli.watching.figures import read, view
+    from nexus_cli.top.figures import read, view
 
     before, shown = None, 0
     with Live(screen=count == 0, auto_refresh=False) as live:

@@ -12,7 +12,7 @@ from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
 
 if TYPE_CHECKING:
-    from nexus_cli.tracing.reading import Span
+    from nexus_cli.traces.spans import ServiceSpan
 
 
 def trace(
@@ -24,7 +24,7 @@ def trace(
     from contracts.ids import is_id
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
-    from nexus_cli.tracing import waterfall
+    from nexus_cli.traces import waterfall
     from runtime.errors import RuntimeFault
 
     if not is_id(turn):
@@ -44,9 +44,9 @@ def trace(
     console.print(waterfall.table(turn, spans, console.width))
 
 
-async def _read(address: str, turn: str) -> list[Span]:
+async def _read(address: str, turn: str) -> list[ServiceSpan]:
     from nexus_cli.target import bus
-    from nexus_cli.tracing.reading import spans_of
+    from nexus_cli.traces.spans import spans_of
 
     async with bus(address) as client:
         return await spans_of(client, turn)

@@ -29,7 +29,7 @@ _ORPHANS_GONE_WITHIN = 3.0
 
 
 @dataclass(frozen=True)
-class Running:
+class StackProcess:
     """One process of the stack, as stack.json shows it."""
 
     name: str
@@ -141,7 +141,7 @@ class DataDirectory:
 
     # ---- stack.json
 
-    def record(self, processes: Sequence[Running], urls: Mapping[str, str]) -> None:
+    def record(self, processes: Sequence[StackProcess], urls: Mapping[str, str]) -> None:
         """Replaces stack.json; a reader sees the old one or the new one, never a half."""
         content = {"processes": [asdict(process) for process in processes], "urls": dict(urls)}
         self._replace("stack.json", json.dumps(content, indent=2) + "\n")

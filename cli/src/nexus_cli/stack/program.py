@@ -13,7 +13,7 @@ KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 its start, so the first start does it for all."""
 
 
-class Stage(IntEnum):
+class StopStage(IntEnum):
     """Programs are stopped from the highest stage to the lowest."""
 
     SERVER = 0
@@ -42,7 +42,7 @@ class Program:
     """
 
     name: str
-    stage: Stage
+    stage: StopStage
     command: Callable[[int], Sequence[str]]
     url: Callable[[int], str]
     probe: Callable[[int], Awaitable[None]]

@@ -13,7 +13,7 @@ from nexus_cli.stack import handshakes
 from nexus_cli.stack.bus_users import ACCOUNT, OPERATOR, accounts, server_environment
 from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.ports import HOST
-from nexus_cli.stack.program import KEEPS_BYTECODE, Program, Stage
+from nexus_cli.stack.program import KEEPS_BYTECODE, Program, StopStage
 
 _STOP_WITHIN = 10.0
 _ROOM = 64 * 1024 * 1024
@@ -60,7 +60,7 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
 
     return Program(
         name="nats",
-        stage=Stage.SERVER,
+        stage=StopStage.SERVER,
         command=lambda port: [server, "-c", str(config), "-js", "-sd", str(directory), "-a", HOST, "-p", str(port)],
         # Developers and commands take this address; services are given it without the operator's name.
         url=lambda port: f"nats://{OPERATOR}:{passwords[OPERATOR]}@{HOST}:{port}",
@@ -81,7 +81,7 @@ def _redis(directory: Path) -> Program:
     options = ["--dir", str(directory), "--appendonly", "yes", "--save", "", "--daemonize", "no"]
     return Program(
         name="redis",
-        stage=Stage.SERVER,
+        stage=StopStage.SERVER,
         command=lambda port: [server, "--bind", HOST, "--port", str(port), *options],
         url=lambda port: f"redis://{HOST}:{port}/0",
         probe=handshakes.redis,
@@ -106,7 +106,7 @@ def _mongodb(directory: Path) -> Program:
 
     return Program(
         name="mongodb",
-        stage=Stage.SERVER,
+        stage=StopStage.SERVER,
         command=command,
         url=lambda port: f"mongodb://{HOST}:{port}",
         probe=handshakes.mongodb,

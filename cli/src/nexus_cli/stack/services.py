@@ -11,7 +11,7 @@ from typing import Any, cast
 from nexus_cli.stack import handshakes
 from nexus_cli.stack.datadir import DevSecrets
 from nexus_cli.stack.ports import HOST
-from nexus_cli.stack.program import KEEPS_BYTECODE, Program, Stage, Urls
+from nexus_cli.stack.program import KEEPS_BYTECODE, Program, StopStage, Urls
 
 # Name of each service and the servers that have to be up before it is started: its own (architecture.md, "state"), and
 # Redis for all, which is there in 20 ms unless starting services keep it from the processor; then others wait for it.
@@ -61,7 +61,7 @@ def service_program(
 
     return Program(
         name=name,
-        stage=Stage.SERVICE,
+        stage=StopStage.SERVICE,
         command=lambda port: [sys.executable, "-m", package(name)],
         url=lambda port: f"http://{HOST}:{port}",
         probe=handshakes.service,

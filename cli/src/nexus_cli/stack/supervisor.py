@@ -14,10 +14,10 @@ from typing import Any
 from nexus_cli.stack import guard, ports
 from nexus_cli.stack.backoff import Backoff
 from nexus_cli.stack.child import Child, LogFile
-from nexus_cli.stack.datadir import Running
+from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.errors import StartFailed
 from nexus_cli.stack.handshakes import NotReady
-from nexus_cli.stack.program import Program, Stage
+from nexus_cli.stack.program import Program, StopStage
 
 _PROBE_PAUSE = 0.03
 _FIRST_STARTS = 3
@@ -29,7 +29,7 @@ _NOT_ALIVE = 3
 
 
 @dataclass(frozen=True)
-class _Run:
+class _ProgramRun:
     """How one run of a program went. `served`: seconds from being ready to its end."""
 
     how: str
@@ -56,7 +56,7 @@ class Supervisor:
         logs: Path,
         urls: Mapping[str, str],
         say: Callable[[str], None],
-        changed: Callable[[Sequence[Running], Mapping[str, str]], None],
+        changed: Callable[[Sequence[StackProcess], Mapping[str, str]], None],
         inherit: Sequence[int] = (),
         backoff: Callable[[], Backoff] = Backoff,
     ) -> None:
@@ -69,7 +69,7 @@ class Supervisor:
         self._backoff = backoff
         self._ready = {program.name: asyncio.Event() for program in programs}
         self._children: dict[str, Child] = {}
-        self._running: dict[str, Running] = {}
+        self._running: dict[str, StackProcess] = {}
         self._ports: dict[str, int] = {}
         self._taken: set[int] = set()
         self._keepers: dict[str, asyncio.Task[None]] = {}
@@ -108,7 +108,7 @@ class Supervisor:
     async def stop(self) -> None:
         """Stops the services, then the servers: each stage is asked, and killed when its time is over."""
         self._stopping.set()
-        for stage in sorted(Stage, reverse=True):
+        for stage in sorted(StopStage, reverse=True):
             members = [p for p in self._programs if p.stage is stage]
             await asyncio.gather(*(self._end(p) for p in members))
         await asyncio.gather(*self._keepers.values(), return_exceptions=True)
@@ -138,7 +138,7 @@ class Supervisor:
                 except OSError as error:  # its files cannot be written, for one: a full disk may have room again
                     if first:
                         raise
-                    run = _Run(f"could not be started: {error}")
+                    run = _ProgramRun(f"could not be started: {error}")
                 if self._stopping.is_set():
                     return
                 first = not self._ready[program.name].is_set()
@@ -154,7 +154,7 @@ class Supervisor:
         finally:
             log.close()
 
-    async def _run_once(self, program: Program, log: LogFile) -> _Run:
+    async def _run_once(self, program: Program, log: LogFile) -> _ProgramRun:
         program.before_start()
         port = self._port_for(program)
 
@@ -184,15 +184,15 @@ class Supervisor:
             await asyncio.wait([ended, ready], return_when=asyncio.FIRST_COMPLETED)
             if ended.done():
                 self._forget_port(program)
-                return _Run(ended.result())
+                return _ProgramRun(ended.result())
             if (reason := ready.result()) is not None:
-                return _Run(f"was not ready within {program.ready_within:g} s: {reason}", late=True)
+                return _ProgramRun(f"was not ready within {program.ready_within:g} s: {reason}", late=True)
             self._mark_ready(program, child.pid, port)
             watching = asyncio.create_task(self._watch_over(program, child, port))
             ended.add_done_callback(lambda _: watching.cancel())
             since = time.monotonic()
             how = await asyncio.shield(ended)
-            return _Run(how, time.monotonic() - since)
+            return _ProgramRun(how, time.monotonic() - since)
         finally:
             ready.cancel()
             mending.cancel()
@@ -269,8 +269,8 @@ class Supervisor:
 
     def _mark_ready(self, program: Program, pid: int, port: int) -> None:
         again = self._ready[program.name].is_set()
-        self._running[program.name] = Running(program.name, pid, port, program.url(port))
-        if program.stage is Stage.SERVER:
+        self._running[program.name] = StackProcess(program.name, pid, port, program.url(port))
+        if program.stage is StopStage.SERVER:
             self._urls[program.name] = program.url(port)
         self._ready[program.name].set()
         if again:

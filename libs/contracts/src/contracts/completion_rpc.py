@@ -1,10 +1,10 @@
 """A completion: the copilot with its tools, for a caller who brings the whole conversation along each time.
 
-Answered in parts (runtime/streaming.py): texts as they come, then one end. Nothing is stored as a conversation. Errors,
-beside those of the runtime: UNAUTHORIZED (no valid principal of this company), NOT_FOUND (`reason` model or company),
-BAD_FIELD (`reason` context_length_exceeded: more than the model's window holds),
-RATE_LIMITED (a budget is spent; `reason` day or hour says when it has room again), UNAVAILABLE (no model answered, or
-one broke off when part of its answer was out already), TIMEOUT.
+Answered in parts (runtime/streamed_calls.py): texts as they come, then one end. Nothing is stored as a conversation.
+Errors, beside those of the runtime: UNAUTHORIZED (no valid principal of this company), NOT_FOUND (`reason` model or
+company), BAD_FIELD (`reason` context_length_exceeded: more than the model's window holds), RATE_LIMITED (a budget is
+spent; `reason` day or hour says when it has room again), UNAVAILABLE (no model answered, or one broke off when part
+of its answer was out already), TIMEOUT.
 """
 
 from typing import Annotated, Any, Literal

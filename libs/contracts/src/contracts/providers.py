@@ -40,7 +40,7 @@ class PriceList:
 class ProviderInfo:
     """One provider; the first of its models is its own choice. `name` is what settings say, `label` what people read.
 
-    `client`: the module beside `agent.adapters.models` that speaks its API; `address`: of that API; `key`: the
+    `client`: the module beside `agent.adapters.model_router` that speaks its API; `address`: of that API; `key`: the
     variable of the environment that holds its key and thereby configures it; None: no key does.
     """
 

@@ -23,7 +23,7 @@ from contracts.ids import uuid7
 from runtime.connection import subscribe
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, PublishTimeout, Unavailable
-from runtime.publishing import Fence, Publisher
+from runtime.publisher import Fence, Publisher
 
 REQUESTED = "analysis.requested.v1"
 RECORD = "turn.analysis.v1"

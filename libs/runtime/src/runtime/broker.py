@@ -12,7 +12,7 @@ from collections.abc import Callable
 from faststream.nats import NatsBroker
 from nats.aio.client import Client
 
-from runtime.consuming import Consuming
+from runtime.subscribers import Consuming
 
 
 class ServiceBroker(NatsBroker):

@@ -52,7 +52,7 @@ Listener = Callable[[str, CompanySettings | None], None]
 
 
 @dataclass(slots=True)
-class _Held:
+class _HeldCompany:
     """`confirmed` and `tried`: when somebody said so last, and when somebody was asked last; monotonic seconds."""
 
     settings: CompanySettings
@@ -67,7 +67,7 @@ class CompanyCache:
         self._facts = DirectReader(client, FACTS.name)
         self._rpc = rpc
         self._clock = clock
-        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._held: OrderedDict[str, _HeldCompany] = OrderedDict()
         self._nobody: OrderedDict[str, float] = OrderedDict()
         self._asking: dict[str, asyncio.Task[CompanySettings | None]] = {}
         self._listeners: list[Listener] = []
@@ -123,7 +123,7 @@ class CompanyCache:
             self._nobody[company] = now + NOBODY
             if len(self._nobody) > KEPT:
                 self._nobody.popitem(last=False)
-        self._held[company] = _Held(settings, now, now)
+        self._held[company] = _HeldCompany(settings, now, now)
         self._held.move_to_end(company)
         if len(self._held) > KEPT:
             self._held.popitem(last=False)

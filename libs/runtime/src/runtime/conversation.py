@@ -20,7 +20,7 @@ from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import ConversationBusy, FenceRefused, LogBehind, ReadFailed
-from runtime.publishing import Appended, Fence, Publisher
+from runtime.publisher import Appended, Fence, Publisher
 from runtime.replies import ReplyInbox
 from runtime.streams import first_made
 

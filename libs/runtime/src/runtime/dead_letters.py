@@ -23,7 +23,7 @@ from runtime.errors import FenceRefused, RuntimeFault
 from runtime.logging import masked_text
 from runtime.metrics import DEAD_LETTERS
 from runtime.outcomes import DeadLetter, Later
-from runtime.publishing import Appended, Fence, Publisher
+from runtime.publisher import Appended, Fence, Publisher
 from runtime.replies import ReplyInbox, headers_of, status_of
 
 log = structlog.get_logger(__name__)

@@ -68,7 +68,7 @@ def for_nobody() -> Context:
     return context
 
 
-class Origin:
+class ClockOrigin:
     """The calling side: one clock that servers compare with theirs."""
 
     def __init__(self) -> None:

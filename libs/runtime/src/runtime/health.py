@@ -56,7 +56,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReadinessReport:
     """What /readyz says."""
 
     ready: bool
@@ -124,10 +124,10 @@ class Health:
         """Seconds since the service's event loop last turned."""
         return time.monotonic() - self._beat
 
-    async def report(self) -> Report:
+    async def report(self) -> ReadinessReport:
         """Runs every check at once; from any thread's loop."""
         if self._status != "ready" or self._loop is None:
-            return Report(ready=False, status=self._status)
+            return ReadinessReport(ready=False, status=self._status)
         if self._loop is asyncio.get_running_loop():
             results = await self._run_checks()
         else:
@@ -138,7 +138,7 @@ class Health:
                 error = f"the event loop has not turned for {self.silence():.1f} s"
                 results = {"loop": CheckResult(ok=False, ms=CHECK_DEADLINE * 2000, error=error)}
         ready = all(one.ok for one in results.values())
-        return Report(ready=ready, status="ready" if ready else "not ready", checks=results)
+        return ReadinessReport(ready=ready, status="ready" if ready else "not ready", checks=results)
 
     async def _run_checks(self) -> dict[str, CheckResult]:
         names = list(self._checks)

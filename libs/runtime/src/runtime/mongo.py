@@ -13,7 +13,7 @@ from runtime.command_limit import CommandLimit
 Document = dict[str, Any]
 
 
-class Found:
+class DocumentQuery:
     """A query that has not been asked yet."""
 
     def __init__(
@@ -44,8 +44,8 @@ class Collection:
         self._rows = rows
         self._limit = limit
 
-    def find(self, where: Document, fields: Document | None = None) -> Found:
-        return Found(self._rows, self._limit, where, fields)
+    def find(self, where: Document, fields: Document | None = None) -> DocumentQuery:
+        return DocumentQuery(self._rows, self._limit, where, fields)
 
     async def find_one(self, where: Document, fields: Document | None = None) -> Document | None:
         return await self._limit.run(lambda: self._rows.find_one(where, fields))

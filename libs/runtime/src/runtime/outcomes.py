@@ -28,7 +28,7 @@ class DeadLetter:
 @dataclass(frozen=True, slots=True)
 class AckThen:
     """Acknowledge it, and tell what came of it only when that is confirmed: delivered again it could come to something
-    else. Of pull workers alone (runtime.pulling); where it cannot be confirmed nothing is told."""
+    else. Of pull workers alone (runtime.pull_worker); where it cannot be confirmed nothing is told."""
 
     then: Callable[[], Awaitable[object]]
 

@@ -93,7 +93,7 @@ def _expire(waiter: asyncio.Future[None]) -> None:
         waiter.set_exception(TimeoutError())
 
 
-class Following(Pending):
+class ReplyFeed(Pending):
     """A question with many answers, each handed on as it comes and none kept."""
 
     __slots__ = ("_take",)
@@ -133,10 +133,10 @@ class ReplyInbox:
         await self._listening()
         return Pending(self, done)
 
-    async def follow(self, take: Callable[[Msg], None]) -> Following:
+    async def follow(self, take: Callable[[Msg], None]) -> ReplyFeed:
         """A name to reply to as often as there is something to say; each reply is handed to `take`."""
         await self._listening()
-        return Following(self, take)
+        return ReplyFeed(self, take)
 
     async def _listening(self) -> None:
         if self._starting is None or (self._starting.done() and self._starting.exception() is not None):

@@ -25,7 +25,7 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.rpc import Rpc
 from runtime import correlation
 from runtime.connection import subscribe
-from runtime.deadlines import HEADER, Arrivals, Origin, serve_for
+from runtime.deadlines import HEADER, Arrivals, ClockOrigin, serve_for
 from runtime.errors import NobodyServes, RpcError
 from runtime.metrics import RPC_REPEATS, RPC_SECONDS, RPC_SERVED
 from runtime.replies import Pending, ReplyInbox, headers_of, is_no_responders
@@ -65,7 +65,7 @@ class RpcClient:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._inbox = ReplyInbox.of(client)
-        self._origin = Origin()
+        self._origin = ClockOrigin()
         self._repeats: dict[str, float] = {}
         """By method, how many repeats may be made now."""
 

@@ -44,16 +44,16 @@ from runtime.batch_worker import BatchWorker
 from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, inbox_prefix, jetstream
 from runtime.consumers import ensure_consumer
 from runtime.conversation import ConversationLog
-from runtime.ending import close, end_without_fail
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
 from runtime.marks import Marks
 from runtime.metrics import NATS_RECONNECTS
 from runtime.process import keep_what_is_there
-from runtime.publishing import Publisher
-from runtime.pulling import PullWorker
+from runtime.publisher import Publisher
+from runtime.pull_worker import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
 from runtime.settings import DrainSettings, LogSettings, MarkSettings, NatsSettings, StreamSettings, TraceSettings
+from runtime.shutdown import close, end_without_fail
 from runtime.span_store import SpanStore
 from runtime.standstill import Still
 from runtime.storage import Storage
@@ -63,8 +63,8 @@ from runtime.upkeep import Upkeep
 if TYPE_CHECKING:
     from faststream.nats import NatsBroker
 
-    from runtime.consuming import Consuming
     from runtime.otlp import Collector
+    from runtime.subscribers import Consuming
 
 log = structlog.get_logger(__name__)
 

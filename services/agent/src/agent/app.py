@@ -17,20 +17,20 @@ from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.chat_log import JetStreamChatLog
-from agent.adapters.companies import KnownCompanies
-from agent.adapters.contexts import Contexts
+from agent.adapters.companies import AgentCompanies
+from agent.adapters.contexts import ContextClient
 from agent.adapters.drivers import AgentDrivers
 from agent.adapters.encodings import Encodings
-from agent.adapters.failed_turns import FailedTurns
+from agent.adapters.failed_turns import FailedTurnList
 from agent.adapters.failures import FailureReports
 from agent.adapters.followed import FollowedConversations
 from agent.adapters.hand_offs import EndedTurns, HandOffs
-from agent.adapters.histories import Histories
+from agent.adapters.histories import HistoryClient
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.json_schemas import JsonSchemas
 from agent.adapters.knowledge import CompanyKnowledge
 from agent.adapters.live import LiveEvents
-from agent.adapters.models import configured
+from agent.adapters.model_router import configured
 from agent.adapters.newest import NewestFacts
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.price_table import prices
@@ -40,34 +40,35 @@ from agent.adapters.tool_details import ExecutorTools
 from agent.adapters.turn_archive import TurnArchive
 from agent.adapters.turn_records import TurnRecords
 from agent.adapters.usage_facts import UsageBook
-from agent.analysis.driving import Analyst
+from agent.analysis.analyst import Analyst
+from agent.analysis.deps import AnalysisLimits, AnalysisPorts
 from agent.analysis.in_chat import AnalysisCalls
-from agent.analysis.needs import AnalysisLimits, AnalysisPorts
-from agent.assisting.needs import HelpPorts
-from agent.completing.completing import Completing
-from agent.completing.needs import CompletionPorts
+from agent.assist.deps import HelpPorts
 from agent.completion_methods import CompletionMethods
-from agent.domain.context.compression import Window
+from agent.completions.completion import Completing
+from agent.completions.deps import CompletionPorts
+from agent.domain.context.compression import TokenWindow
 from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
 from agent.measures import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
 from agent.ports import Key
-from agent.recording.explaining import Explaining
+from agent.preview.preview import Trying
+from agent.preview_methods import TryingMethods
+from agent.record.explanation import Explaining
 from agent.settings import AgentSettings, ModelSettings
-from agent.trying.trying import Trying
-from agent.trying_methods import TryingMethods
+from agent.turns.deps import Limits, Ports
 from agent.turns.engine import TurnEngine
-from agent.turns.needs import Limits, Ports
-from agent.turns.paying import Spending
+from agent.turns.metering import Spending
 from agent.turns.proposer import Proposer
-from agent.turns.summarizing import Summarizing
-from agent.turns.sweeping import Sweep
-from agent.turns.watching import Watches
+from agent.turns.summaries import Summarizing
+from agent.turns.sweep import TurnSweep
+from agent.turns.watches import Watches
 from contracts.channels import ANALYSIS_REQUESTS, CHAT_ALL, LIVE_CHAT_ALL, TURN_TRIGGERS, ChatKind, parse_chat
 from contracts.company import CompanySettings
 from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
+from runtime.backlog import Backlog
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import listen, subscribe
 from runtime.conversation import ConversationLog, ConversationWriter, facts_of
@@ -75,12 +76,11 @@ from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.marks import Marks
 from runtime.principals import Verify
-from runtime.publishing import Publisher
-from runtime.pulling import PullWorker
+from runtime.publisher import Publisher
+from runtime.pull_worker import PullWorker
 from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient, RpcServer
-from runtime.streaming import StreamServer
-from runtime.waiting import Waiting
+from runtime.streamed_calls import StreamServer
 
 log = structlog.get_logger(__name__)
 
@@ -100,7 +100,7 @@ CONNECTIONS = 1000
 
 
 @dataclass(frozen=True)
-class Connections:
+class AgentConnections:
     """What the agent talks to. `verify` checks principals."""
 
     nats: Client
@@ -112,7 +112,7 @@ class Agent:
     """All parts of one agent process. Build it inside the running loop."""
 
     def __init__(
-        self, connections: Connections, settings: AgentSettings, wrap: Callable[[Ports], Ports] | None = None
+        self, connections: AgentConnections, settings: AgentSettings, wrap: Callable[[Ports], Ports] | None = None
     ) -> None:
         """`wrap`: puts something around the ports (tests let agents die in the middle of a step)."""
         nats = connections.nats
@@ -127,7 +127,7 @@ class Agent:
             trust_env=bool(getproxies_environment()),
         )
         self.settings = CompanyCache(nats, rpc)
-        self.companies = KnownCompanies(self.settings)
+        self.companies = AgentCompanies(self.settings)
         self._catalogue = ExecutorCatalogue(rpc)
         self._clock = JetStreamClock(nats)
         self._live = LiveEvents(publisher)
@@ -138,7 +138,7 @@ class Agent:
         self._usage = UsageBook(publisher, prices(), self._budgets.settle)
         self._records = TurnRecords(publisher)
         spending = Spending(self._budgets, self._usage)
-        contexts = Contexts(rpc)
+        contexts = ContextClient(rpc)
         self._encodings = Encodings()
         self._summaries = Summarizing(contexts, self._encodings, self.models, spending)
         self._proposer = Proposer(MemoryProofs(rpc), self.models, spending)
@@ -149,7 +149,7 @@ class Agent:
         ports = Ports(
             chat=JetStreamChatLog(chat, writer, connections.verify, followed),
             journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.ended_by),
-            histories=Histories(rpc, chat, followed=followed),
+            histories=HistoryClient(rpc, chat, followed=followed),
             companies=self.companies,
             catalogue=self._catalogue,
             tools=AnalysisCalls(executor, analyses, self.companies, self.models),
@@ -171,7 +171,7 @@ class Agent:
             settings.turn_deadline_seconds,
             settings.model_seconds,
             settings.tool_seconds,
-            Window(settings.window_tokens, settings.compress_above_tokens, settings.compress_to_tokens),
+            TokenWindow(settings.window_tokens, settings.compress_above_tokens, settings.compress_to_tokens),
             connections.models.window_tokens,
         )
         self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits, lambda: self.worker.stood_still)
@@ -236,16 +236,16 @@ class Agent:
         )
         self._completions = CompletionMethods(Completing(completion, limits))
         self._trials = TryingMethods(
-            Trying(completion, self._encodings, limits), Explaining(TurnArchive(nats), prices()), FailedTurns(nats)
+            Trying(completion, self._encodings, limits), Explaining(TurnArchive(nats), prices()), FailedTurnList(nats)
         )
         self._chat = chat
-        self._sweep = Sweep(
+        self._sweep = TurnSweep(
             self.engine.handle,
             every=settings.sweep_seconds,
             patience=settings.sweep_after_seconds,
             first=self._clock.look,
         )
-        self.waiting = Waiting(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self._sweep.count)
+        self.waiting = Backlog(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self._sweep.count)
         TURNS_RUNNING.set_function(lambda: self.engine.driven)
 
     async def start(self) -> None:

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from agent.completing.completing import Completing
-from agent.completing.speech import Speech
+from agent.completions.completion import Completing
+from agent.completions.speech import Speech
 from agent.measures import TURNS
-from agent.telling import TOLD, told
+from agent.rpc_errors import TOLD, told
 from contracts.completion_rpc import (
     COMPLETE,
     MODELS,
@@ -18,7 +18,7 @@ from contracts.errors import ErrorCode
 from runtime.errors import RpcError
 from runtime.gen_ai import OPERATION, SPAN_TURN
 from runtime.rpc import RpcServer
-from runtime.streaming import Outlet, StreamServer
+from runtime.streamed_calls import Outlet, StreamServer
 from runtime.telemetry import span
 
 

@@ -6,13 +6,13 @@ from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from agent.adapters.followed import FollowedConversations
-from agent.analysis.driving import Analyst
+from agent.analysis.analyst import Analyst
 from agent.domain.turn import effects
 from agent.domain.turn.effects import Trigger
 from agent.ports import Key
 from agent.turns.engine import TurnEngine
-from agent.turns.sweeping import Sweep
-from agent.turns.watching import Watches
+from agent.turns.sweep import TurnSweep
+from agent.turns.watches import Watches
 from contracts import channels
 from contracts.channels import ChatKind, parse_chat
 from contracts.events.analysis import AnalysisCompleted, AnalysisProblem
@@ -22,7 +22,7 @@ from runtime.conversation import fact_of
 from runtime.direct import StoredFact
 from runtime.marks import Marks
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
-from runtime.pulling import Delivery
+from runtime.pull_worker import Delivery
 from runtime.replies import headers_of
 
 log = structlog.get_logger(__name__)
@@ -48,9 +48,9 @@ class TurnHandler:
         key = Key(address.company, address.conversation)
         trigger = Trigger(delivery.seq, visitor=address.kind is ChatKind.VISITOR)
         match await self._engine.handle(key, trigger, delivery.stored_at):
-            case effects.Done():
+            case effects.Ack():
                 return Done()
-            case effects.Later(seconds=seconds):
+            case effects.Retry(seconds=seconds):
                 return Later(seconds)
 
 
@@ -103,7 +103,7 @@ class LiveFacts:
     """The standing subscription to the log's live copy: tells the running turns' watches, the sweep, and what is known
     of the conversations that are followed."""
 
-    def __init__(self, marks: Marks, watches: Watches, sweep: Sweep, followed: FollowedConversations) -> None:
+    def __init__(self, marks: Marks, watches: Watches, sweep: TurnSweep, followed: FollowedConversations) -> None:
         self._marks = marks
         self._followed = followed
         self._watches = watches

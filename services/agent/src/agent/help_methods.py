@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from agent.assisting.improving import Improving
-from agent.assisting.needs import HelpPorts
-from agent.assisting.suggesting import Suggesting
+from agent.assist.deps import HelpPorts
+from agent.assist.improvement import Improving
+from agent.assist.suggestions import Suggesting
 from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, UnreachableError
 from agent.ports import Key
 from contracts.agent_rpc import (

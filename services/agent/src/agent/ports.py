@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-from agent.domain.context.compression import Spoken
-from agent.domain.own.asked import Asked
-from agent.domain.spending import Account
-from agent.domain.turn.journal import Call, Journal, Reply, Tokens
+from agent.domain.context.compression import PromptMessage
+from agent.domain.cost import SpendingAccount
+from agent.domain.shortcuts.asked import ShownAction
+from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount, TurnCall
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
 from contracts.conversation import Snapshot
@@ -43,7 +43,7 @@ class Asker:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AskedSnapshot:
     """One snapshot of the log, with who asks in it. `text`: their newest message; `asked`: what the newest answer asks
     them a yes or no for; `wishes`: how their own program wants it answered; `trades`: whether the company is a trading
     platform.
@@ -52,16 +52,16 @@ class Seen:
     view: Snapshot
     asker: Asker
     text: str = ""
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[ShownAction, ...] = ()
     wishes: Wishes | None = None
     trades: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class PromptHistory:
     """The last messages, oldest first, and what is known of the visitor."""
 
-    messages: tuple[Spoken, ...]
+    messages: tuple[PromptMessage, ...]
     visits: int = 1
     page_url: str | None = None
     page_title: str | None = None
@@ -69,7 +69,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class OfferedTool:
     """A tool that the caller may use. `parameters` is JSON Schema; `label` is what a person reads while it runs."""
 
     name: str
@@ -84,7 +84,7 @@ class Prompt:
     """One call of a model, in the shapes of the OpenAI chat API. `time_limit` in seconds, for the whole reply."""
 
     messages: Sequence[Mapping[str, Any]]
-    tools: Sequence[Tool]
+    tools: Sequence[OfferedTool]
     tool_choice: Literal["auto", "none", "required"]
     model: str
     temperature: float
@@ -128,7 +128,7 @@ class Model(Protocol):
         """A name of contracts.providers."""
         ...
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         """One reply, streamed into the sink; raises ModelError."""
         ...
 
@@ -144,7 +144,7 @@ class Companies(Protocol):
 class ChatLog(Protocol):
     """The log of a conversation."""
 
-    async def look(self, key: Key, at_least: int) -> Seen:
+    async def look(self, key: Key, at_least: int) -> AskedSnapshot:
         """The snapshot, no older than `at_least`; raises UnreachableError."""
         ...
 
@@ -189,7 +189,7 @@ class Journals(Protocol):
 class Histories(Protocol):
     """What was said."""
 
-    async def up_to(self, key: Key, seq: int) -> History:
+    async def up_to(self, key: Key, seq: int) -> PromptHistory:
         """The newest messages with sequence ≤ seq, none missing."""
         ...
 
@@ -208,7 +208,7 @@ class Contexts(Protocol):
         ...
 
 
-class Knowledge(Protocol):
+class KnowledgeReader(Protocol):
     """What the company says."""
 
     async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
@@ -248,7 +248,7 @@ class Proposals(Protocol):
 class OwnCalls(Protocol):
     """Steps that the agent takes by itself at a user's word, in their name."""
 
-    async def outcome(self, key: Key, call: Call, asker: Asker) -> str:
+    async def outcome(self, key: Key, call: TurnCall, asker: Asker) -> str:
         """The result as JSON text, in the shape of a tool's, whatever happens."""
         ...
 
@@ -256,7 +256,7 @@ class OwnCalls(Protocol):
 class Catalogue(Protocol):
     """Which tools the asker may use."""
 
-    async def offered(self, company: str, asker: Asker) -> tuple[Tool, ...]:
+    async def offered(self, company: str, asker: Asker) -> tuple[OfferedTool, ...]:
         """In the catalogue's own order; empty when it cannot be had."""
         ...
 
@@ -264,7 +264,7 @@ class Catalogue(Protocol):
 class ToolCalls(Protocol):
     """The tool executor."""
 
-    async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
         """The result as JSON text, whatever happens; asked for again until `seconds` are over."""
         ...
 
@@ -344,10 +344,10 @@ class UsageFacts(Protocol):
 
     def record(
         self,
-        account: Account,
+        account: SpendingAccount,
         provider: str,
         model: str,
-        usage: Tokens,
+        usage: TokenCount,
         *,
         estimated: bool,
         reservation: Reservation | None = None,

@@ -1,6 +1,6 @@
 """One agent process around the agent: settings from the environment, health, drain."""
 
-from agent.app import Agent, Connections
+from agent.app import Agent, AgentConnections
 from agent.settings import AgentSettings, ModelSettings
 from contracts.streams import CHAT, FACTS, TOOLS, TURNS
 from runtime.principals import Principal, PrincipalVerifier
@@ -29,7 +29,7 @@ async def serve() -> None:
             # An expired one still proves who wrote; whether it may still act is for the executor to say.
             return verifier.verify(token, expired_too=True)
 
-        agent = Agent(Connections(service.nats, verify, ModelSettings()), settings)
+        agent = Agent(AgentConnections(service.nats, verify, ModelSettings()), settings)
         service.on_reconnect(agent.reconnected)
         service.add_check("turns", agent.listening)
         service.add_check("settings", agent.settings.check)

@@ -8,7 +8,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from contracts.providers import KEYED, KEYS
 from contracts.symbols import parse_symbol
-from runtime.pulling import LEASE
+from runtime.pull_worker import LEASE
 from runtime.settings import EnvSettings
 
 

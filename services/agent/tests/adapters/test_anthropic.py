@@ -9,14 +9,14 @@ import pytest
 
 from agent.adapters.anthropic import VERSION, Anthropic
 from agent.adapters.anthropic_request import request_body
-from agent.adapters.openai_compatible import Endpoint
-from agent.domain.turn.journal import RequestedCall, Tokens
+from agent.adapters.openai_compatible import ProviderEndpoint
+from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
-from agent.ports import Prompt, Tool
+from agent.ports import OfferedTool, Prompt
 from agent.scripted_model.script import Reply, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 
-LOOK = Tool("look", "Looks.", "market", {"type": "object"}, "Looking")
+LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
 PROMPT = Prompt(
     messages=[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}],
     tools=[LOOK],
@@ -48,7 +48,7 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: Any) -> Anthropic:
-    return Anthropic(replace(Endpoint("anthropic", server.base_url, "key-for-tests"), **changes), session)
+    return Anthropic(replace(ProviderEndpoint("anthropic", server.base_url, "key-for-tests"), **changes), session)
 
 
 async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> None:
@@ -57,7 +57,7 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
         reply = await provider(server, session).reply(PROMPT, heard)
         assert (server.asked[0]["apiKey"], server.asked[0]["version"]) == ("key-for-tests", VERSION)
     assert reply.text == "one two three" == "".join(heard.pieces)
-    assert reply.usage == Tokens(7, 3)
+    assert reply.usage == TokenCount(7, 3)
     assert (reply.model, reply.provider) == ("claude-haiku-4-5", "anthropic")
 
 
@@ -108,7 +108,7 @@ async def test_a_hanging_server_and_nobody_at_the_address_are_failures(session: 
             await provider(server, session).reply(replace(PROMPT, time_limit=0.1), Heard())
         gone = server.base_url
     with pytest.raises(ModelDownError, match="cannot be reached"):
-        await Anthropic(Endpoint("anthropic", gone, None), session).reply(PROMPT, Heard())
+        await Anthropic(ProviderEndpoint("anthropic", gone, None), session).reply(PROMPT, Heard())
 
 
 def test_the_request_speaks_anthropics_language() -> None:

@@ -8,17 +8,17 @@ import aiohttp
 import pytest
 from pydantic import ValidationError
 
-from agent.adapters.guarded import FAILURES, REST, TRIAL, Guarded
-from agent.adapters.models import ConfiguredModels, configured
-from agent.domain.turn.journal import Reply as ModelReply
+from agent.adapters.circuit_breaker import FAILURES, REST, TRIAL, Guarded
+from agent.adapters.model_router import ConfiguredModels, configured
+from agent.domain.turn.journal import ModelAnswer as ModelReply
 from agent.errors import ModelBusyError, ModelDownError, ModelError
-from agent.ports import Prompt, TextSink, Tool
+from agent.ports import OfferedTool, Prompt, TextSink
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
-from agent.turns.asking import ask
+from agent.turns.fallback import ask
 
-LOOK = Tool("look", "Looks.", "market", {"type": "object"}, "Looking")
+LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
 PROMPT = Prompt(
     messages=[{"role": "user", "content": "hi"}],
     tools=[LOOK],

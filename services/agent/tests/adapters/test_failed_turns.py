@@ -1,6 +1,6 @@
 """Failed turns as the console lists them: newest first, in pages, and told whether they can be asked again."""
 
-from agent.adapters.failed_turns import FailedTurns
+from agent.adapters.failed_turns import FailedTurnList
 from agent.testing.stage import COMPANY, Stage, stage
 from contracts import channels
 from contracts.envelope import CloudEvent
@@ -26,7 +26,7 @@ async def failed(scene: Stage, conversation: str, basis: int, *, company: str = 
 
 
 async def read(scene: Stage, limit: int, before: int | None = None) -> FailedTurnsReply:
-    return await FailedTurns(scene.nats).page(FailedTurnsRequest(company_id=COMPANY, limit=limit, before=before))
+    return await FailedTurnList(scene.nats).page(FailedTurnsRequest(company_id=COMPANY, limit=limit, before=before))
 
 
 async def test_they_come_newest_first_in_pages_and_none_of_another_company(nats_server: NatsServer) -> None:

@@ -3,11 +3,11 @@
 import pytest
 from nats.aio.client import Client
 
-from agent.adapters.histories import Histories
-from agent.adapters.windows import KEPT_CHARACTERS, KEPT_SECONDS, KEPT_WINDOWS, MESSAGES, Window, Windows
-from agent.domain.context.compression import Spoken
+from agent.adapters.histories import HistoryClient
+from agent.adapters.history_cache import KEPT_CHARACTERS, KEPT_SECONDS, KEPT_WINDOWS, MESSAGES, HistoryWindow, Windows
+from agent.domain.context.compression import PromptMessage
 from agent.errors import UnreachableError
-from agent.ports import History, Key
+from agent.ports import Key, PromptHistory
 from agent.testing.stage import COMPANY, stage
 from runtime.clock import FakeClock
 from runtime.conversation import ConversationLog
@@ -20,7 +20,7 @@ KEY = Key(COMPANY, "c1")
 
 async def test_after_the_first_time_memory_is_not_asked_and_the_history_is_the_same(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene:
-        kept = Histories(RpcClient(scene.nats), scene.log)
+        kept = HistoryClient(RpcClient(scene.nats), scene.log)
         await kept.up_to(KEY, await scene.visitor("c1", "the first"))
         for number in range(2 * MESSAGES):
             await scene.visitor("another", "not of this conversation")
@@ -29,7 +29,7 @@ async def test_after_the_first_time_memory_is_not_asked_and_the_history_is_the_s
             write = scene.visitor if number % 2 else scene.operator
             seq = await write("c1", f"message {number}")
             # Nothing kept: this one asks memory.
-            asked = await Histories(RpcClient(scene.nats), scene.log).up_to(KEY, seq)
+            asked = await HistoryClient(RpcClient(scene.nats), scene.log).up_to(KEY, seq)
             scene.memory_fails = True
             assert await kept.up_to(KEY, seq) == asked
             assert await kept.up_to(KEY, seq) == asked
@@ -41,7 +41,7 @@ async def test_a_log_that_does_not_show_the_named_message_is_not_believed(nats_s
         first = await scene.visitor("c1", "one")
         second = await scene.visitor("c1", "two")
         behind = _Behind(scene.nats)
-        histories = Histories(RpcClient(scene.nats), behind)
+        histories = HistoryClient(RpcClient(scene.nats), behind)
         await histories.up_to(KEY, first)
         said = await histories.up_to(KEY, second)
         assert [message.text for message in said.messages] == ["one", "two"]
@@ -53,16 +53,16 @@ async def test_without_memory_a_log_without_the_named_message_is_read_again_or_n
     async with stage(nats_server.url) as scene:
         seq = await scene.visitor("c1", "one")
         scene.memory_fails = True
-        soon = await Histories(RpcClient(scene.nats), _Behind(scene.nats, reads=2)).up_to(KEY, seq)
+        soon = await HistoryClient(RpcClient(scene.nats), _Behind(scene.nats, reads=2)).up_to(KEY, seq)
         assert [message.text for message in soon.messages] == ["one"]
         with pytest.raises(UnreachableError):
-            await Histories(RpcClient(scene.nats), _Behind(scene.nats)).up_to(KEY, seq)
+            await HistoryClient(RpcClient(scene.nats), _Behind(scene.nats)).up_to(KEY, seq)
 
 
 async def test_an_earlier_sequence_is_asked_for_anew(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene:
         first, second = await scene.visitor("c1", "one"), await scene.visitor("c1", "two")
-        histories = Histories(RpcClient(scene.nats), scene.log)
+        histories = HistoryClient(RpcClient(scene.nats), scene.log)
         assert len((await histories.up_to(KEY, second)).messages) == 2
         assert len((await histories.up_to(KEY, first)).messages) == 1
 
@@ -101,5 +101,5 @@ class _Behind(ConversationLog):
         return facts[:-1] if self._behind >= 0 else facts
 
 
-def _window(text: str) -> Window:
-    return Window(1, History((Spoken(mine=False, text=text, seq=1),)))
+def _window(text: str) -> HistoryWindow:
+    return HistoryWindow(1, PromptHistory((PromptMessage(mine=False, text=text, seq=1),)))

@@ -10,8 +10,8 @@ from nats.aio.client import Client
 from agent.adapters import own_calls
 from agent.adapters.hand_offs import HandOffs
 from agent.adapters.own_calls import BusOwnCalls
-from agent.domain.own.steps import FORGET, REMEMBER
-from agent.domain.turn.journal import Call
+from agent.domain.shortcuts.steps import FORGET, REMEMBER
+from agent.domain.turn.journal import TurnCall
 from agent.ports import Asker, Key
 from contracts.errors import ErrorCode
 from runtime.errors import RpcError
@@ -46,7 +46,7 @@ async def test_a_change_of_a_silent_memory_is_given_up_within_its_limit(
     monkeypatch.setattr(own_calls, "PAUSE", 0.01)
     memory = SilentMemory(nats_client)
     asker = Asker(principal=None, role="user", plan="pro", user="u1", language="en")
-    call = Call("c1", tool, json.dumps(arguments))
+    call = TurnCall("c1", tool, json.dumps(arguments))
     outcome = json.loads(await BusOwnCalls(memory, cast("HandOffs", None)).outcome(Key("acme", "c"), call, asker))
     assert outcome["success"] is False
     assert len(memory.given) > 1

@@ -8,17 +8,17 @@ import pytest
 
 from agent.adapters import tool_calls
 from agent.adapters.tool_calls import ToolRequests
-from agent.domain.turn.journal import Call
+from agent.domain.turn.journal import TurnCall
 from agent.ports import Asker, Key
 from agent.testing.stage import COMPANY, Stage, stage
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
-from runtime.publishing import Appended, Publisher
+from runtime.publisher import Appended, Publisher
 from runtime.replies import ReplyInbox
 from runtime.testing import NatsServer, eventually
 
 ASKER = Asker("user/pro/ana", "user", "pro", "ana", "en")
-CALL = Call("turn-0-0", "create_paper_order", '{"symbol": "IBM"}')
+CALL = TurnCall("turn-0-0", "create_paper_order", '{"symbol": "IBM"}')
 
 
 async def outcome(scene: Stage, *, away: int) -> dict[str, object]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.domain.analysis.planning import (
+from agent.domain.analysis.plan import (
     ANALYSIS_TOOLS,
     Planned,
     ToolInfo,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.claims.checking import checked, unsupported
+from agent.domain.claims.checker import checked, unsupported
 from agent.domain.claims.facts import Facts, facts_of_findings, facts_of_results
 from agent.testing.figures import output
 

@@ -9,9 +9,9 @@ import pytest
 
 from agent.domain.analysis.derived import told_derived
 from agent.domain.analysis.figures import gathered
-from agent.domain.analysis.planning import ToolInfo
-from agent.domain.analysis.steps import Finish, Policy, Run, advance, ran
-from agent.domain.claims.checking import unsupported
+from agent.domain.analysis.plan import ToolInfo
+from agent.domain.analysis.steps import AnalysisPolicy, CallTools, Finish, advance, ran
+from agent.domain.claims.checker import unsupported
 from agent.domain.claims.facts import facts_of_findings
 from contracts.analysis_report import report_schema
 from contracts.events.analysis import AnalysisCall, AnalysisRecord, AnalysisRequested
@@ -94,14 +94,14 @@ def test_what_could_not_be_answered_is_said_with_its_reason() -> None:
     parameters: dict[str, Any] = {"properties": {"tickers": {}}, "required": ["tickers"]}
     tools = (ToolInfo("get_performance", "market", "", (), 1, {}, parameters),)
     request = AnalysisRequested(analysis_id="a", company_id="demo", user_id="u", query="IBM and FB in 2008")
-    record, step = advance(AnalysisRecord(request=request, asked_at=NOW), Policy(tools), usable, NOW)
-    assert isinstance(step, Run)
+    record, step = advance(AnalysisRecord(request=request, asked_at=NOW), AnalysisPolicy(tools), usable, NOW)
+    assert isinstance(step, CallTools)
     (call,) = step.calls
     assert (call.tool, call.arguments) == ("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})
     data = {**performance(), "errors": [{"error": "no sessions then.", "ticker": "FB", "reason": "no_data"}]}
     data["figures"] = [one for one in data["figures"] if one["ticker"] == "IBM"]
     record = ran(record, {call.call_id: {"success": True, "data": data}})
-    _, step = advance(record, Policy(tools), usable, NOW)
+    _, step = advance(record, AnalysisPolicy(tools), usable, NOW)
     assert isinstance(step, Finish)
     assert REPORT.is_valid(step.report)
     assert step.report["not_answered"] == [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.domain.claims.checking import Checker
+from agent.domain.claims.checker import ClaimChecker
 from agent.domain.claims.facts import facts_of_results
 
 PRICE = {
@@ -260,7 +260,7 @@ The company is going bankrupt.
 
 
 def judged(sentence: str) -> tuple[str, ...]:
-    checker = Checker(facts_of_results([("get_price", PRICE)]), strict=False)
+    checker = ClaimChecker(facts_of_results([("get_price", PRICE)]), strict=False)
     assert not checker.reasons("IBM trades at USD 202.91.")
     return checker.reasons(sentence)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agent.analysis.in_answers import CheckedAnswer, checked_answer
-from agent.domain.turn.journal import Call, Journal, Reply, Step
-from agent.ports import ModelChoice, Prompt, TextSink, Tool
+from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall, TurnStep
+from agent.ports import ModelChoice, OfferedTool, Prompt, TextSink
 
 PRICE = {
     "symbol": "IBM", "price": 202.91, "change": 2.08, "change_percent": 1.0357, "change_basis": "previous_close",
@@ -19,7 +19,7 @@ NEWS = {
     "items": [{"title": "IBM to buy back shares", "source": "IBM newsroom", "time": "2013-02-27T12:00:00Z"}],
 }  # fmt: skip
 TOOLS = tuple(
-    Tool(name, name, category, {}, name) for name, category in (("get_price", "market"), ("get_news", "news"))
+    OfferedTool(name, name, category, {}, name) for name, category in (("get_price", "market"), ("get_news", "news"))
 )
 
 
@@ -38,8 +38,8 @@ class Named:
     def __init__(self, provider: str) -> None:
         self.provider = provider
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
-        return Reply("")
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+        return ModelAnswer("")
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ def answer(
     heard: Heard, data: dict[str, Any] = PRICE, tool: str = "get_price", provider: str = "openai", also: str = ""
 ) -> CheckedAnswer:
     result = json.dumps({"success": True, "data": data})
-    call = Call("c1", tool, '{"symbol": "IBM"}', result=result)
-    journal = Journal("t", 1, 0.0, 60.0, steps=(Step(1, "", (call,)),))
+    call = TurnCall("c1", tool, '{"symbol": "IBM"}', result=result)
+    journal = Journal("t", 1, 0.0, 60.0, steps=(TurnStep(1, "", (call,)),))
     messages = [{"role": "user", "content": "How is IBM? Tell me when it gets to 210." + also}]
     prompt = Prompt(messages, TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
     return checked_answer(journal, TOOLS, Asked(prompt, ModelChoice(((Named(provider), "m"),))), heard)
@@ -64,7 +64,7 @@ def said(text: str, data: dict[str, Any] = PRICE, tool: str = "get_price") -> tu
     checked = answer(heard, data, tool)
     for start in range(0, len(text), 7):
         checked.text(text[start : start + 7])
-    reply = checked.finish(Reply(text))
+    reply = checked.finish(ModelAnswer(text))
     assert "".join(heard.pieces).strip() == reply.text.strip()
     return reply.text, checked.dropped
 
@@ -122,7 +122,7 @@ def test_an_answer_begun_anew_forgets_what_was_judged() -> None:
     checked.text("IBM fell 1.0% today. ")
     checked.restart()
     checked.text("IBM trades at USD 202.91.")
-    assert checked.finish(Reply("")).text == ""
+    assert checked.finish(ModelAnswer("")).text == ""
     assert heard.pieces == ["IBM trades at USD 202.91."]
     assert checked.dropped == 0
 
@@ -133,7 +133,7 @@ def test_without_market_tools_or_without_a_model_nothing_is_held(tool: str, prov
     checked = answer(heard, {"passages": [], "x": 1}, tool, provider)
     checked.text("IBM fell 50% tod")
     assert heard.pieces == ["IBM fell 50% tod"]
-    assert checked.finish(Reply("IBM fell 50% today.")).text == "IBM fell 50% today."
+    assert checked.finish(ModelAnswer("IBM fell 50% today.")).text == "IBM fell 50% today."
 
 
 @pytest.mark.parametrize(
@@ -159,24 +159,24 @@ def test_what_only_looks_like_a_day_breaks_no_turn() -> None:
     odd = {**PRICE, "note": "filing 0000051143-13-000007", "period": "2012-13-45", "as_of": "2013-99-01T00:00:00Z"}
     told = answer(Heard(), odd)
     told.text("IBM is at 202.91.")
-    assert told.finish(Reply("IBM is at 202.91.")).text == "IBM is at 202.91."
+    assert told.finish(ModelAnswer("IBM is at 202.91.")).text == "IBM is at 202.91."
 
 
 def test_an_event_that_the_person_or_a_page_told_may_be_told_again() -> None:
     sentence = "The CEO resigned."
     asked = answer(Heard(), also=" Is it because the CEO resigned?")
     asked.text(sentence)
-    assert asked.finish(Reply(sentence)).text == sentence
+    assert asked.finish(ModelAnswer(sentence)).text == sentence
     price, page = (
         {"success": True, "data": one} for one in (PRICE, {"passages": [{"text": "In May our CEO resigned."}]})
     )
     calls = (
-        Call("c1", "get_price", '{"symbol": "IBM"}', result=json.dumps(price)),
-        Call("c2", "search_knowledge", "{}", result=json.dumps(page)),
+        TurnCall("c1", "get_price", '{"symbol": "IBM"}', result=json.dumps(price)),
+        TurnCall("c2", "search_knowledge", "{}", result=json.dumps(page)),
     )
-    journal = Journal("t", 1, 0.0, 60.0, steps=(Step(1, "", calls),))
+    journal = Journal("t", 1, 0.0, 60.0, steps=(TurnStep(1, "", calls),))
     prompt = Prompt([{"role": "user", "content": "And IBM?"}], TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
     told = checked_answer(journal, TOOLS, Asked(prompt, ModelChoice(((Named("openai"), "m"),))), Heard())
     told.text(f"{sentence} The CFO resigned.")
-    assert told.finish(Reply("")).text.startswith(sentence)
+    assert told.finish(ModelAnswer("")).text.startswith(sentence)
     assert told.dropped == 1

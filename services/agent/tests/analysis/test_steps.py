@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from agent.domain.analysis.planning import ANALYSIS_TOOLS, ToolInfo
-from agent.domain.analysis.steps import Ask, Finish, Policy, Run, advance, ran, replied
+from agent.domain.analysis.plan import ANALYSIS_TOOLS, ToolInfo
+from agent.domain.analysis.steps import AnalysisPolicy, AskModel, CallTools, Finish, advance, ran, replied
 from agent.testing.figures import OUTPUT_SCHEMA, output
 from contracts.analysis_report import report_schema
 from contracts.events.analysis import AnalysisCall, AnalysisRecord, AnalysisReply, AnalysisRequested
@@ -28,8 +28,8 @@ class Bench:
 
     def __init__(self, says: Mapping[str, str | None] | None = None, **policy: Any) -> None:
         self.says = dict(says or {})
-        self.policy = Policy(TOOLS, **policy)
-        self.asked: list[Ask] = []
+        self.policy = AnalysisPolicy(TOOLS, **policy)
+        self.asked: list[AskModel] = []
         self.made: list[AnalysisCall] = []
 
     def gives(self, call: AnalysisCall) -> dict[str, Any]:
@@ -48,12 +48,12 @@ class Bench:
                 case Finish(report=report):
                     assert REPORT.is_valid(report), list(REPORT.iter_errors(report))
                     return report
-                case Ask():
+                case AskModel():
                     self.asked.append(step)
                     text = self.says.get(step.step)
                     failure = None if text is not None else "away"
                     record = replied(record, AnalysisReply(step=step.step, text=text, failure=failure))
-                case Run(calls=calls):
+                case CallTools(calls=calls):
                     self.made += calls
                     record = ran(record, {call.call_id: self.gives(call) for call in calls})
         raise AssertionError("it does not end")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent.domain.actions import pending_actions
-from agent.domain.turn.journal import Call, Journal, Step
+from agent.domain.turn.journal import Journal, TurnCall, TurnStep
 
 CREATED: dict[str, Any] = {
     "action_id": "order-1",
@@ -28,17 +28,19 @@ CREATED: dict[str, Any] = {
 }
 
 
-def created(**changes: Any) -> Call:
+def created(**changes: Any) -> TurnCall:
     data = {**CREATED, **changes}
-    return Call(f"call-{data['action_id']}", "create_paper_order", "{}", "", said(data))
+    return TurnCall(f"call-{data['action_id']}", "create_paper_order", "{}", "", said(data))
 
 
 def said(data: Any) -> str:
     return json.dumps({"success": True, "data": data})
 
 
-def after(*calls: Call) -> Journal:
-    return Journal("t", basis=1, started_at=0.0, deadline=100.0, steps=tuple(Step(1, "", (call,)) for call in calls))
+def after(*calls: TurnCall) -> Journal:
+    return Journal(
+        "t", basis=1, started_at=0.0, deadline=100.0, steps=tuple(TurnStep(1, "", (call,)) for call in calls)
+    )
 
 
 def test_an_order_waits_with_everything_that_a_yes_is_bound_to() -> None:
@@ -84,22 +86,22 @@ def test_orders_come_in_their_order_and_each_once() -> None:
 
 
 def test_an_order_that_the_same_turn_took_back_is_not_asked_about() -> None:
-    cancelled = Call("c", "cancel_paper_order", "{}", "", said({"order_id": "order-1", "status": "cancelled"}))
+    cancelled = TurnCall("c", "cancel_paper_order", "{}", "", said({"order_id": "order-1", "status": "cancelled"}))
     assert pending_actions(after(created(), cancelled)) == ()
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        Call("c", "create_paper_order", "{}"),
-        Call("c", "create_paper_order", "{}", "", '{"success":false,"error":{"code":"EXECUTION_ERROR"}}'),
-        Call("c", "fetch_page", "{}", "", said(CREATED)),
+        TurnCall("c", "create_paper_order", "{}"),
+        TurnCall("c", "create_paper_order", "{}", "", '{"success":false,"error":{"code":"EXECUTION_ERROR"}}'),
+        TurnCall("c", "fetch_page", "{}", "", said(CREATED)),
         created(status="filled"),
         created(order="an order"),
         created(estimate={}),
         created(summary=None),
-        Call("c", "create_paper_order", "{}", "", said({"truncated": True, "text": "{"})),
+        TurnCall("c", "create_paper_order", "{}", "", said({"truncated": True, "text": "{"})),
     ],
 )
-def test_nothing_but_a_waiting_order_of_the_tool_is_asked_about(call: Call) -> None:
+def test_nothing_but_a_waiting_order_of_the_tool_is_asked_about(call: TurnCall) -> None:
     assert pending_actions(after(call)) == ()

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from agent.domain.charts import MOST_CANDLES, MOST_CHARTS, MOST_POINTS, charts
-from agent.domain.turn.journal import Call, Journal, Step
+from agent.domain.turn.journal import Journal, TurnCall, TurnStep
 
 
 def bars(count: int) -> list[dict[str, Any]]:
@@ -16,7 +16,7 @@ def bars(count: int) -> list[dict[str, Any]]:
 
 def after(*calls: tuple[str, Any]) -> Journal:
     steps = tuple(
-        Step(1, "", (Call(f"c{n}", tool, "{}", "", None if data is None else json.dumps(data)),))
+        TurnStep(1, "", (TurnCall(f"c{n}", tool, "{}", "", None if data is None else json.dumps(data)),))
         for n, (tool, data) in enumerate(calls)
     )
     return Journal("t", basis=1, started_at=0.0, deadline=100.0, steps=steps)

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.adapters.encodings import load
-from agent.domain.context.compression import Compressed, Draft, Spoken, Window, compress
-from agent.domain.context.cutting import cut, fitted
+from agent.domain.context.compression import Compressed, PromptDraft, PromptMessage, TokenWindow, compress
 from agent.domain.context.extract import TOKENS, WORDS, extract, limited
 from agent.domain.context.tokens import Counter
+from agent.domain.context.truncation import cut, fitted
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.messages import conversation
-from agent.domain.turn.journal import Call, Step
+from agent.domain.turn.journal import TurnCall, TurnStep
 from contracts.context_rpc import ContextMarket, FullContext, RelevantSymbol
 from contracts.market_rpc import MarketEvent
 
@@ -42,8 +42,8 @@ def context(symbols: int = 10, count: int = 12) -> FullContext:
     return FullContext(market=market)
 
 
-def rendered(steps: Sequence[Step] = ()) -> Any:
-    def render(draft: Draft) -> list[dict[str, Any]]:
+def rendered(steps: Sequence[TurnStep] = ()) -> Any:
+    def render(draft: PromptDraft) -> list[dict[str, Any]]:
         system = copilot_sections("en", draft.context, Customer("pro", "en"), summary=draft.summary)
         spoken = ((one.mine, one.text) for one in draft.spoken[-20:])
         return conversation(system, spoken, steps, language="en", last=False)
@@ -51,13 +51,13 @@ def rendered(steps: Sequence[Step] = ()) -> Any:
     return render
 
 
-def run(draft: Draft, window: Window | None = None, steps: Sequence[Step] = ()) -> Compressed:
-    return compress(draft, rendered(steps), COUNTER, window or Window(), "en")
+def run(draft: PromptDraft, window: TokenWindow | None = None, steps: Sequence[TurnStep] = ()) -> Compressed:
+    return compress(draft, rendered(steps), COUNTER, window or TokenWindow(), "en")
 
 
-def said(*lengths: int) -> tuple[Spoken, ...]:
+def said(*lengths: int) -> tuple[PromptMessage, ...]:
     return tuple(
-        Spoken(n % 2 == 1, " ".join(WORD[(n + i) % len(WORD)] for i in range(words)) or "hi", n + 1)
+        PromptMessage(n % 2 == 1, " ".join(WORD[(n + i) % len(WORD)] for i in range(words)) or "hi", n + 1)
         for n, words in enumerate(lengths)
     )
 
@@ -70,13 +70,13 @@ LENGTHS = st.lists(st.integers(0, 1500), min_size=1, max_size=30)
 STEPS = st.lists(st.lists(st.integers(0, 6000), min_size=1, max_size=4), max_size=6)
 
 
-def steps_of(sizes: list[list[int]]) -> list[Step]:
+def steps_of(sizes: list[list[int]]) -> list[TurnStep]:
     return [
-        Step(
+        TurnStep(
             1,
             "",
             tuple(
-                Call(f"t-{s}-{c}", "look", '{"a":1}', "", '{"success":true,"data":"' + "x1 " * size + '"}')
+                TurnCall(f"t-{s}-{c}", "look", '{"a":1}', "", '{"success":true,"data":"' + "x1 " * size + '"}')
                 for c, size in enumerate(step)
             ),
         )
@@ -90,17 +90,19 @@ def test_any_conversation_fits_and_keeps_what_is_newest(
     lengths: list[int], sizes: list[list[int]], known: bool, most: int
 ) -> None:
     spoken, steps = said(*lengths), steps_of(sizes)
-    window = Window().within(most)
-    done = run(Draft(spoken, context() if known else None), window, steps)
+    window = TokenWindow().within(most)
+    done = run(PromptDraft(spoken, context() if known else None), window, steps)
     tokens = COUNTER.messages(done.messages)
     assert tokens <= window.most
     # What was done is said, and is said to have been what it was.
     if done.original_tokens:
         assert done.compressed_tokens == tokens
-        assert done.original_tokens == COUNTER.messages(rendered(steps)(Draft(spoken, context() if known else None)))
+        assert done.original_tokens == COUNTER.messages(
+            rendered(steps)(PromptDraft(spoken, context() if known else None))
+        )
     assert done.compressed == (bool(done.strategies) or done.cut)
     if not done.compressed:
-        assert done.context == Draft(spoken, context() if known else None)
+        assert done.context == PromptDraft(spoken, context() if known else None)
     order = ["reduce_market_context", "trim_conversation", "summarize_conversation"]
     assert list(done.strategies) == [name for name in order if name in done.strategies]
     # The newest messages are the ones that are kept, and what is not kept is known.
@@ -127,24 +129,24 @@ def test_a_cut_text_fits_and_shows_that_it_is_cut(text: str, most: int) -> None:
 
 
 def test_below_the_limit_nothing_is_done() -> None:
-    draft = Draft(said(50, 50, 50), context())
+    draft = PromptDraft(said(50, 50, 50), context())
     done = run(draft)
     assert (done.compressed, done.strategies, done.context) == (False, (), draft)
 
 
 def test_the_strategies_come_in_their_order_and_stop_at_the_target() -> None:
     long = said(*([450] * 14))
-    done = run(Draft(long, context()))
+    done = run(PromptDraft(long, context()))
     assert done.strategies == ("reduce_market_context", "trim_conversation", "summarize_conversation")
     assert done.original_tokens > 6_000 >= 4_000 >= done.compressed_tokens
-    enough = run(Draft((*said(*([600] * 10)), *said(*([60] * 10))), context()))
+    enough = run(PromptDraft((*said(*([600] * 10)), *said(*([60] * 10))), context()))
     assert enough.strategies == ("reduce_market_context", "trim_conversation")
     assert enough.compressed_tokens <= 4_000
     assert enough.context.summary is None
 
 
 def test_the_market_is_reduced_to_five_symbols_and_high_impact_events() -> None:
-    done = run(Draft(said(*([450] * 14)), context()))
+    done = run(PromptDraft(said(*([450] * 14)), context()))
     assert done.context.context is not None
     assert done.context.context.market is not None
     assert len(done.context.context.market.relevant_symbols) == 5
@@ -152,8 +154,8 @@ def test_the_market_is_reduced_to_five_symbols_and_high_impact_events() -> None:
 
 
 def test_the_summary_stands_for_what_trimming_dropped_too() -> None:
-    early = Spoken(False, "I decided to sell 40 TSLA at 300 because of the earnings.", 1)
-    done = run(Draft((early, *said(*([450] * 14))), context()))
+    early = PromptMessage(False, "I decided to sell 40 TSLA at 300 because of the earnings.", 1)
+    done = run(PromptDraft((early, *said(*([450] * 14))), context()))
     assert done.dropped[0] == early
     assert done.context.summary is not None
     assert "TSLA" in done.context.summary
@@ -162,19 +164,19 @@ def test_the_summary_stands_for_what_trimming_dropped_too() -> None:
 
 
 def test_an_earlier_summary_is_extended_and_not_made_anew() -> None:
-    done = run(Draft(said(*([450] * 14)), context(), "The user holds NVDA for the long term."))
+    done = run(PromptDraft(said(*([450] * 14)), context(), "The user holds NVDA for the long term."))
     assert done.context.summary is not None
     assert done.context.summary.startswith("The user holds NVDA for the long term.")
     assert len(done.context.summary) > 40
 
 
 def test_one_huge_message_is_cut_visibly_in_the_prompts_language() -> None:
-    huge = Spoken(False, "inicio " + "中文 " * 20_000 + " final", 1)
+    huge = PromptMessage(False, "inicio " + "中文 " * 20_000 + " final", 1)
 
-    def render(draft: Draft) -> list[dict[str, Any]]:
+    def render(draft: PromptDraft) -> list[dict[str, Any]]:
         return conversation("s", ((one.mine, one.text) for one in draft.spoken), (), language="es", last=False)
 
-    done = compress(Draft((huge,)), render, COUNTER, Window(), "es")
+    done = compress(PromptDraft((huge,)), render, COUNTER, TokenWindow(), "es")
     text = str(done.messages[-1]["content"])
     assert done.cut
     assert text.startswith("inicio")
@@ -184,8 +186,8 @@ def test_one_huge_message_is_cut_visibly_in_the_prompts_language() -> None:
 
 
 def test_a_long_result_gives_way_before_the_question_does() -> None:
-    question = Spoken(False, " ".join(["question"] * 2_000), 1)
-    done = run(Draft((question,)), steps=steps_of([[20_000, 10]]))
+    question = PromptMessage(False, " ".join(["question"] * 2_000), 1)
+    done = run(PromptDraft((question,)), steps=steps_of([[20_000, 10]]))
     assert question.text in contents(done.messages)
     assert "characters left out" in str(done.messages[-2]["content"])
     assert "characters left out" not in str(done.messages[-1]["content"])
@@ -202,7 +204,7 @@ def test_where_nothing_else_helps_the_oldest_go_in_groups() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=700), max_size=40), st.none() | st.text(min_size=1, max_size=3_000))
 def test_a_summary_by_rules_keeps_to_its_limits(texts: list[str], earlier: str | None) -> None:
-    spoken = [Spoken(n % 3 == 0, text, n) for n, text in enumerate(texts)]
+    spoken = [PromptMessage(n % 3 == 0, text, n) for n, text in enumerate(texts)]
     summary = extract(earlier, spoken, COUNTER.fresh, "en")
     if summary is not None:
         assert len(summary.split()) <= WORDS

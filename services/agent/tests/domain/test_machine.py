@@ -7,21 +7,21 @@ import pytest
 
 from agent.adapters.journal_store import journal_from_wire, journal_to_wire
 from agent.domain.turn.effects import (
+    Ack,
     Append,
-    Ask,
     AskFailed,
-    Done,
+    CallModel,
     Effect,
     Interrupted,
-    Later,
     Look,
     Looked,
     Probe,
     Probed,
     Ran,
     Replied,
-    Report,
     Reported,
+    ReportFailure,
+    Retry,
     RunCalls,
     Save,
     Saved,
@@ -29,9 +29,9 @@ from agent.domain.turn.effects import (
     Stored,
     Trigger,
 )
-from agent.domain.turn.journal import Call, Journal, Reply, RequestedCall, Step, Tokens, open_journal
+from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TokenCount, TurnCall, TurnStep, open_journal
 from agent.domain.turn.machine import MAX_ATTEMPTS, Handling, advance, begin
-from agent.domain.turn.policy import Policy, StopReason, due_at, stop_reason
+from agent.domain.turn.policy import AnswerPolicy, StopReason, due_at, stop_reason
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from contracts.events.chat import OwnerKind
@@ -39,7 +39,7 @@ from contracts.events.turn import TurnJournal
 from contracts.ids import turn_id
 
 NOW = 1_000.0
-POLICY = Policy(enabled=True, delay=1.0, max_iterations=2)
+POLICY = AnswerPolicy(enabled=True, delay=1.0, max_iterations=2)
 WRITTEN = Snapshot(1, 1, NOW - 2, basis=0, owner=OwnerKind.AI, first_unanswered_at=NOW - 2)
 JOURNAL = Journal(turn_id("c", "c1", 1), basis=1, started_at=NOW - 2, deadline=NOW + 100, attempts=1)
 
@@ -67,24 +67,24 @@ def test_a_message_is_due_after_the_delay_but_a_burst_does_not_wait_for_ever(
     newest_at: float, first_at: float, delay: float, due: float
 ) -> None:
     view = Snapshot(3, 3, newest_at, 0, OwnerKind.AI, first_at)
-    assert due_at(view, Policy(enabled=True, delay=delay)) == due
+    assert due_at(view, AnswerPolicy(enabled=True, delay=delay)) == due
 
 
 def test_what_is_not_due_comes_again_after_the_rest() -> None:
     _, effect = looked(replace(WRITTEN, newest_visitor_at=NOW - 0.25, first_unanswered_at=NOW - 0.25))
-    assert effect == Later(0.75, "not due")
+    assert effect == Retry(0.75, "not due")
 
 
 @pytest.mark.parametrize(("early", "handed_back"), [(0.01, False), (0.03, True)])
 def test_what_is_due_in_a_moment_is_handled_now(early: float, handed_back: bool) -> None:
     at = NOW - POLICY.delay + early
     _, effect = looked(replace(WRITTEN, newest_visitor_at=at, first_unanswered_at=at))
-    assert isinstance(effect, Later) is handed_back
+    assert isinstance(effect, Retry) is handed_back
 
 
 def test_a_clock_that_is_an_hour_behind_makes_nobody_wait_an_hour() -> None:
     _, effect = looked(replace(WRITTEN, newest_visitor_at=NOW + 3600, first_unanswered_at=NOW + 3600))
-    assert isinstance(effect, Later)
+    assert isinstance(effect, Retry)
     assert effect.seconds <= 60
 
 
@@ -99,12 +99,12 @@ def test_a_clock_that_is_an_hour_behind_makes_nobody_wait_an_hour() -> None:
     ],
 )
 def test_when_it_answers(enabled: bool, owner: OwnerKind, beside: bool, answers: bool) -> None:
-    assert Policy(enabled=enabled, beside_human=beside).answers(owner) is answers
+    assert AnswerPolicy(enabled=enabled, beside_human=beside).answers(owner) is answers
 
 
 def test_an_older_message_leaves_the_turn_to_the_newest_ones_handler() -> None:
     _, effect = looked(replace(WRITTEN, seq=2, newest_visitor=2))
-    assert isinstance(effect, Done)
+    assert isinstance(effect, Ack)
 
 
 def test_the_turn_is_journalled_before_the_model_is_called() -> None:
@@ -112,7 +112,7 @@ def test_the_turn_is_journalled_before_the_model_is_called() -> None:
     assert isinstance(effect, Save)
     assert (effect.journal.basis, effect.journal.attempts, effect.revision) == (1, 1, 0)
     handling, effect = advance(handling, Saved(6), POLICY, NOW)
-    assert isinstance(effect, Ask)
+    assert isinstance(effect, CallModel)
     assert not effect.last
     assert handling.revision == 6
 
@@ -120,7 +120,7 @@ def test_the_turn_is_journalled_before_the_model_is_called() -> None:
 def test_a_tool_call_is_journalled_with_its_derived_id_before_it_goes_out() -> None:
     handling, _ = looked()
     handling, _ = advance(handling, Saved(6), POLICY, NOW)
-    reply = Reply(calls=(RequestedCall("look", "{}"), RequestedCall("look", '{"a":1}')), usage=Tokens(5, 2))
+    reply = ModelAnswer(calls=(RequestedCall("look", "{}"), RequestedCall("look", '{"a":1}')), usage=TokenCount(5, 2))
     handling, effect = advance(handling, Replied(reply), POLICY, NOW)
     assert isinstance(effect, Save)
     turn = turn_id("c", "c1", 1)
@@ -130,7 +130,7 @@ def test_a_tool_call_is_journalled_with_its_derived_id_before_it_goes_out() -> N
     handling, effect = advance(handling, Ran({f"{turn}-0-0": "1", f"{turn}-0-1": "2"}), POLICY, NOW)
     assert isinstance(effect, Save)
     assert effect.journal.unsettled == ()
-    assert effect.journal.usage == Tokens(5, 2)
+    assert effect.journal.usage == TokenCount(5, 2)
 
 
 def test_an_answer_that_is_journalled_needs_no_model() -> None:
@@ -141,7 +141,7 @@ def test_an_answer_that_is_journalled_needs_no_model() -> None:
 def test_a_living_driver_keeps_its_turn_and_a_dead_one_loses_it() -> None:
     handling, effect = looked(journal=JOURNAL)
     assert effect == Probe(JOURNAL.turn_id)
-    assert isinstance(advance(handling, Probed(True), POLICY, NOW)[1], Later)
+    assert isinstance(advance(handling, Probed(True), POLICY, NOW)[1], Retry)
     assert isinstance(advance(handling, Probed(False), POLICY, NOW)[1], Save)
 
 
@@ -197,7 +197,7 @@ def test_what_interrupts_must_be_in_the_next_view() -> None:
 
 def test_a_refused_journal_means_that_another_agent_drives() -> None:
     handling, _ = looked()
-    assert isinstance(advance(handling, SaveRefused(), POLICY, NOW)[1], Later)
+    assert isinstance(advance(handling, SaveRefused(), POLICY, NOW)[1], Retry)
 
 
 def test_at_its_deadline_a_turn_ends_in_a_system_message_that_is_reported() -> None:
@@ -209,8 +209,8 @@ def test_at_its_deadline_a_turn_ends_in_a_system_message_that_is_reported() -> N
     handling, effect = advance(handling, Saved(7), POLICY, NOW)
     assert isinstance(effect, Append)
     handling, effect = advance(handling, Stored(2), POLICY, NOW)
-    assert isinstance(effect, Report)
-    assert advance(handling, Reported(), POLICY, NOW)[1] == Done("failed")
+    assert isinstance(effect, ReportFailure)
+    assert advance(handling, Reported(), POLICY, NOW)[1] == Ack("failed")
 
 
 def test_a_conversation_given_back_has_its_whole_time_again() -> None:
@@ -238,7 +238,7 @@ def test_without_a_model_it_waits_longer_each_time_and_then_says_so() -> None:
         journal = effect.journal
         handling, effect = advance(handling, Saved(7), POLICY, NOW)
         waits.append(effect)
-    assert waits[:2] == [Later(1.0, "no provider answers"), Later(2.0, "no provider answers")]
+    assert waits[:2] == [Retry(1.0, "no provider answers"), Retry(2.0, "no provider answers")]
     assert isinstance(waits[2], Append)
 
 
@@ -256,9 +256,11 @@ def test_the_basis_is_the_greatest_of_all_that_settles() -> None:
 
 
 def test_a_journal_survives_the_wire_and_keeps_its_contract() -> None:
-    call = Call("t-0-0", "look", '{"a":1}', "call_0", '{"success":true,"data":{}}')
-    step = Step(1, "Let me see.", (call,), Tokens(3, 1), "m", "groq")
-    journal = replace(JOURNAL, steps=(step,), usage=Tokens(3, 1), model="m", provider="groq", answer="Ok.", forced=True)
+    call = TurnCall("t-0-0", "look", '{"a":1}', "call_0", '{"success":true,"data":{}}')
+    step = TurnStep(1, "Let me see.", (call,), TokenCount(3, 1), "m", "groq")
+    journal = replace(
+        JOURNAL, steps=(step,), usage=TokenCount(3, 1), model="m", provider="groq", answer="Ok.", forced=True
+    )
     wire = TurnJournal.model_validate_json(orjson.dumps(journal_to_wire(journal)))
     assert journal_from_wire(wire.to_wire()) == journal
 
@@ -267,7 +269,7 @@ def test_a_journal_survives_the_wire_and_keeps_its_contract() -> None:
 def test_in_a_trimmed_log_a_successor_inherits_only_what_is_unanswered(before: int, inherited: bool) -> None:
     """What has settled message 1 is gone with it: the basis is 0, and the first message that waits is 90."""
     view = Snapshot(100, 100, NOW, basis=0, owner=OwnerKind.AI, first_unanswered_at=NOW - 1, first_unanswered=90)
-    order = Step(before, "", (Call("t-0-0", "create_order", "{}", result="{}"),))
+    order = TurnStep(before, "", (TurnCall("t-0-0", "create_order", "{}", result="{}"),))
     previous = Journal("t", before, started_at=NOW - 9, deadline=NOW, steps=(order,), released=True)
     opened = open_journal(previous, view, turn_id="u", now=NOW, time_limit=120.0)
     assert (opened.steps == (order,)) is inherited

@@ -7,11 +7,11 @@ import pytest
 
 from agent.domain.offline.answers import NOTICE
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.passages import Page, best_passages
-from agent.domain.offline.reading import language_of, number_of, symbols_in
-from agent.domain.offline.steps import Say, Use
+from agent.domain.offline.passages import SitePage, best_passages
+from agent.domain.offline.steps import SayText, UseTools
+from agent.domain.offline.text_features import language_of, number_of, symbols_in
 from agent.domain.prompt.messages import conversation
-from agent.domain.turn.journal import Call, Step
+from agent.domain.turn.journal import TurnCall, TurnStep
 from agent.testing.offered import SCHEMAS
 
 NAMES = ("fetch_page", "get_price", "calculate_position_size", "calculate_risk_reward")
@@ -35,14 +35,14 @@ El plan Pro cuesta 29 USD al mes, o 290 USD al año.
 El plan Premium cuesta 99 USD al mes."""
 
 
-def asked(text: str, *, page: str | None = None, said: tuple[str, ...] = ()) -> Say | Use:
+def asked(text: str, *, page: str | None = None, said: tuple[str, ...] = ()) -> SayText | UseTools:
     spoken = [*((True, notice) for notice in said), (False, text)]
     return respond(conversation("s", spoken, (), language="en", last=False), TOOLS, "en", page)
 
 
-def after(text: str, *calls: tuple[str, dict[str, Any], dict[str, Any]], page: str | None = None) -> Say | Use:
+def after(text: str, *calls: tuple[str, dict[str, Any], dict[str, Any]], page: str | None = None) -> SayText | UseTools:
     steps = tuple(
-        Step(1, "", (Call(f"t-{number}-0", tool, json.dumps(arguments), "", json.dumps(result)),))
+        TurnStep(1, "", (TurnCall(f"t-{number}-0", tool, json.dumps(arguments), "", json.dumps(result)),))
         for number, (tool, arguments, result) in enumerate(calls)
     )
     return respond(conversation("s", [(False, text)], steps, language="en", last=False), TOOLS, "en", page)
@@ -50,7 +50,7 @@ def after(text: str, *calls: tuple[str, dict[str, Any], dict[str, Any]], page: s
 
 def answered(text: str, tool: str, arguments: dict[str, Any], result: dict[str, Any]) -> str:
     response = after(text, (tool, arguments, result))
-    assert isinstance(response, Say)
+    assert isinstance(response, SayText)
     return response.text
 
 
@@ -97,7 +97,7 @@ def answered(text: str, tool: str, arguments: dict[str, Any], result: dict[str, 
 )
 def test_it_calls_the_tool_that_serves_the_question(text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
     response = asked(text)
-    assert isinstance(response, Use)
+    assert isinstance(response, UseTools)
     assert list(response.calls) == calls
 
 
@@ -121,17 +121,17 @@ def test_it_calls_the_tool_that_serves_the_question(text: str, calls: list[tuple
 )
 def test_it_answers_without_a_tool(text: str, part: str) -> None:
     response = asked(text)
-    assert isinstance(response, Say)
+    assert isinstance(response, SayText)
     assert part in response.text
 
 
 def test_it_says_that_it_is_offline_once_per_conversation() -> None:
     first = asked("hello")
-    assert isinstance(first, Say)
+    assert isinstance(first, SayText)
     assert first.text.startswith(NOTICE["en"])
     for again in ("hello", "thanks", "What can you do?", "¿quién eres?"):
         second = asked(again, said=(first.text,))
-        assert isinstance(second, Say)
+        assert isinstance(second, SayText)
         assert "offline" not in second.text
         assert "sin conexión" not in second.text
 
@@ -139,7 +139,7 @@ def test_it_says_that_it_is_offline_once_per_conversation() -> None:
 def test_it_does_not_introduce_itself_again_in_a_long_conversation() -> None:
     messages = conversation("s", [(False, "hello")], (), language="en", last=False)
     response = respond(messages, TOOLS, "en", introduced=True)
-    assert isinstance(response, Say)
+    assert isinstance(response, SayText)
     assert NOTICE["en"] not in response.text
 
 
@@ -160,12 +160,12 @@ def test_it_quotes_the_page_and_names_it() -> None:
     ],
 )
 def test_the_relevant_line_is_found(page: str, question: str, line: str) -> None:
-    found = best_passages(question, "", [Page("/pricing", "u", "t", page)])
+    found = best_passages(question, "", [SitePage("/pricing", "u", "t", page)])
     assert found[0].text == line
 
 
 def test_a_page_that_says_nothing_about_it_is_not_made_to() -> None:
-    assert best_passages("do you sell elephants?", "", [Page("/pricing", "u", "t", PRICING)]) == []
+    assert best_passages("do you sell elephants?", "", [SitePage("/pricing", "u", "t", PRICING)]) == []
 
 
 def test_a_figure_comes_with_its_date_and_source() -> None:
@@ -227,21 +227,21 @@ HOME = read("/", "# Welcome", ("/es", "Español", "es"), ("/plans", "Plans and p
 
 def test_the_page_that_the_person_is_on_is_read_first_and_is_enough_where_it_answers() -> None:
     question, page = "¿cuánto cuesta el plan Pro?", "https://x.test/es/precios?from=mail"
-    assert asked(question, page=page) == Use((("fetch_page", {"path": "/es/precios"}),))
+    assert asked(question, page=page) == UseTools((("fetch_page", {"path": "/es/precios"}),))
     answer = after(question, read("/es/precios", PRICES_ES), page=page)
-    assert isinstance(answer, Say)
+    assert isinstance(answer, SayText)
     assert "El plan Pro cuesta 29 USD al mes" in answer.text
     assert "https://x.test/es/precios)" in answer.text
 
 
 def test_what_the_first_page_leads_to_is_read_best_first_and_what_answers_is_quoted() -> None:
     question = "what does the Pro plan cost?"
-    assert asked(question) == Use((("fetch_page", {"path": "/"}),))
+    assert asked(question) == UseTools((("fetch_page", {"path": "/"}),))
     then = after(question, HOME)
-    assert isinstance(then, Use)
+    assert isinstance(then, UseTools)
     assert then.calls[0] == ("fetch_page", {"path": "/plans"})
     answer = after(question, HOME, read("/plans", PRICING), read("/team", "# Team\nWe are six."))
-    assert isinstance(answer, Say)
+    assert isinstance(answer, SayText)
     assert "The Pro plan costs 29 USD per month" in answer.text
     assert "/plans)" in answer.text
     assert "/team" not in answer.text
@@ -249,22 +249,22 @@ def test_what_the_first_page_leads_to_is_read_best_first_and_what_answers_is_quo
 
 def test_a_question_in_another_language_goes_by_the_page_that_the_site_has_in_it() -> None:
     question = "¿cuánto cuesta el plan Pro?"
-    assert after(question, HOME) == Use((("fetch_page", {"path": "/es"}),))
+    assert after(question, HOME) == UseTools((("fetch_page", {"path": "/es"}),))
     spanish = read("/es", "# Bienvenido", ("/es/planes", "Planes y precios", None), ("/plans", "Plans", None))
     then = after(question, HOME, spanish)
-    assert isinstance(then, Use)
+    assert isinstance(then, UseTools)
     assert then.calls[0] == ("fetch_page", {"path": "/es/planes"})
     answer = after(question, HOME, spanish, read("/es/planes", PRICES_ES), read("/plans", PRICING))
-    assert isinstance(answer, Say)
+    assert isinstance(answer, SayText)
     assert "El plan Pro cuesta 29 USD" in answer.text
 
 
 def test_a_site_that_cannot_be_read_is_told_once_and_cites_nothing() -> None:
     question, page = "what does the Pro plan cost?", "https://x.test/gone"
     first = ("fetch_page", {"path": "/gone"}, MISSING)
-    assert after(question, first, page=page) == Use((("fetch_page", {"path": "/"}),))
+    assert after(question, first, page=page) == UseTools((("fetch_page", {"path": "/"}),))
     answer = after(question, first, ("fetch_page", {"path": "/"}, MISSING), page=page)
-    assert isinstance(answer, Say)
+    assert isinstance(answer, SayText)
     assert answer.text.count("404") == 1
 
 
@@ -272,29 +272,29 @@ def test_what_the_site_does_not_tell_is_not_made_up_and_the_second_time_a_person
     question = "do you support options trading?"
     calls = (HOME, read("/plans", PRICING), read("/team", "# Team\nWe are six."))
     first = after(question, *calls)
-    assert isinstance(first, Say)
+    assert isinstance(first, SayText)
     assert "I do not know" in first.text
     steps = tuple(
-        Step(1, "", (Call(f"t-{at}-0", tool, json.dumps(arguments), "", json.dumps(result)),))
+        TurnStep(1, "", (TurnCall(f"t-{at}-0", tool, json.dumps(arguments), "", json.dumps(result)),))
         for at, (tool, arguments, result) in enumerate(calls)
     )
     spoken = [(False, question), (True, first.text), (False, "and do you sell elephants?")]
     second = respond(conversation("s", spoken, steps, language="en", last=False), TOOLS, "en")
-    assert isinstance(second, Say)
+    assert isinstance(second, SayText)
     assert "Would you like someone of the team" in second.text
     offered = respond(
         conversation("s", [*spoken, (True, second.text), (False, "yes please")], (), language="en", last=False),
         TOOLS,
         "en",
     )
-    assert isinstance(offered, Say)
+    assert isinstance(offered, SayText)
     assert "Talk to a person" in offered.text
 
 
 def test_without_tools_it_does_not_call_any() -> None:
     messages = conversation("s", [(False, "what does the Pro plan cost?")], (), language="en", last=True)
-    assert isinstance(respond(messages, (), "en"), Say)
-    assert isinstance(respond(messages, TOOLS, "en", last=True), Say)
+    assert isinstance(respond(messages, (), "en"), SayText)
+    assert isinstance(respond(messages, TOOLS, "en", last=True), SayText)
 
 
 @pytest.mark.parametrize(
@@ -328,5 +328,5 @@ def test_a_message_that_shows_no_language_is_answered_in_that_of_the_one_before(
         {"role": "user", "content": "ok"},
     ]
     response = respond(messages, (), "es", introduced=True)
-    assert isinstance(response, Say)
+    assert isinstance(response, SayText)
     assert response.text == "All right. Anything else?"

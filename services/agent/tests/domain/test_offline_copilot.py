@@ -7,7 +7,7 @@ import pytest
 from agent.domain.offline.answers import answer_from, plain_answer
 from agent.domain.offline.copilot_answers import copilot_answer
 from agent.domain.offline.intents import Intent, wish_in
-from agent.domain.offline.steps import Say, Use, step_of
+from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.prompt.layers import Language
 from agent.testing.offered import SCHEMAS
 
@@ -128,7 +128,7 @@ def test_orders_and_trades_are_listed_in_words_not_in_codes(language: Language, 
 def test_a_portfolio_names_what_waits_beside_what_is_held(language: Language, order: str) -> None:
     wish = wish_in("show me my portfolio", TOOLS)
     looked = step_of(wish, [], language)
-    assert isinstance(looked, Use)
+    assert isinstance(looked, UseTools)
     assert [tool for tool, _ in looked.calls] == ["get_portfolio", "get_pending_orders"]
     held: dict[str, Any] = {"as_of": "2012-11-01T20:00:00Z", "cash": 1.0, "equity": 1.0, "currency": "USD"}
     waits = {"order_id": "o1", "symbol": "IBM", "side": "buy", "quantity": 4, "order_type": "limit", "status": "open"}
@@ -137,10 +137,10 @@ def test_a_portfolio_names_what_waits_beside_what_is_held(language: Language, or
         ("get_pending_orders", {}, {"orders": [waits]}),
     ]
     said = step_of(wish, told, language)
-    assert isinstance(said, Say)
+    assert isinstance(said, SayText)
     assert order in said.text
     none = step_of(wish, [told[0], ("get_pending_orders", {}, {"orders": []})], language)
-    assert isinstance(none, Say)
+    assert isinstance(none, SayText)
     assert len(none.text.splitlines()) == 1
 
 

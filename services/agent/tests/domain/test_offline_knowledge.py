@@ -9,7 +9,7 @@ import pytest
 
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.steps import Say, Use
+from agent.domain.offline.steps import SayText, UseTools
 from contracts.knowledge import KnowledgeFound, Passage
 
 READ = datetime(2026, 3, 1, tzinfo=UTC)
@@ -48,7 +48,7 @@ def said(question: str, language: Any = "en", found: list[Passage] | None = None
     known = KnowledgeFound(passages=SHEDS if found is None else found, documents=200)
     messages = [*before, {"role": "user", "content": question}]
     response = respond(messages, ("fetch_page",), language, introduced=True, knowledge=known)
-    assert isinstance(response, Say), response
+    assert isinstance(response, SayText), response
     return response.text
 
 
@@ -114,7 +114,7 @@ def test_what_a_visitor_may_not_do_is_answered_where_the_site_tells_of_it() -> N
 def test_a_company_whose_knowledge_is_empty_is_answered_from_its_pages() -> None:
     empty = KnowledgeFound()
     response = respond([{"role": "user", "content": "sheds?"}], ("fetch_page",), "en", knowledge=empty)
-    assert isinstance(response, Use)
+    assert isinstance(response, UseTools)
 
 
 def test_what_says_it_itself_goes_before_what_only_stands_under_its_name() -> None:
@@ -184,7 +184,7 @@ def test_a_manual_in_a_language_is_no_translation_of_the_first_page() -> None:
         {"role": "tool", "tool_call_id": "c", "content": json.dumps(home)},
     ]
     response = respond(messages, ("fetch_page",), "en", introduced=True)
-    assert response == Say("We make sheds by hand. (Source: Home, https://x.test/)")
+    assert response == SayText("We make sheds by hand. (Source: Home, https://x.test/)")
 
 
 def test_a_long_message_costs_little_to_understand() -> None:

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from agent.domain.offline.passages import Page, about, best_passages
+from agent.domain.offline.passages import SitePage, about, best_passages
 
 FOLDER = Path(__file__).with_name("pages")
 
 
-def pages(company: str) -> list[Page]:
+def pages(company: str) -> list[SitePage]:
     parts = (FOLDER / f"{company}.txt").read_text("utf-8").split("=== ")[1:]
     split = [part.split("\n", 1) for part in parts]
-    return [Page(path, f"https://{company}.test{path}", path, text) for path, text in split]
+    return [SitePage(path, f"https://{company}.test{path}", path, text) for path, text in split]
 
 
 SITES = {name: pages(name) for name in ("demo-en", "demo-es", "bakery", "clinic")}

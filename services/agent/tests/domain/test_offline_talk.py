@@ -4,7 +4,7 @@ import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import Intent, wish_in
-from agent.domain.offline.steps import Say
+from agent.domain.offline.steps import SayText
 from agent.testing.offered import SCHEMAS
 from contracts.company import Assistant, CompanyConfig
 
@@ -99,13 +99,13 @@ def test_the_offline_assistant_greets_as_the_company_says() -> None:
     shop = CompanyConfig(company_id="sol", profile="support", assistant=Assistant(greeting={"es": "Hola, soy Lía."}))
     messages = [{"role": "user", "content": "hola"}]
     said = respond(messages, (), "es", introduced=True, company=shop)
-    assert isinstance(said, Say)
+    assert isinstance(said, SayText)
     assert said.text == "Hola, soy Lía."
     platform = CompanyConfig(company_id="broker", profile="trading")
     for asked in ("¿qué puedes hacer?", "what can you do?"):
         offer = respond([{"role": "user", "content": asked}], SCHEMAS, "es", company=platform)
-        assert isinstance(offer, Say)
+        assert isinstance(offer, SayText)
         assert "AAPL" not in offer.text
     able = respond([{"role": "user", "content": "¿qué puedes hacer?"}], ("fetch_page",), "es", company=shop)
-    assert isinstance(able, Say)
+    assert isinstance(able, SayText)
     assert "AAPL" not in able.text

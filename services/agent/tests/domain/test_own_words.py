@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from agent.domain.own.answers import own_answer
-from agent.domain.own.asked import Asked, asked_in
-from agent.domain.own.forgetting import forgetting
-from agent.domain.own.memory_words import memory_wish
-from agent.domain.own.steps import DECIDE, FORGET
-from agent.domain.own.words import about_an_order, decision_in, verdict_in
 from agent.domain.prompt.layers import Language
-from agent.domain.turn.journal import Call
+from agent.domain.shortcuts.answers import own_answer
+from agent.domain.shortcuts.asked import ShownAction, asked_in
+from agent.domain.shortcuts.forget import forgetting
+from agent.domain.shortcuts.memory_words import memory_wish
+from agent.domain.shortcuts.steps import DECIDE, FORGET
+from agent.domain.shortcuts.words import about_an_order, decision_in, verdict_in
+from agent.domain.turn.journal import TurnCall
 from contracts.memory_rpc import LongTermMemory
 
-AAPL, MSFT = Asked("a", "buy 5 AAPL", "h1", "AAPL"), Asked("b", "buy 2 MSFT", "h2", "MSFT")
+AAPL, MSFT = ShownAction("a", "buy 5 AAPL", "h1", "AAPL"), ShownAction("b", "buy 2 MSFT", "h2", "MSFT")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_more_than_a_plain_answer_is_for_the_model(text: str) -> None:
         ("no to both", "reject", (AAPL, MSFT)),
     ],
 )
-def test_of_several_a_yes_must_say_which(text: str, decision: str, chosen: tuple[Asked, ...]) -> None:
+def test_of_several_a_yes_must_say_which(text: str, decision: str, chosen: tuple[ShownAction, ...]) -> None:
     verdict = verdict_in(text, [AAPL, MSFT])
     assert verdict is not None
     assert (verdict.decision, verdict.chosen) == (decision, chosen)
@@ -81,7 +81,7 @@ def test_without_a_question_before_it_a_yes_decides_nothing() -> None:
 def test_what_was_asked_is_read_from_the_message_whatever_else_is_in_it() -> None:
     action = {"id": "a", "kind": "paper_order", "state": "pending", "summary": "s", "details": {"contentHash": "h"}}
     message = {"actions": [action, {**action, "id": "b", "state": "confirmed"}, 7, {"state": "pending"}]}
-    assert asked_in(message) == (Asked("a", "s", "h"),)
+    assert asked_in(message) == (ShownAction("a", "s", "h"),)
     assert asked_in({"actions": "x"}) == asked_in({}) == ()
 
 
@@ -148,13 +148,13 @@ def test_forgetting_takes_out_what_is_meant_and_nothing_else() -> None:
 )
 def test_what_was_forgotten_is_told_in_words_not_in_codes(language: Language, told: str) -> None:
     result = '{"success": true, "data": {"forgotten": ["long_term", "my bicycle"]}}'
-    assert own_answer([Call("c", FORGET, "{}", result=result)], language) == told
+    assert own_answer([TurnCall("c", FORGET, "{}", result=result)], language) == told
 
 
 @pytest.mark.parametrize(("code", "said"), [("UNAVAILABLE", "still waits"), ("TIMEOUT", "do not know yet"),
                                             ("INTERNAL", "do not know yet")])  # fmt: skip
 def test_a_yes_that_nobody_answered_is_not_said_to_have_done_nothing(code: str, said: str) -> None:
     result = json.dumps({"success": False, "error": {"code": code, "message": "-"}})
-    told = own_answer([Call("a", DECIDE, '{"decision":"confirm"}', "", result)], "en")
+    told = own_answer([TurnCall("a", DECIDE, '{"decision":"confirm"}', "", result)], "en")
     assert told is not None
     assert said in told

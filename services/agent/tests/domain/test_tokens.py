@@ -12,7 +12,7 @@ from tiktoken_ext import openai_public
 
 from agent.adapters.encodings import DEFAULT, Encodings, encoding_of, load
 from agent.domain.context.tokens import KEPT_CHARACTERS, KEPT_TEXTS, PER_MESSAGE, Counter, most_tokens
-from agent.ports import Tool
+from agent.ports import OfferedTool
 
 TEXT = "The quick brown fox costs $12.50.\n\n¿Qué tal va mi cartera?  Bien.\n- AAPL: 182.5 (+1.2%)\n/a\n 中文 👍"
 ODD = st.text(alphabet=st.sampled_from("ab1.,/ \n\r\t¿ñ中👍'sS-$"), max_size=400)
@@ -83,7 +83,7 @@ def test_a_message_is_role_content_and_four() -> None:
 
 def test_an_estimate_says_where_the_tokens_go() -> None:
     counter = Counter(exact)
-    tool = Tool("look", "Looks.", "market", {"type": "object"}, "Looking")
+    tool = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
     messages = [{"role": "system", "content": TEXT}, {"role": "user", "content": "hi"}]
     estimate = counter.estimate(messages, (tool,), 8000)
     assert estimate.system_prompt == counter.message(messages[0])

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.domain.own.told_memory import told_memory
+from agent.domain.shortcuts.told_memory import told_memory
 from contracts.memory_rpc import LongTermMemory, Superseded
 
 MEMORY = LongTermMemory(

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import pytest
 
 from agent.domain.turn.effects import (
+    Ack,
     Append,
     AppendRefused,
     AppendUnknown,
-    Done,
     Effect,
     Event,
     Looked,
@@ -19,7 +19,7 @@ from agent.domain.turn.effects import (
 )
 from agent.domain.turn.journal import Journal
 from agent.domain.turn.machine import Handling
-from agent.domain.turn.policy import Policy
+from agent.domain.turn.policy import AnswerPolicy
 from agent.testing.interleavings import Rules, explore
 from agent.testing.world import Act, Faults, Scenario, World
 from contracts.channels import ChatKind
@@ -27,7 +27,7 @@ from contracts.conversation import Fact, Snapshot, snapshot_of
 from contracts.events.chat import OwnerKind
 
 V, TAKE, RELEASE, OPERATOR = Act.VISITOR, Act.TAKE, Act.RELEASE, Act.OPERATOR
-DELAYED = Policy(enabled=True, delay=1.0)
+DELAYED = AnswerPolicy(enabled=True, delay=1.0)
 
 SAFE = [
     Scenario("every fault at once", ((V,),), Faults(crash=1, lost_ack=1, lost_puback=1, stale=1)),
@@ -50,7 +50,7 @@ SAFE = [
     Scenario("switched off", ((V,), (Act.DISABLE,)), Faults(crash=1)),
     Scenario("a notice in between", ((V,), (Act.NOTICE,)), Faults(crash=1, lost_puback=1)),
     Scenario("no model, and a human", ((V,), (TAKE,)), Faults(model=3)),
-    Scenario("beside a human", ((V,), (TAKE, RELEASE)), policy=Policy(enabled=True, beside_human=True)),
+    Scenario("beside a human", ((V,), (TAKE, RELEASE)), policy=AnswerPolicy(enabled=True, beside_human=True)),
     Scenario("three agents, burst", ((V, V),), Faults(redelivery=1), agents=3),
     Scenario("three agents, taken", ((V,), (TAKE,)), Faults(redelivery=1, crash=1), agents=3),
     Scenario("trimmed, and back", ((V, Act.TRIM, V),), Faults(crash=1, lost_ack=1, lost_puback=1)),
@@ -78,12 +78,12 @@ def test_no_interleaving_loses_doubles_or_overrides_an_answer(scenario: Scenario
 
 class AckOnRefusal(Rules):
     def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
-        return Done("refused") if isinstance(cause, AppendRefused) else effect
+        return Ack("refused") if isinstance(cause, AppendRefused) else effect
 
 
 class AckOnLostAcknowledgement(Rules):
     def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
-        return Done("surely stored") if isinstance(cause, AppendUnknown) else effect
+        return Ack("surely stored") if isinstance(cause, AppendUnknown) else effect
 
 
 class BlindRefence(Rules):
@@ -182,7 +182,7 @@ class RepliesNotJournalledBeforeTheirCalls(Rules):
 
 class OwnerChangesNotConsumed(Rules):
     def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
-        return Done("not a message") if cause is None and not handling.trigger.visitor else effect
+        return Ack("not a message") if cause is None and not handling.trigger.visitor else effect
 
 
 class AcknowledgedWhenTaken(Rules):

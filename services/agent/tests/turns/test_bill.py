@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.spending import estimated_tokens
+from agent.domain.cost import estimated_tokens
 from agent.scripted_model.script import Reply, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings

@@ -8,9 +8,9 @@ import pytest
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.price_table import prices
 from agent.adapters.usage_facts import UsageBook
+from agent.domain.cost import SpendingAccount, estimated_tokens
 from agent.domain.local_budgets import LocalBudgets
-from agent.domain.spending import Account, estimated_tokens
-from agent.domain.turn.journal import Tokens
+from agent.domain.turn.journal import TokenCount
 from agent.errors import BudgetSpentError
 from agent.ports import Reservation
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
@@ -150,14 +150,14 @@ async def test_an_agent_that_ends_tells_what_waits_for_a_next_call(nats_server: 
     async with stage(nats_server.url) as scene:
         lost: list[int] = []
         book = UsageBook(scene.publisher, prices(), lambda _, used: lost.append(used))
-        account = Account(COMPANY, "c1", turn_id="t" * 32)
+        account = SpendingAccount(COMPANY, "c1", turn_id="t" * 32)
         cheap, dear = ("groq", "llama-3.3-70b-versatile"), ("openai", "unknown")
         for provider, model in (cheap, dear, cheap):
-            book.record(account, provider, model, Tokens(1_000, 2), estimated=False, goes_on=True)
+            book.record(account, provider, model, TokenCount(1_000, 2), estimated=False, goes_on=True)
         await book.flush(5.0)
         facts = {fact["provider"]: fact for fact in await scene.usage(2)}
         assert facts["groq"]["usage"] == {"promptTokens": 2_000, "completionTokens": 4}
-        assert facts["groq"]["cost"] == pytest.approx(2 * prices()[cheap].cost(Tokens(1_000, 2)))
+        assert facts["groq"]["cost"] == pytest.approx(2 * prices()[cheap].cost(TokenCount(1_000, 2)))
         assert ("cost" in facts["openai"], lost) == (False, [])
 
 
@@ -173,7 +173,7 @@ async def test_a_known_model_has_its_price_and_the_day_of_it(nats_server: NatsSe
             await scene.visitor("c1", "hi")
             (fact,) = await scene.usage(1)
         price = prices()["groq", "llama-3.3-70b-versatile"]
-        assert fact["cost"] == pytest.approx(price.cost(Tokens(1_000, 2)))
+        assert fact["cost"] == pytest.approx(price.cost(TokenCount(1_000, 2)))
         assert (fact["currency"], fact["pricedOn"]) == ("USD", price.as_of.isoformat())
 
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from agent.domain.knowledge import Numbers, Source, cited
+from agent.domain.knowledge import GivenPassage, Numbers, cited
 from agent.turns.cited_text import CitedText
 from contracts.events.chat import Citation
 
-GIVEN = [Source(Citation(url=f"https://x.test/{name}", title=name), name) for name in ("a", "b", "c")]
+GIVEN = [GivenPassage(Citation(url=f"https://x.test/{name}", title=name), name) for name in ("a", "b", "c")]
 
 
 @dataclass

@@ -12,7 +12,7 @@ from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death
 from agent.testing.stage import COMPANY, Stage, agent, stage
-from agent.turns.needs import Ports
+from agent.turns.deps import Ports
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.ids import turn_id
 from runtime.testing import NatsServer, eventually

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from agent.domain.turn.effects import Done, Trigger
+from agent.domain.turn.effects import Ack, Trigger
 from agent.ports import Key
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death, Standstill
 from agent.testing.stage import COMPANY, agent, stage
-from agent.turns.needs import Ports
+from agent.turns.deps import Ports
 from contracts.channels import TURN_TRIGGERS, ChatKind
 from runtime.connection import jetstream
 from runtime.consumers import ConsumerSpec, ensure_consumer
@@ -75,7 +75,7 @@ async def test_a_driver_that_stood_still_at_any_step_while_another_answered_adds
         assert still.steps == STEPS[: at + 1]
         async with agent(nats_server.url, model.base_url, wrap=lying) as other:
             end = await other.engine.handle(Key(COMPANY, "c1"), Trigger(seq, visitor=True), 0.0)
-            assert isinstance(end, Done)
+            assert isinstance(end, Ack)
             still.thawed.set()
             await scene.idle()
         assert len(await scene.answers("c1")) == 1

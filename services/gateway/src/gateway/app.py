@@ -23,7 +23,7 @@ from gateway.adapters.completions import BusCompletions
 from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
 from gateway.adapters.gateways import AnswersFromElsewhere, BusGateways
-from gateway.adapters.identity import Identity, build_identity
+from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
@@ -31,21 +31,21 @@ from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.records import BusRecords
 from gateway.adapters.sightings import BusSightings
 from gateway.adapters.sign_in import SignIn
-from gateway.adapters.tools import BusTools
+from gateway.adapters.tools import ToolClient
 from gateway.adapters.tryouts import BusTryouts
 from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
+from gateway.chat.action_states import ActionStates
 from gateway.chat.commands import Commands
 from gateway.chat.customers import Customers
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door
-from gateway.chat.looks import Looks
+from gateway.chat.looks import LookReports
 from gateway.chat.recovery import Recovery
 from gateway.chat.replays import Replays
 from gateway.chat.session import Chat
 from gateway.chat.shares import CompanyShares
-from gateway.chat.standing import Standing
 from gateway.chat.topics import Topics
 from gateway.domain.client_answers import Answers
 from gateway.doors.threads import Threads
@@ -64,12 +64,12 @@ from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import ConnectionHooks, subscribe
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient
 from runtime.service import Service
 from runtime.settings import DevSettings, MarkSettings, NatsSettings, TokenSettings
-from runtime.streaming import StreamClient
+from runtime.streamed_calls import StreamClient
 from runtime.tokens import TokenMinter
 
 log = structlog.get_logger(__name__)
@@ -128,7 +128,7 @@ class Gateway:
 def compose(
     client: Client,
     settings: GatewaySettings,
-    identity: Identity,
+    identity: IdentityKeys,
     clock: Clock,
     health: list[BaseRoute],
     *,
@@ -154,7 +154,7 @@ def compose(
     door = Door(settings.limits, clock)
     actions = BusActions(rpc, companies)
     customers = Customers(actions, actions)
-    standing = Standing(actions, memory)
+    standing = ActionStates(actions, memory)
     desk = BusDesk(rpc)
     topics = Topics(memory, desk, clock, identity.conversation_key)
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
@@ -172,7 +172,7 @@ def compose(
         customers=customers,
         inboxes=inboxes,
         door=door,
-        looks=Looks(memory, clock),
+        looks=LookReports(memory, clock),
         topics=topics,
         clock=clock,
         handlers=HANDLERS,
@@ -181,7 +181,7 @@ def compose(
     )
     endpoint = ChatEndpoint(chat, settings.blocked_networks)
     threads = Threads(chat, identity.conversation_key)
-    tools = BusTools(publisher, rpc, ReplyInbox.of(client), identity.principals)
+    tools = ToolClient(publisher, rpc, ReplyInbox.of(client), identity.principals)
     api = Api(
         tokens=identity.tokens,
         companies=companies,

@@ -10,16 +10,16 @@ from contracts.conversation import Snapshot
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
-from gateway.chat.commands import Draft, Place, message_id
+from gateway.chat.commands import ConversationPlace, MessageDraft, message_id
 from gateway.chat.customers import has_account
 from gateway.chat.hub import Attachment
-from gateway.chat.session import Handler, Session
+from gateway.chat.session import ClientSession, Handler
 from gateway.domain import server_frames
 from gateway.errors import Refused, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from runtime.gen_ai import CONVERSATION
-from runtime.publishing import Appended
+from runtime.publisher import Appended
 from runtime.telemetry import span
 
 log = structlog.get_logger(__name__)
@@ -27,13 +27,13 @@ log = structlog.get_logger(__name__)
 TYPING_MS = 5_000
 
 
-async def _ping(session: Session, _: Caller, frame: ws.Ping) -> None:
+async def _ping(session: ClientSession, _: TokenCaller, frame: ws.Ping) -> None:
     session.push(server_frames.pong(frame.conversation_id or session.home))
 
 
-async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None:
+async def _send(session: ClientSession, caller: TokenCaller, frame: ws.MessageSend) -> None:
     attachment = session.attachment(frame)
-    place = Place(caller, attachment.conversation)
+    place = ConversationPlace(caller, attachment.conversation)
     identity = message_id(place, frame.client_message_id)
     attachment.sending(identity, frame.client_message_id)
     try:
@@ -56,10 +56,10 @@ async def _send(session: Session, caller: Caller, frame: ws.MessageSend) -> None
     session.chat.expect(attachment, stored.seq)
 
 
-async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appended:
+async def _store(session: ClientSession, place: ConversationPlace, frame: ws.MessageSend) -> Appended:
     caller, commands = place.caller, session.chat.commands
     session.page = frame.page or session.page
-    draft = Draft(frame.client_message_id, frame.text, session.locale, session.page, door="chat")
+    draft = MessageDraft(frame.client_message_id, frame.text, session.locale, session.page, door="chat")
     if caller.is_operator:
         return await commands.send_as_operator(place, draft)
     session.chat.door.message(
@@ -70,36 +70,40 @@ async def _store(session: Session, place: Place, frame: ws.MessageSend) -> Appen
     return await commands.send_as_visitor(place, draft)
 
 
-async def _typing(session: Session, caller: Caller, frame: ws.Typing) -> None:
+async def _typing(session: ClientSession, caller: TokenCaller, frame: ws.Typing) -> None:
     data = turn.Typing(actor=_actor(caller), expires_in_ms=TYPING_MS, name=_shown(caller))
     await _tell(session, caller, session.attachment(frame), PresenceKind.TYPING, data)
 
 
-async def _receipt(session: Session, caller: Caller, frame: ws.Receipt) -> None:
+async def _receipt(session: ClientSession, caller: TokenCaller, frame: ws.Receipt) -> None:
     data = turn.Receipt(actor=_actor(caller), up_to_seq=frame.up_to_seq, name=_shown(caller))
     await _tell(session, caller, session.attachment(frame), PresenceKind.RECEIPT, data)
 
 
-async def _tell(session: Session, caller: Caller, attachment: Attachment, kind: PresenceKind, data: Wire) -> None:
+async def _tell(
+    session: ClientSession, caller: TokenCaller, attachment: Attachment, kind: PresenceKind, data: Wire
+) -> None:
     if caller.is_operator:
         # Nobody's frames wait for it.
         session.chat.in_background(session.chat.looks.note(caller, attachment.conversation))
     await session.chat.bus.presence(attachment.company, attachment.conversation, kind, data, attachment.id)
 
 
-def _actor(caller: Caller) -> str:
+def _actor(caller: TokenCaller) -> str:
     return "operator" if caller.is_operator else caller.role
 
 
-def _shown(caller: Caller) -> str | None:
+def _shown(caller: TokenCaller) -> str | None:
     return caller.name if caller.is_operator else None
 
 
-async def _cancel(session: Session, caller: Caller, frame: ws.RunCancel) -> None:
+async def _cancel(session: ClientSession, caller: TokenCaller, frame: ws.RunCancel) -> None:
     await session.chat.commands.cancel(_place(session, caller, frame), frame.turn_id)
 
 
-async def _decide_action(session: Session, caller: Caller, frame: ws.ActionConfirm | ws.ActionReject) -> None:
+async def _decide_action(
+    session: ClientSession, caller: TokenCaller, frame: ws.ActionConfirm | ws.ActionReject
+) -> None:
     session.attachment(frame)
     if not has_account(caller):
         raise not_found("action waiting for a decision")
@@ -111,12 +115,12 @@ async def _decide_action(session: Session, caller: Caller, frame: ws.ActionConfi
     session.push(server_frames.action_updated(frame.conversation_id or session.home, action.to_wire()))
 
 
-async def _feedback(session: Session, caller: Caller, frame: ws.Feedback) -> None:
+async def _feedback(session: ClientSession, caller: TokenCaller, frame: ws.Feedback) -> None:
     place = _place(session, caller, frame)
     await session.chat.commands.give_feedback(place, frame.message_id, frame.rating, frame.reason)
 
 
-async def _rate(session: Session, caller: Caller, frame: ws.ConversationRate) -> None:
+async def _rate(session: ClientSession, caller: TokenCaller, frame: ws.ConversationRate) -> None:
     place = _place(session, caller, frame)
     if caller.is_operator:
         raise Refused(ErrorCode.FORBIDDEN, "a conversation is rated by the visitor or customer whose it is")
@@ -124,22 +128,22 @@ async def _rate(session: Session, caller: Caller, frame: ws.ConversationRate) ->
     session.push(server_frames.conversation_rated(place.conversation, frame.score, frame.comment))
 
 
-async def _handoff(session: Session, caller: Caller, frame: ws.HandoffRequest) -> None:
+async def _handoff(session: ClientSession, caller: TokenCaller, frame: ws.HandoffRequest) -> None:
     place = _place(session, caller, frame)
     _tell_owner(session, place, await session.chat.commands.ask_for_person(place))
 
 
-async def _take(session: Session, caller: Caller, frame: ws.OwnerTake) -> None:
+async def _take(session: ClientSession, caller: TokenCaller, frame: ws.OwnerTake) -> None:
     place = await _opened(session, caller, frame)
     _tell_owner(session, place, await session.chat.commands.take(place))
 
 
-async def _release(session: Session, caller: Caller, frame: ws.OwnerRelease) -> None:
+async def _release(session: ClientSession, caller: TokenCaller, frame: ws.OwnerRelease) -> None:
     place = await _opened(session, caller, frame)
     _tell_owner(session, place, await session.chat.commands.release(place))
 
 
-def _tell_owner(session: Session, place: Place, unchanged: Snapshot | None) -> None:
+def _tell_owner(session: ClientSession, place: ConversationPlace, unchanged: Snapshot | None) -> None:
     """When nothing had to change, the log says nothing: who asked is told how things stand."""
     if unchanged is not None:
         newest = unchanged.last.get(ChatKind.OWNER)
@@ -148,19 +152,21 @@ def _tell_owner(session: Session, place: Place, unchanged: Snapshot | None) -> N
         session.push(told or standing)
 
 
-async def _watch(session: Session, caller: Caller, frame: ws.ConversationWatch) -> None:
+async def _watch(session: ClientSession, caller: TokenCaller, frame: ws.ConversationWatch) -> None:
     _operators_only(caller)
     if frame.conversation_id is None:
         raise Refused(ErrorCode.BAD_FIELD, "conversationId: say which conversation to watch")
     await _open(session, caller, frame.conversation_id, frame.since)
 
 
-async def _watch_inbox(session: Session, caller: Caller, _: ws.InboxWatch) -> None:
+async def _watch_inbox(session: ClientSession, caller: TokenCaller, _: ws.InboxWatch) -> None:
     _operators_only(caller)
     session.chat.inboxes.watch(caller, session)
 
 
-async def _opened(session: Session, caller: Caller, frame: ws.OwnerTake | ws.OwnerRelease) -> Place:
+async def _opened(
+    session: ClientSession, caller: TokenCaller, frame: ws.OwnerTake | ws.OwnerRelease
+) -> ConversationPlace:
     """The conversation that a human agent names; who takes or returns one that they do not watch yet, watches it."""
     _operators_only(caller)
     if frame.conversation_id is not None and not session.follows(frame.conversation_id):
@@ -168,16 +174,16 @@ async def _opened(session: Session, caller: Caller, frame: ws.OwnerTake | ws.Own
     return _place(session, caller, frame)
 
 
-async def _open(session: Session, caller: Caller, conversation: str, since: ws.Cursor | None) -> None:
+async def _open(session: ClientSession, caller: TokenCaller, conversation: str, since: ws.Cursor | None) -> None:
     await session.chat.access.watchable(caller, conversation)
     await session.follow(caller, conversation, since)
 
 
-def _place(session: Session, caller: Caller, frame: ws.Frame) -> Place:
-    return Place(caller, session.attachment(frame).conversation)
+def _place(session: ClientSession, caller: TokenCaller, frame: ws.Frame) -> ConversationPlace:
+    return ConversationPlace(caller, session.attachment(frame).conversation)
 
 
-def _operators_only(caller: Caller) -> None:
+def _operators_only(caller: TokenCaller) -> None:
     if not caller.is_operator:
         raise Refused(ErrorCode.FORBIDDEN, "this is for human agents")
 

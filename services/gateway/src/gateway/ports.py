@@ -27,7 +27,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class TokenCaller:
     """Who is calling, from a verified token alone. `expires`: seconds since the epoch."""
 
     subject: str
@@ -82,14 +82,14 @@ class Socket(Protocol):
         ...
 
 
-class Tokens(Protocol):
+class TokenReader(Protocol):
     """Users' tokens."""
 
-    async def verify(self, token: str) -> Caller:
+    async def verify(self, token: str) -> TokenCaller:
         """The caller; raises TokenExpired or TokenInvalid (errors.py)."""
         ...
 
-    async def verify_for_renewal(self, token: str) -> Caller:
+    async def verify_for_renewal(self, token: str) -> TokenCaller:
         """The visitor of a token that expired at most 30 days ago; raises TokenInvalid."""
         ...
 
@@ -103,7 +103,7 @@ class Tokens(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class GatewayToolCall:
     """One call of a tool; the same `call_id` again is the same call. `arguments`: JSON values, snake_case."""
 
     call_id: str
@@ -120,7 +120,7 @@ class LiveSource(Protocol):
         ...
 
 
-class Actions(Protocol):
+class PendingActions(Protocol):
     """What waits for a person's yes."""
 
     async def decide(

@@ -7,7 +7,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from gateway.chat.limits import DoorLimits
 from gateway.domain.forwarded import Network
-from gateway.domain.limits import Limit
+from gateway.domain.limits import RateLimit
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from runtime.conversation import NEVER_TRIMMED
 from runtime.settings import EnvSettings
@@ -60,11 +60,11 @@ class GatewaySettings(EnvSettings):
     def limits(self) -> DoorLimits:
         """The limits as the door applies them."""
         return DoorLimits(
-            messages_per_visitor=Limit(self.messages_per_visitor, 60.0),
-            messages_per_address=Limit(self.messages_per_address, 60.0),
-            conversations_per_address=Limit(self.conversations_per_address, 3600.0),
-            tokens_per_address=Limit(self.tokens_per_address, 60.0),
+            messages_per_visitor=RateLimit(self.messages_per_visitor, 60.0),
+            messages_per_address=RateLimit(self.messages_per_address, 60.0),
+            conversations_per_address=RateLimit(self.conversations_per_address, 3600.0),
+            tokens_per_address=RateLimit(self.tokens_per_address, 60.0),
             connections_per_address=self.connections_per_address,
             connections_per_subject=self.connections_per_person,
-            frames_per_socket=Limit(self.frames_per_ten_seconds, 10.0),
+            frames_per_socket=RateLimit(self.frames_per_ten_seconds, 10.0),
         )

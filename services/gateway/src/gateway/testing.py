@@ -25,7 +25,7 @@ from contracts.conversation import Fact, message_view
 from contracts.envelope import CloudEvent, Wire
 from contracts.events.chat import Action, AssistantMessage, Owner
 from contracts.ids import answer_id, derive_id, turn_id
-from gateway.adapters.identity import Identity, build_identity
+from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.adapters.log import event_json
 from gateway.adapters.personas import DemoPersonas
 from gateway.app import Gateway, compose
@@ -37,7 +37,7 @@ from gateway.web.server import WebServer
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks, connect
 from runtime.conversation import ConversationLog, facts_of
-from runtime.publishing import Appended, Publisher
+from runtime.publisher import Appended, Publisher
 from runtime.rpc import RpcServer
 from runtime.settings import NatsSettings, TokenSettings
 from runtime.streams import ensure_streams
@@ -64,7 +64,7 @@ class GatewayUnderTest:
 @asynccontextmanager
 async def run_gateway(
     nats_url: str,
-    identity: Identity,
+    identity: IdentityKeys,
     settings: GatewaySettings | None = None,
     personas: DemoPersonas | None = None,
     mcp_server: Callable[[], McpBuild] = load_product,

@@ -33,7 +33,7 @@ from contracts.text import Text
 from gateway.testing import conversation_view
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
-from runtime.streaming import Outlet, StreamServer
+from runtime.streamed_calls import Outlet, StreamServer
 
 
 @dataclass

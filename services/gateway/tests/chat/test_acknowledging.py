@@ -11,7 +11,7 @@ from gateway.adapters.log import NatsLog
 from gateway.testing import ChatClient, Frame, GatewayUnderTest, TokenMaker
 from runtime.conversation import ConversationWriter
 from runtime.errors import PublishTimeout
-from runtime.publishing import Appended
+from runtime.publisher import Appended
 
 pytestmark = pytest.mark.usefixtures("memory")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nats.aio.client import Client
 
 from contracts.rpc import LatestConversationReply, LatestConversationRequest
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.chat.session import COMING_IN_AT_ONCE
 from gateway.settings import GatewaySettings
 from gateway.testing import ChatClient, Frame, MemoryStandIn, TokenMaker, run_gateway
@@ -41,7 +41,7 @@ async def first_frame(client: ChatClient, token: str) -> Frame:
 
 
 async def test_a_thousand_who_come_at_once_are_all_let_in(
-    nats_server: NatsServer, nats_client: Client, identity: Identity, tokens: TokenMaker
+    nats_server: NatsServer, nats_client: Client, identity: IdentityKeys, tokens: TokenMaker
 ) -> None:
     memory = SlowMemory(nats_client)
     memory.add_company("acme")

@@ -12,7 +12,7 @@ from contracts.events.chat import Action, ActionState
 from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
 from contracts.events.registry import BY_TYPE
 from contracts.schemas import examples
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.adapters.log import event_json
 from gateway.testing import (
     AgentStandIn,
@@ -222,7 +222,7 @@ async def test_while_the_market_is_away_a_customer_chats_all_the_same(
 async def test_every_open_chat_hears_of_an_alert_once_however_often_and_by_whichever_way_it_comes(
     gateway: GatewayUnderTest,
     nats_server: NatsServer,
-    identity: Identity,
+    identity: IdentityKeys,
     tokens: TokenMaker,
     records: RecordsStandIn,
     nats_client: Client,

@@ -13,7 +13,7 @@ from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMa
 from runtime.clock import FakeClock
 from runtime.connection import jetstream
 from runtime.errors import Unavailable
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.streams import ensure_streams
 
 MIB = 1024 * 1024

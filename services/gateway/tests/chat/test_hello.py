@@ -6,7 +6,7 @@ import json
 import pytest
 from nats.aio.client import Client
 
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
 from gateway.testing import (
     ChatClient,
@@ -151,7 +151,7 @@ async def test_another_frame_before_hello_closes_4502(gateway: GatewayUnderTest)
             assert await client.closed() == 4502
 
 
-async def test_no_hello_in_time_closes_4502(nats_server: NatsServer, identity: Identity) -> None:
+async def test_no_hello_in_time_closes_4502(nats_server: NatsServer, identity: IdentityKeys) -> None:
     async with (
         run_gateway(nats_server.url, identity, GatewaySettings(hello_seconds=0.1)) as gateway,
         ChatClient(gateway.url) as client,
@@ -175,7 +175,7 @@ async def test_a_role_without_a_chat_is_forbidden(gateway: GatewayUnderTest, tok
 
 
 async def test_too_many_connections_of_an_address_or_a_person_close_4504(
-    nats_server: NatsServer, identity: Identity, tokens: TokenMaker
+    nats_server: NatsServer, identity: IdentityKeys, tokens: TokenMaker
 ) -> None:
     settings = GatewaySettings(connections_per_address=3, connections_per_person=1)
     async with run_gateway(nats_server.url, identity, settings) as gateway:
@@ -190,7 +190,7 @@ async def test_too_many_connections_of_an_address_or_a_person_close_4504(
             await later.hello(tokens.visitor("v1"))
 
 
-async def test_a_blocked_address_closes_4503(nats_server: NatsServer, identity: Identity) -> None:
+async def test_a_blocked_address_closes_4503(nats_server: NatsServer, identity: IdentityKeys) -> None:
     settings = GatewaySettings.model_validate({"blocked_networks": "192.0.2.0/24, 127.0.0.0/8"})
     async with run_gateway(nats_server.url, identity, settings) as gateway, ChatClient(gateway.url) as client:
         assert await client.closed() == 4503
@@ -237,7 +237,7 @@ async def test_another_epoch_or_an_impossible_cursor_gets_a_snapshot_in_place_of
 
 
 async def test_idle_clients_that_answer_pings_stay_and_those_that_do_not_close_4012(
-    nats_server: NatsServer, identity: Identity, tokens: TokenMaker, nats_client: Client
+    nats_server: NatsServer, identity: IdentityKeys, tokens: TokenMaker, nats_client: Client
 ) -> None:
     settings = GatewaySettings(heartbeat_seconds=1.0)
     async with run_gateway(nats_server.url, identity, settings) as gateway, ChatClient(gateway.url) as alive:
@@ -275,7 +275,9 @@ async def test_a_frame_of_exactly_128_kib_is_read(gateway: GatewayUnderTest, tok
         await client.until("pong")
 
 
-async def test_a_flood_of_frames_closes_4029(nats_server: NatsServer, identity: Identity, tokens: TokenMaker) -> None:
+async def test_a_flood_of_frames_closes_4029(
+    nats_server: NatsServer, identity: IdentityKeys, tokens: TokenMaker
+) -> None:
     settings = GatewaySettings(frames_per_ten_seconds=20)
     async with run_gateway(nats_server.url, identity, settings) as gateway, ChatClient(gateway.url) as client:
         await client.hello(tokens.visitor("v1"))

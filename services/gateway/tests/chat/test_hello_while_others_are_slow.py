@@ -11,7 +11,7 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from contracts import rpc
-from gateway.adapters.identity import Identity, build_identity
+from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.domain.close_codes import CloseCode
 from gateway.ports import Visit
 from gateway.settings import GatewaySettings
@@ -42,7 +42,7 @@ class BusyMemory(MemoryStandIn):
 
 
 async def test_who_has_said_hello_is_not_sent_away_because_it_takes_long_to_let_them_in(
-    nats_server: NatsServer, identity: Identity, tokens: TokenMaker, nats_client: Client, memory: MemoryStandIn
+    nats_server: NatsServer, identity: IdentityKeys, tokens: TokenMaker, nats_client: Client, memory: MemoryStandIn
 ) -> None:
     await memory.stop()
     busy = BusyMemory(nats_client)
@@ -81,7 +81,7 @@ async def test_while_memory_is_away_a_new_visitor_is_let_in_and_writes(
 async def test_while_memory_is_away_and_the_log_is_a_window_a_young_conversation_is_whole_and_an_old_one_says_so(
     nats_server: NatsServer,
     nats_client: Client,
-    identity: Identity,
+    identity: IdentityKeys,
     tokens: TokenMaker,
     memory: MemoryStandIn,
     monkeypatch: pytest.MonkeyPatch,

@@ -11,7 +11,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact
 from contracts.events.chat import VisitorMessage
 from contracts.ids import derive_id
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
 from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
 from gateway.testing_http import Http
@@ -173,7 +173,7 @@ async def test_the_twenty_first_message_in_a_minute_is_refused_with_the_time_to_
 
 
 async def test_an_address_has_a_limit_of_its_own(
-    nats_server: NatsServer, identity: Identity, tokens: TokenMaker
+    nats_server: NatsServer, identity: IdentityKeys, tokens: TokenMaker
 ) -> None:
     settings = GatewaySettings(messages_per_address=3)
     async with run_gateway(nats_server.url, identity, settings) as gateway:
@@ -186,7 +186,7 @@ async def test_an_address_has_a_limit_of_its_own(
 
 
 async def test_an_address_may_begin_a_limited_number_of_conversations_but_go_on_with_them(
-    nats_server: NatsServer, identity: Identity, tokens: TokenMaker
+    nats_server: NatsServer, identity: IdentityKeys, tokens: TokenMaker
 ) -> None:
     settings = GatewaySettings(conversations_per_address=2)
     async with run_gateway(nats_server.url, identity, settings) as gateway, ChatClient(gateway.url) as client:

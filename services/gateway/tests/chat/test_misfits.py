@@ -4,7 +4,7 @@ import pytest
 
 from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
 from runtime.conversation import fact_of
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 pytestmark = pytest.mark.usefixtures("memory")
 MISFITS = (

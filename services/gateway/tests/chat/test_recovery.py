@@ -14,7 +14,7 @@ from contracts.events.chat import Owner, OwnerChanged, OwnerKind, Role
 from contracts.ids import answer_id
 from contracts.rpc import MessageView, TurnState
 from contracts.streams import CHAT
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.settings import GatewaySettings
 from gateway.testing import (
@@ -110,7 +110,7 @@ async def test_what_memory_alone_has_kept_is_in_the_snapshot(
 
 @pytest.mark.parametrize("distance", [MAX_STREAM_DISTANCE, -1], ids=["from the log", "from memory"])
 async def test_facts_that_arrive_while_the_gap_is_read_are_neither_lost_nor_doubled(
-    nats_server: NatsServer, identity: Identity, tokens: TokenMaker, memory: MemoryStandIn, distance: int
+    nats_server: NatsServer, identity: IdentityKeys, tokens: TokenMaker, memory: MemoryStandIn, distance: int
 ) -> None:
     async with run_gateway(nats_server.url, identity, GatewaySettings(stream_distance=distance)) as gateway:
         mine = await conversation_of(gateway, tokens)
@@ -282,7 +282,7 @@ async def test_when_the_log_is_made_anew_clients_are_told_to_come_back_and_get_a
 
 
 async def test_two_gateways_tell_their_sockets_the_same(
-    gateway: GatewayUnderTest, tokens: TokenMaker, nats_server: NatsServer, identity: Identity
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_server: NatsServer, identity: IdentityKeys
 ) -> None:
     async with run_gateway(nats_server.url, identity) as second:
         mine = await conversation_of(gateway, tokens)

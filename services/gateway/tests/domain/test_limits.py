@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.domain.limits import Limit, SlidingLog, address_key, admit
+from gateway.domain.limits import RateLimit, SlidingLog, address_key, admit
 
 
 @given(st.lists(st.floats(0, 5, allow_nan=False), max_size=60))
 def test_no_window_ever_holds_more_than_the_limit(steps: list[float]) -> None:
-    log = SlidingLog(Limit(5, 10.0))
+    log = SlidingLog(RateLimit(5, 10.0))
     now = 0.0
     admitted: list[float] = []
     for step in steps:
@@ -19,7 +19,7 @@ def test_no_window_ever_holds_more_than_the_limit(steps: list[float]) -> None:
 
 
 def test_the_wait_that_is_named_is_exactly_enough() -> None:
-    log = SlidingLog(Limit(2, 60.0))
+    log = SlidingLog(RateLimit(2, 60.0))
     assert admit(0.0, (log, "k")) == 0
     assert admit(10.0, (log, "k")) == 0
     wait = admit(15.0, (log, "k"))
@@ -29,7 +29,7 @@ def test_the_wait_that_is_named_is_exactly_enough() -> None:
 
 
 def test_a_refused_event_consumes_nothing_in_any_window() -> None:
-    tight, wide = SlidingLog(Limit(1, 60.0)), SlidingLog(Limit(3, 60.0))
+    tight, wide = SlidingLog(RateLimit(1, 60.0)), SlidingLog(RateLimit(3, 60.0))
     assert admit(0.0, (tight, "a"), (wide, "x")) == 0
     for _ in range(5):
         assert admit(1.0, (tight, "a"), (wide, "x")) > 0
@@ -39,7 +39,7 @@ def test_a_refused_event_consumes_nothing_in_any_window() -> None:
 
 
 def test_keys_do_not_share_room() -> None:
-    log = SlidingLog(Limit(1, 60.0))
+    log = SlidingLog(RateLimit(1, 60.0))
     assert admit(0.0, (log, "a")) == 0
     assert admit(0.0, (log, "b")) == 0
 

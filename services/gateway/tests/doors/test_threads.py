@@ -12,14 +12,14 @@ from contracts.events import turn
 from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id, turn_id
 from contracts.rpc import TurnState
-from gateway.doors.exchange import Ended, Event, Exchange, Outcome
+from gateway.doors.exchange import Ended, Event, Exchange, ExchangeEnd
 from gateway.doors.threads import Thread, Threads, client_message_id
 from gateway.errors import Refused, Unavailable
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn
 from runtime.testing import eventually
 
-ANA = Caller("ana", "user", "acme", "free", 4e9)
+ANA = TokenCaller("ana", "user", "acme", "free", 4e9)
 HOME = "127.0.0.1"
 
 
@@ -59,7 +59,7 @@ async def test_an_exchange_is_told_in_order_to_its_end(threads: Threads, nats_cl
     end = told[-1]
     assert isinstance(end, Ended)
     assert end.message is not None
-    assert (end.outcome, end.message.text) == (Outcome.ANSWERED, "Hello")
+    assert (end.outcome, end.message.text) == (ExchangeEnd.ANSWERED, "Hello")
 
 
 async def test_the_same_message_again_is_not_sent_and_shows_the_same_answer(
@@ -135,24 +135,24 @@ async def test_each_way_to_end_is_told(threads: Threads, nats_client: Client) ->
     await agent.append(ChatKind.SYSTEM, notice, "s")
     end = await _end(threads, conversation, asked)
     assert end.message is not None
-    assert (end.outcome, end.message.code) == (Outcome.NOTICE, "DEADLINE")
+    assert (end.outcome, end.message.code) == (ExchangeEnd.NOTICE, "DEADLINE")
 
     conversation, asked = await _begun(threads, "stopped")
     async with threads.open(ANA, conversation, address=HOME, after=asked) as thread:
         await thread.cancel(asked)
-    assert (await _end(threads, conversation, asked)).outcome is Outcome.CANCELLED
+    assert (await _end(threads, conversation, asked)).outcome is ExchangeEnd.CANCELLED
 
     conversation, asked = await _begun(threads, "people")
     agent = await _agent(nats_client, conversation)
     person = Owner(kind=OwnerKind.HUMAN, operator_id="olga", name="Olga")
     await agent.append(ChatKind.OWNER, OwnerChanged(owner=person, by="olga"), "o")
     end = await _end(threads, conversation, asked)
-    assert (end.outcome, end.owner) == (Outcome.HANDED_OFF, person)
+    assert (end.outcome, end.owner) == (ExchangeEnd.HANDED_OFF, person)
     spoken = OperatorMessage(message_id="p", client_message_id="p", text="I am here", operator_id="olga", name="Olga")
     await agent.append(ChatKind.OPERATOR, spoken, "p")
     end = await _end(threads, conversation, asked)
     assert end.message is not None
-    assert (end.outcome, end.message.text) == (Outcome.SPOKEN, "I am here")
+    assert (end.outcome, end.message.text) == (ExchangeEnd.SPOKEN, "I am here")
 
 
 async def test_a_newer_message_of_the_same_person_brings_the_answer_of_both(
@@ -165,7 +165,7 @@ async def test_a_newer_message_of_the_same_person_brings_the_answer_of_both(
     await agent.answer(second.seq, "Both")
     end = await _end(threads, conversation, asked)
     assert end.message is not None
-    assert (end.outcome, end.message.text) == (Outcome.ANSWERED, "Both")
+    assert (end.outcome, end.message.text) == (ExchangeEnd.ANSWERED, "Both")
 
 
 async def test_an_answer_to_an_older_message_does_not_end_it(threads: Threads, nats_client: Client) -> None:
@@ -183,8 +183,8 @@ async def test_an_answer_to_an_older_message_does_not_end_it(threads: Threads, n
 
 
 async def test_names_belong_to_their_user_and_company(threads: Threads) -> None:
-    bob = Caller("bob", "user", "acme", "free", 4e9)
-    other = Caller("ana", "user", "globex", "free", 4e9)
+    bob = TokenCaller("bob", "user", "acme", "free", 4e9)
+    other = TokenCaller("ana", "user", "globex", "free", 4e9)
     names = {await threads.named(who, door, "1") for who in (ANA, bob, other) for door in ("a", "b")}
     assert len(names) == 6
     conversation, _ = await _begun(threads, "mine")

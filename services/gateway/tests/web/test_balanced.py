@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import aiohttp
 import pytest
 
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
 from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker, run_gateway
 from gateway.testing_balancer import Balancer, balanced
@@ -26,7 +26,7 @@ PATIENCE = 120.0
 
 @asynccontextmanager
 async def three(
-    nats: str, identity: Identity, settings: GatewaySettings, *, forwards: bool = True
+    nats: str, identity: IdentityKeys, settings: GatewaySettings, *, forwards: bool = True
 ) -> AsyncGenerator[Balancer]:
     async with AsyncExitStack() as stack:
         gateways: list[GatewayUnderTest] = [
@@ -54,7 +54,7 @@ async def token_from(url: str, address: str) -> str:
 
 @pytest.mark.parametrize("addresses", [VISITORS, 50, 1])
 async def test_five_hundred_visitors_at_once_are_let_in_and_heard(
-    nats_server: NatsServer, identity: Identity, addresses: int
+    nats_server: NatsServer, identity: IdentityKeys, addresses: int
 ) -> None:
     # From one address they come behind a balancer that does not say whom it forwards.
     forwards = addresses > 1
@@ -101,7 +101,7 @@ async def is_refused(url: str, tokens: TokenMaker, headers: dict[str, str]) -> b
     ],
 )
 async def test_nobody_gets_further_room_by_calling_themselves_another(
-    nats_server: NatsServer, identity: Identity, tokens: TokenMaker, trusted: str, said: dict[str, str]
+    nats_server: NatsServer, identity: IdentityKeys, tokens: TokenMaker, trusted: str, said: dict[str, str]
 ) -> None:
     settings = GatewaySettings.model_validate({"messages_per_address": 3, "trusted_proxies": trusted})
     async with run_gateway(nats_server.url, identity, settings) as gateway:

@@ -13,7 +13,7 @@ import aiohttp
 import jwt
 import pytest
 
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS
 from gateway.settings import GatewaySettings
 from gateway.testing import (
@@ -137,7 +137,7 @@ async def test_what_is_nested_too_deep_to_be_handed_on_is_refused_at_the_door(ht
         assert "nest at most 64" in json.dumps(answer)
 
 
-async def test_an_address_gets_a_limited_number_of_tokens(nats_server: NatsServer, identity: Identity) -> None:
+async def test_an_address_gets_a_limited_number_of_tokens(nats_server: NatsServer, identity: IdentityKeys) -> None:
     settings = GatewaySettings(tokens_per_address=2)
     async with run_gateway(nats_server.url, identity, settings) as gateway, aiohttp.ClientSession() as session:
         call = Http(gateway.url, session)

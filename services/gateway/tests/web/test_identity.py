@@ -17,7 +17,7 @@ from jwt.algorithms import RSAAlgorithm
 from pydantic import SecretStr
 
 from gateway.adapters.identity import build_identity
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.testing import ChatClient, run_gateway
 from gateway.testing_http import Http, assert_problem
 from runtime.clock import FakeClock
@@ -121,7 +121,7 @@ async def test_a_principal_is_renewed_for_the_same_person_alone() -> None:
     clock = FakeClock()
     settings = TokenSettings(jwt_secret=SecretStr("a" * 40), principal_key=SecretStr("b" * 40))
     principals = build_identity(settings, 3600, clock).principals
-    caller = Caller(subject="ana", role="user", company="acme", plan="pro", expires=0)
+    caller = TokenCaller(subject="ana", role="user", company="acme", plan="pro", expires=0)
     old = principals.sign(caller, "c1", "es")
     await clock.advance(settings.principal_ttl * 2)
     new = principals.renewed(old, "acme")

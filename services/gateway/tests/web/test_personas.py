@@ -6,7 +6,7 @@ import aiohttp
 import jwt
 import pytest
 
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.adapters.personas import DemoPersonas
 from gateway.testing import run_gateway
 from gateway.testing_http import Http, assert_problem
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("memory")
 
 
 @pytest.fixture
-async def development(nats_server: NatsServer, identity: Identity, keys: TokenSettings) -> AsyncIterator[Http]:
+async def development(nats_server: NatsServer, identity: IdentityKeys, keys: TokenSettings) -> AsyncIterator[Http]:
     """A gateway as `nexus up` starts it."""
     personas = DemoPersonas(keys, SystemClock())
     async with run_gateway(nats_server.url, identity, personas=personas) as gateway, aiohttp.ClientSession() as session:

@@ -10,7 +10,7 @@ from nats.aio.client import Client
 
 from contracts.channels import ChatKind
 from contracts.events.chat import SystemMessage
-from gateway.adapters.identity import Identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, TokenMaker, run_gateway
 from gateway.web.transport import MAX_BUFFERED_BYTES
@@ -130,7 +130,7 @@ async def test_compression_is_not_agreed_to(gateway: GatewayUnderTest) -> None:
 
 
 async def test_only_a_trusted_proxy_says_whose_address_it_is(
-    nats_server: NatsServer, identity: Identity, tokens: TokenMaker
+    nats_server: NatsServer, identity: IdentityKeys, tokens: TokenMaker
 ) -> None:
     said = {"X-Forwarded-For": "192.0.2.7"}
     for trusted, code in (("127.0.0.1", 4503), ("", None)):

@@ -37,7 +37,7 @@ _LATE = Text(
 )
 
 
-class Actions:
+class ActionMethods:
     """One method a call."""
 
     def __init__(self, provider: MarketProvider, books: Books, wall: Clock) -> None:

@@ -11,7 +11,7 @@ from pymongo.errors import PyMongoError
 from contracts import market_rpc
 from contracts.streams import FACTS
 from contracts.tools_rpc import TOOL_OUTCOME
-from market_adapter.actions import Actions
+from market_adapter.actions import ActionMethods
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.exchange_calendar import ExchangeCalendar
 from market_adapter.adapters.live_provider import LiveProvider
@@ -28,22 +28,22 @@ from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.adapters.sample_replay import following_sessions
 from market_adapter.adapters.yahoo import Yahoo
 from market_adapter.alarms import Alarms
-from market_adapter.attending import Attendant
+from market_adapter.background_jobs import Attendant
 from market_adapter.belongings import Belongings
 from market_adapter.books import Books
 from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.handlers import list_tools, market_tools, user_tools
-from market_adapter.outcomes import Outcomes
+from market_adapter.outcomes import CallOutcomes
 from market_adapter.ports import Calendar, MarketProvider
-from market_adapter.replay import Replay
+from market_adapter.replay import SampleMover
 from market_adapter.settings import MarketSettings
 from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.portfolio import PortfolioTools
 from market_adapter.tools.trading import TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
-from market_adapter.untold import Untold
+from market_adapter.untold import UntoldAlerts
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
 from runtime.logging import masked_text
@@ -124,15 +124,15 @@ def serve_users(service: Service, provider: MarketProvider, database: Database, 
     books = Books(accounts, provider, facts, wall, provider.source)
     for method, handler in (*user_tools(provider, books, wall), *list_tools(provider, alerts, watchlists, wall)):
         service.serve(method, handler)
-    actions = Actions(provider, books, wall)
+    actions = ActionMethods(provider, books, wall)
     service.serve(market_rpc.ACTION_DECIDE, actions.decide)
     service.serve(market_rpc.ACTIONS_PENDING, actions.pending)
     service.serve(market_rpc.ACTIONS_GET, actions.known)
-    outcomes = Outcomes(
+    outcomes = CallOutcomes(
         TradingTools(provider, books, wall), AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
     )
     service.serve(TOOL_OUTCOME, outcomes.look_up)
-    untold = Untold(alerts, books)
+    untold = UntoldAlerts(alerts, books)
     service.serve(market_rpc.ALERTS_UNTOLD, untold.untold)
     service.serve(market_rpc.ALERTS_TOLD, untold.told)
     alarms = Alarms(alerts, provider, facts)
@@ -180,7 +180,7 @@ async def start_replay(
     """
     nudge = NatsNudge(service.nats)
     store = MongoSessionStore(database)
-    replay = Replay(clock, store, nudge, SystemClock(), seconds_per_bar=seconds_per_bar, moved=moved)
+    replay = SampleMover(clock, store, nudge, SystemClock(), seconds_per_bar=seconds_per_bar, moved=moved)
     await nudge.listen(replay.look)
     with store_must_answer():
         await replay.start()

@@ -19,7 +19,7 @@ from market_adapter.tools.watchlists import WatchlistTools
 LookUp = Callable[[ToolServiceRequest, CallBy], Awaitable[BaseModel | None]]
 
 
-class Outcomes:
+class CallOutcomes:
     """One look-up a tool with side effects."""
 
     def __init__(self, trading: TradingTools, alerts: AlertTools, watchlists: WatchlistTools) -> None:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from contracts.symbols import Symbol
 from contracts.text import Text
-from market_adapter.domain.bars import History
+from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.paper.account import Account, Fact, Owner
 from market_adapter.domain.paper.orders import Order
@@ -35,15 +35,15 @@ class MarketProvider(Protocol):
         """The latest price and its change."""
         ...
 
-    async def daily_history(self, symbol: Symbol, limit: int) -> History:
+    async def daily_history(self, symbol: Symbol, limit: int) -> BarHistory:
         """The last `limit` (≥ 1) daily bars as traded; fewer when there are no more."""
         ...
 
-    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """The last `limit` (≥ 1) bars of a timeframe; weekly ones in shares of the last session, others as traded."""
         ...
 
-    async def bars_since(self, symbol: Symbol, moment: datetime) -> History | None:
+    async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
         """The finest closed bars that opened at `moment` or later, as traded; None when there is none yet."""
         ...
 

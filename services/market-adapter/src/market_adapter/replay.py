@@ -19,7 +19,7 @@ POLL_SECONDS = 1.0
 """A replica that missed a nudge is behind for at most this long. It is also the pause after a failure."""
 
 
-class Replay:
+class SampleMover:
     """One replica's part in moving the sample clock."""
 
     def __init__(

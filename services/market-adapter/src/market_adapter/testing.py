@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from contracts.symbols import Symbol
 from contracts.text import Text
-from market_adapter.domain.bars import Bar, History, Split
+from market_adapter.domain.bars import Bar, BarHistory, Split
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.timeframes import Timeframe, weekly
@@ -66,21 +66,21 @@ class ScriptedProvider:
         """The newest close."""
         return quote_from_daily(await self.daily_history(symbol, 2))
 
-    async def daily_history(self, symbol: Symbol, limit: int) -> History:
+    async def daily_history(self, symbol: Symbol, limit: int) -> BarHistory:
         """The bars that are out."""
         if symbol.name not in self.all_bars:
             raise NoDataError(symbol.name, Text(es=f"{symbol} falta aquí", en=f"{symbol} is not in this script"))
         bars = self.all_bars[symbol.name][: self.today]
         last = bars[-1].session
         splits = tuple(split for split in self.splits.get(symbol.name, ()) if split.on <= last)
-        return History(symbol, self.currency, self.source, bars[-limit:], splits)
+        return BarHistory(symbol, self.currency, self.source, bars[-limit:], splits)
 
-    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """Daily or weekly."""
         history = await self.daily_history(symbol, limit)
         return weekly(history) if timeframe is Timeframe.W1 else history
 
-    async def bars_since(self, symbol: Symbol, moment: datetime) -> History | None:
+    async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
         """The daily bars that opened at `moment` or later."""
         history = await self.daily_history(symbol, 100_000)
         bars = [one for one in history.bars if one.time >= moment]
@@ -110,6 +110,6 @@ class RefusingProvider(ScriptedProvider):
         super().__init__({"AAPL": (bar(0, "1", "1", "1", "1"),)})
         self._error = error
 
-    async def daily_history(self, symbol: Symbol, limit: int) -> History:
+    async def daily_history(self, symbol: Symbol, limit: int) -> BarHistory:
         """Fails."""
         raise self._error

@@ -7,7 +7,7 @@ from typing import Any
 
 from contracts.market_rpc import ActionDecideRequest
 from contracts.rpc import Caller, ToolServiceRequest
-from market_adapter.actions import Actions
+from market_adapter.actions import ActionMethods
 from market_adapter.books import Books
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import Account, Fact, Owner
@@ -90,7 +90,7 @@ class Desk:
         self.heard = HeardFacts()
         self.memory = MemoryAccounts({}, {})
         self.books = Books(store or self.memory, provider, self.heard, self.clock, provider.source)
-        self.actions = Actions(provider, self.books, self.clock)
+        self.actions = ActionMethods(provider, self.books, self.clock)
         self.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, self.books, self.clock)}
 
     async def call(self, tool: str, call_id: str = "c1", user: str | None = "ann", **arguments: Any) -> dict[str, Any]:

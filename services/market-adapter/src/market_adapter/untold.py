@@ -12,7 +12,7 @@ from market_adapter.domain.paper.account import Account, News, Owner
 from market_adapter.domain.paper.actions import action_of
 
 
-class Untold:
+class UntoldAlerts:
     """Answers to rpc.market.alerts… calls."""
 
     def __init__(self, alerts: MongoAlerts, books: Books) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from market_adapter.actions import Actions
+from market_adapter.actions import ActionMethods
 from market_adapter.books import Books
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import OPENING_CASH
@@ -79,7 +79,7 @@ async def run_through(steps: list[tuple[Any, ...]]) -> None:
         again = Desk(provider)
         again.clock, again.heard, again.memory = desk.clock, desk.heard, left
         again.books = Books(left, provider, desk.heard, desk.clock, provider.source)
-        again.actions = Actions(provider, again.books, desk.clock)
+        again.actions = ActionMethods(provider, again.books, desk.clock)
         again.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, again.books, desk.clock)}
         desk = again
 

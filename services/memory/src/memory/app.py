@@ -27,8 +27,8 @@ from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_consumers import BusConsumers
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
-from memory.adapters.chat_log import ChatLog
-from memory.adapters.market import Market
+from memory.adapters.chat_log import StreamLog
+from memory.adapters.market import MarketClient
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_executions import MongoExecutions
@@ -49,36 +49,36 @@ from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_positions import RedisPositions
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.redis_windows import RedisWindows
-from memory.adapters.signed_principals import SignedPrincipals
+from memory.adapters.signed_principals import PrincipalCheck
 from memory.adapters.stream_figures import EVERY as STREAMS_EVERY
 from memory.adapters.stream_figures import StreamFigures
 from memory.adapters.trimmed_chat import TrimmedChat
 from memory.application.activity import Activity
-from memory.application.budgets import Budgets
-from memory.application.companies import Companies
-from memory.application.exporting import Exports
+from memory.application.budgets import BudgetBook
+from memory.application.companies import CompanyRegistry
+from memory.application.exports import Exports
 from memory.application.former import FormerConsumers
 from memory.application.handoffs import Handoffs
-from memory.application.history import Histories
+from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
 from memory.application.inbox_search import InboxSearch
 from memory.application.insights import Insights
-from memory.application.learning import Learner
+from memory.application.learner import Learner
 from memory.application.lessons import Lessons
+from memory.application.log_trimmer import Trimming
 from memory.application.memories import Memories
+from memory.application.message_search import Searching
 from memory.application.older_conversations import listed
 from memory.application.positions import Positions
 from memory.application.projection import Projection
 from memory.application.reports import Reports
-from memory.application.searching import Searching
-from memory.application.seeding import seed
-from memory.application.sweeps import Sweep
-from memory.application.trimming import Trimming
+from memory.application.seed import seed
+from memory.application.sweeps import PeriodicSweep
 from memory.application.usage import Usages
 from memory.application.webhook_table import WebhookTable
 from memory.context_parts import context_part
 from memory.desk_parts import desk_part
-from memory.domain.facts import Fact
+from memory.domain.facts import LogFact
 from memory.erasure_parts import erasure_part
 from memory.errors import StoreUnavailable
 from memory.knowledge.room import Room
@@ -102,7 +102,7 @@ POSITIONS_EVERY = 2.0
 """Seconds between looks at whether a store is still what it was."""
 
 
-class Part(Protocol):
+class ServicePart(Protocol):
     """Something with a life of its own beside the service's methods."""
 
     async def start(self) -> None:
@@ -114,14 +114,14 @@ class Part(Protocol):
         ...
 
 
-class Memory:
+class MemoryReplica:
     """One replica of memory, hung on a service: built when the bus is connected, on when the service is ready."""
 
     def __init__(
         self,
         service: Service,
         *,
-        principals: SignedPrincipals,
+        principals: PrincipalCheck,
         mongo_settings: MongoSettings,
         redis_settings: RedisSettings,
         settings: MemorySettings,
@@ -148,9 +148,9 @@ class Memory:
             clock=self._clock,
             conversations=MongoReports(self._storing),
         )
-        self._spending = Budgets(RedisBudgets(self._budgets), time.time)
+        self._spending = BudgetBook(RedisBudgets(self._budgets), time.time)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
-        service.add_check("mongodb", mongo.Ping(self._mongo))
+        service.add_check("mongodb", mongo.MongoPing(self._mongo))
         service.writes(CHAT, FACTS, KNOWLEDGE)
         service.on_start(self.build)
 
@@ -169,7 +169,7 @@ class Memory:
         facts = MongoFacts(self._database["facts"])
         conversations = MongoConversations(self._database["conversations"])
         stored_conversations = MongoConversations(self._storing["conversations"])
-        log = ChatLog(service.conversation_log, service.publisher, settings.history_deadline)
+        log = StreamLog(service.conversation_log, service.publisher, settings.history_deadline)
         floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
         projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
@@ -177,7 +177,7 @@ class Memory:
             floor=floor,
             principals=self._principals,
         )
-        market = Market(service.rpc)
+        market = MarketClient(service.rpc)
         short_term = RedisShortTerm(self._redis, self._clock)
         activity = Activity(
             store=short_term,
@@ -192,7 +192,7 @@ class Memory:
         )
         service.on_stop(room.shelves.stop)
 
-        async def take_in(facts: Sequence[Fact]) -> None:
+        async def take_in(facts: Sequence[LogFact]) -> None:
             await projection.project(facts)
             activity.note(facts)
             await room.heard(facts)
@@ -213,7 +213,7 @@ class Memory:
         windows = RedisWindows(self._redis)
         near = NearWindows(windows)
         reading = functools.partial(
-            Histories,
+            HistoryReader,
             facts=facts,
             conversations=conversations,
             windows=near,
@@ -227,7 +227,7 @@ class Memory:
         inbox = Inbox(facts=facts, conversations=conversations, searching=inbox_search, log=log, floor=floor)
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
-        companies = Companies(store=self._companies, announcements=announcements, changed=table.refresh)
+        companies = CompanyRegistry(store=self._companies, announcements=announcements, changed=table.refresh)
         await self._keep_on(
             *await webhook_parts(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
         )
@@ -311,7 +311,7 @@ class Memory:
         changes = (*room.changes(), older_lists)
         migrations.serve(service, changes, stored_format)
         context_handlers.consume(service, activity)
-        told = Sweep("settings on the bus", SETTINGS_EVERY, companies.refresh)
+        told = PeriodicSweep("settings on the bus", SETTINGS_EVERY, companies.refresh)
 
         def older() -> None:
             projection.forget()
@@ -358,21 +358,21 @@ class Memory:
             consumer,
             cache,
             *room.parts(),
-            Sweep("position of MongoDB", POSITIONS_EVERY, mongodb.look),
-            Sweep("position of Redis", POSITIONS_EVERY, redis.look),
-            Sweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
-            Sweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
-            Sweep("bounds of the log", BOUNDS_EVERY, log.refresh),
-            Sweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
-            Sweep("conversations that are due", settings.handoff_sweep, desk.sweep),
-            Sweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
-            Sweep("figures of the streams", STREAMS_EVERY, StreamFigures(service.nats, service.streams).look),
-            Sweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
-            Sweep("untold settings", settings.settings_sweep, companies.sweep),
+            PeriodicSweep("position of MongoDB", POSITIONS_EVERY, mongodb.look),
+            PeriodicSweep("position of Redis", POSITIONS_EVERY, redis.look),
+            PeriodicSweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
+            PeriodicSweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
+            PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.refresh),
+            PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
+            PeriodicSweep("conversations that are due", settings.handoff_sweep, desk.sweep),
+            PeriodicSweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
+            PeriodicSweep("figures of the streams", STREAMS_EVERY, StreamFigures(service.nats, service.streams).look),
+            PeriodicSweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
+            PeriodicSweep("untold settings", settings.settings_sweep, companies.sweep),
             told,
         )
 
-    def _trimming(self, log: ChatLog, floor: ProjectionFloor) -> Trimming:
+    def _trimming(self, log: StreamLog, floor: ProjectionFloor) -> Trimming:
         window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
         return Trimming(TrimmedChat(self._service.nats, log), floor, window)
 
@@ -387,7 +387,7 @@ class Memory:
         except StoreUnavailable as error:
             raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one") from error
 
-    async def _keep_on(self, *parts: Part) -> None:
+    async def _keep_on(self, *parts: ServicePart) -> None:
         for part in parts:
             await part.start()
             self._service.on_stop(part.stop)

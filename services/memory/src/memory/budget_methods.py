@@ -10,8 +10,8 @@ from contracts.memory_rpc import (
     BudgetSettled,
     BudgetSettleRequest,
 )
-from memory.application.budgets import Budgets
-from memory.context_ports import Knowledge
+from memory.application.budgets import BudgetBook
+from memory.context_ports import PassageSearch
 from memory.handlers import answering
 from runtime.service import Service
 
@@ -19,7 +19,7 @@ from runtime.service import Service
 class BudgetMethods:
     """Reserve before a model call, settle after it."""
 
-    def __init__(self, budgets: Budgets, knowledge: Knowledge) -> None:
+    def __init__(self, budgets: BudgetBook, knowledge: PassageSearch) -> None:
         self._budgets = budgets
         self._knowledge = knowledge
 
@@ -42,7 +42,7 @@ class BudgetMethods:
         return BudgetSettled(settled=await self._budgets.settle(request))
 
 
-def serve(service: Service, budgets: Budgets, knowledge: Knowledge) -> None:
+def serve(service: Service, budgets: BudgetBook, knowledge: PassageSearch) -> None:
     """Serves both."""
     methods = BudgetMethods(budgets, knowledge)
     service.serve(BUDGET_RESERVE, answering(methods.reserve))

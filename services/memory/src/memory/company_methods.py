@@ -13,7 +13,7 @@ from contracts.company_rpc import (
     SightingsReply,
 )
 from memory.adapters.mongo_sightings import MongoSightings
-from memory.application.companies import Companies
+from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
 from memory.handlers import answering
 from runtime.clock import Clock
@@ -21,7 +21,9 @@ from runtime.mongo import Database
 from runtime.service import Service
 
 
-def serve(service: Service, companies: Companies, deletion: CompanyDeletion, database: Database, clock: Clock) -> None:
+def serve(
+    service: Service, companies: CompanyRegistry, deletion: CompanyDeletion, database: Database, clock: Clock
+) -> None:
     """Serves them."""
     sightings = MongoSightings(database["sightings"])
 

@@ -19,13 +19,13 @@ from contracts.events.market import ActionDecided
 from contracts.memory_rpc import UserRef
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.application.activity import Activity
-from memory.application.contexts import Contexts
+from memory.application.contexts import ContextBuilder
 from memory.application.talk import Talks
 from memory.domain.short_term import Happening
 from memory.handlers import answering, fact_owner, take_in
 from runtime.clock import Clock
 from runtime.outcomes import Ack, DeadLetter, Outcome
-from runtime.pulling import Delivery
+from runtime.pull_worker import Delivery
 from runtime.service import Service
 
 ACTION_DECIDED = "action.decided.v1"
@@ -51,7 +51,7 @@ async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecid
     return Ack()
 
 
-def serve(service: Service, contexts: Contexts, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
+def serve(service: Service, contexts: ContextBuilder, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
     """The methods that memory serves for a customer's turn."""
     methods = ContextMethods(contexts, talks, short_term, clock)
     service.serve(CONTEXT, answering(methods.context))
@@ -64,7 +64,7 @@ def serve(service: Service, contexts: Contexts, talks: Talks, short_term: RedisS
 class ContextMethods:
     """What a turn of a customer asks memory for."""
 
-    def __init__(self, contexts: Contexts, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
+    def __init__(self, contexts: ContextBuilder, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
         self._contexts = contexts
         self._talks = talks
         self._short_term = short_term

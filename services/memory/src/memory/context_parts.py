@@ -1,18 +1,18 @@
 """A customer's context: what it is built from, and its methods."""
 
 from memory import context_handlers
-from memory.adapters.chat_log import ChatLog
-from memory.adapters.market import Market
+from memory.adapters.chat_log import StreamLog
+from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_summaries import MongoSummaries
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.tool_catalogue import ToolCatalogue
-from memory.application.contexts import Contexts
-from memory.application.history import Histories
+from memory.application.contexts import ContextBuilder
+from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.application.talk import Talks
-from memory.context_ports import Knowledge
+from memory.context_ports import PassageSearch
 from runtime.clock import Clock
 from runtime.mongo import Database
 from runtime.service import Service
@@ -22,12 +22,12 @@ def context_part(
     service: Service,
     database: Database,
     memories: Memories,
-    histories: Histories,
+    histories: HistoryReader,
     short_term: RedisShortTerm,
-    knowledge: Knowledge,
+    knowledge: PassageSearch,
     *,
-    market: Market,
-    log: ChatLog,
+    market: MarketClient,
+    log: StreamLog,
     clock: Clock,
     seconds: float,
 ) -> None:
@@ -40,7 +40,7 @@ def context_part(
         market=market,
         log=log,
     )
-    contexts = Contexts(
+    contexts = ContextBuilder(
         memories=memories,
         talks=talks,
         short_term=short_term,

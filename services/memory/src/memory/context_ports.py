@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Protocol
 
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 
 
-class Knowledge(Protocol):
+class PassageSearch(Protocol):
     """What the company says."""
 
     async def ask(self, company: str, query: KnowledgeQuery) -> KnowledgeFound:
@@ -17,7 +17,7 @@ class Knowledge(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUse:
+class PastToolCall:
     """A tool call of a conversation, and the symbols that its arguments name."""
 
     at: datetime
@@ -30,7 +30,7 @@ class StoredSummary:
     """A summary of every message up to a position."""
 
     text: str
-    up_to: Position
+    up_to: LogPosition
     messages: int
     version: str
     at: datetime

@@ -29,11 +29,11 @@ from memory.application.desk import Desk, DeskStore
 from memory.application.inbox import Inbox
 from memory.application.rating_question import RatingQuestion
 from memory.domain.desk import RESOLVED, Update
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.handlers import answering, fact_owner, take_in
 from runtime.direct import StoredFact
 from runtime.outcomes import Ack, DeadLetter, Outcome
-from runtime.pulling import Delivery
+from runtime.pull_worker import Delivery
 from runtime.service import Service
 
 UPDATES, NOTE_CONSUMER = "memory-updates", "memory-notes"
@@ -92,7 +92,7 @@ def consume(service: Service, desk: Desk, question: RatingQuestion) -> None:
 
 
 async def take_update(
-    desk: Desk, subject: str, place: Position, event: CloudEvent[ConversationUpdated]
+    desk: Desk, subject: str, place: LogPosition, event: CloudEvent[ConversationUpdated]
 ) -> Ack | DeadLetter:
     """What was done with a conversation, into its state."""
     owner = fact_owner(UPDATED, subject)
@@ -104,7 +104,7 @@ async def take_update(
     return Ack()
 
 
-async def take_note(desk: Desk, subject: str, place: Position, event: CloudEvent[NoteAdded]) -> Ack | DeadLetter:
+async def take_note(desk: Desk, subject: str, place: LogPosition, event: CloudEvent[NoteAdded]) -> Ack | DeadLetter:
     """A note, into the conversation's notes."""
     owner = fact_owner(NOTED, subject)
     if owner is None:
@@ -113,10 +113,10 @@ async def take_note(desk: Desk, subject: str, place: Position, event: CloudEvent
     return Ack()
 
 
-def place_of(stored: StoredFact) -> Position:
+def place_of(stored: StoredFact) -> LogPosition:
     """Where a fact stands that is read again."""
-    return Position(int(stored.time.timestamp() * 1000), stored.seq)
+    return LogPosition(int(stored.time.timestamp() * 1000), stored.seq)
 
 
-def _place(delivery: Delivery) -> Position:
-    return Position(int(delivery.stored_at * 1000), delivery.seq)
+def _place(delivery: Delivery) -> LogPosition:
+    return LogPosition(int(delivery.stored_at * 1000), delivery.seq)

@@ -2,7 +2,7 @@
 
 from contracts.streams import FACTS
 from memory import desk_handlers
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.desk_facts import BusDeskFacts
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
@@ -23,7 +23,7 @@ def desk_part(
     storing: Database,
     companies: MongoCompanies,
     inbox: Inbox,
-    log: ChatLog,
+    log: StreamLog,
     floor: ProjectionFloor,
 ) -> Desk:
     """Serves and follows the desk; `asked`, `storing`: the database as methods and as consumers speak to it."""

@@ -3,13 +3,13 @@
 from memory import company_methods
 from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
-from memory.application.companies import Companies
+from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
-from memory.application.forgetting import Forgetting
+from memory.application.user_deletion import UserDeletion
 from memory.knowledge.room import Room
 from runtime.clock import Clock
 from runtime.mongo import Database
@@ -21,16 +21,16 @@ def erasure_part(
     database: Database,
     cache: CacheErasure,
     room: Room,
-    companies: Companies,
+    companies: CompanyRegistry,
     *,
-    log: ChatLog,
+    log: StreamLog,
     floor: ProjectionFloor,
     clock: Clock,
-) -> Forgetting:
+) -> UserDeletion:
     """Serves the deletion of companies; returns what deletes users."""
     store, bus = MongoErasure(database, room.forget_conversations), StreamErasure(service.nats)
     deletion = CompanyDeletion(companies, room.forget, bus, store)
     company_methods.serve(service, companies, deletion, database, clock)
-    return Forgetting(
+    return UserDeletion(
         store=store, bus=bus, cache=cache, others=OtherServices(service.rpc), log=log, floor=floor, clock=clock
     )

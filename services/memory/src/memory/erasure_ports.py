@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Erasure:
     user: str
     conversations: tuple[str, ...]
     at: datetime
-    up_to: Position
+    up_to: LogPosition
 
 
 class CompanyEraser(Protocol):

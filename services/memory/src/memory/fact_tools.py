@@ -17,10 +17,10 @@ from contracts.events.chat import Role
 from contracts.memory_rpc import QUEUE, fact_id
 from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools_rpc import MEMORY_OUTCOME, ToolOutcome
-from memory.adapters.chat_log import ChatLog
-from memory.application.history import Histories
+from memory.adapters.chat_log import StreamLog
+from memory.application.history import HistoryReader
 from memory.application.memories import Memories
-from memory.domain.fact_changes import Change, forget, is_said, remember, update
+from memory.domain.fact_changes import MemoryChange, forget, is_said, remember, update
 from memory.domain.long_term.concepts import plain
 from memory.domain.remembered import Remembered
 from memory.errors import MemoryFault
@@ -88,7 +88,7 @@ class ChangeData(Snake):
     as_of: datetime
 
 
-def serve(service: Service, memories: Memories, histories: Histories, log: ChatLog, clock: Clock) -> None:
+def serve(service: Service, memories: Memories, histories: HistoryReader, log: StreamLog, clock: Clock) -> None:
     """The tools that change what is remembered."""
     tools = FactTools(memories, histories, log, clock)
     service.serve(REMEMBER, _answering(tools.remember))
@@ -100,7 +100,7 @@ def serve(service: Service, memories: Memories, histories: Histories, log: ChatL
 class FactTools:
     """Changes of single facts, for a model that acts for its user."""
 
-    def __init__(self, memories: Memories, histories: Histories, log: ChatLog, clock: Clock) -> None:
+    def __init__(self, memories: Memories, histories: HistoryReader, log: StreamLog, clock: Clock) -> None:
         self._memories = memories
         self._histories = histories
         self._log = log
@@ -158,7 +158,7 @@ class FactTools:
             )
 
     async def _changed(
-        self, request: ToolServiceRequest, change: Callable[[Remembered, datetime], Change | None]
+        self, request: ToolServiceRequest, change: Callable[[Remembered, datetime], MemoryChange | None]
     ) -> ToolServiceData:
         caller = request.caller
         if caller.user_id is None:
@@ -166,7 +166,7 @@ class FactTools:
                 ToolCode.EXECUTION_ERROR, "nobody is signed in: there is nobody to remember", reason="no_user"
             )
         now = self._clock.now()
-        made: list[Change] = []
+        made: list[MemoryChange] = []
 
         def apply(held: Remembered) -> Remembered:
             found = change(held, now)
@@ -177,7 +177,7 @@ class FactTools:
 
         # Under the same call's id it takes effect once; asked again, it is told without what it changed.
         await self._memories.change(caller.company_id, caller.user_id, apply, request=request.call_id)
-        done = made[0] if made else Change(Remembered(), ())
+        done = made[0] if made else MemoryChange(Remembered(), ())
         data = ChangeData(
             facts=[FactData(id=fact_id(one), fact=one) for one in done.facts],
             ended=[FactData(id=fact_id(one), fact=one) for one in done.ended],

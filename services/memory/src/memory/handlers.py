@@ -55,10 +55,10 @@ from contracts.rpc import (
 )
 from contracts.streams import FACTS
 from memory.adapters.mongo_executions import MongoExecutions
-from memory.application.companies import Companies
-from memory.application.history import Histories
+from memory.application.companies import CompanyRegistry
+from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
-from memory.context_ports import Knowledge
+from memory.context_ports import PassageSearch
 from memory.domain.company import BadSettingsError
 from memory.domain.conversation import STATES
 from memory.domain.facts import without_principal
@@ -83,7 +83,7 @@ from runtime.batch_worker import BatchWorker, each
 from runtime.consumers import ConsumerSpec
 from runtime.errors import ReadFailed, RpcError
 from runtime.outcomes import Ack, DeadLetter, Outcome
-from runtime.pulling import Delivery
+from runtime.pull_worker import Delivery
 from runtime.service import Service
 
 CALL_COMPLETED = "tools.call.completed.v1"
@@ -110,7 +110,9 @@ CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
 """What the use cases raise, as the codes of the contract; the first that fits counts."""
 
 
-def serve(service: Service, histories: Histories, inbox: Inbox, companies: Companies, knowledge: Knowledge) -> None:
+def serve(
+    service: Service, histories: HistoryReader, inbox: Inbox, companies: CompanyRegistry, knowledge: PassageSearch
+) -> None:
     """The methods that memory serves."""
     conversations = ConversationMethods(histories, inbox, knowledge)
     settings = CompanyMethods(companies)
@@ -179,7 +181,7 @@ def answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[Requ
 class ConversationMethods:
     """Reads of conversations."""
 
-    def __init__(self, histories: Histories, inbox: Inbox, knowledge: Knowledge) -> None:
+    def __init__(self, histories: HistoryReader, inbox: Inbox, knowledge: PassageSearch) -> None:
         self._histories = histories
         self._inbox = inbox
         self._knowledge = knowledge
@@ -294,7 +296,7 @@ def _aware(at: datetime | None) -> datetime | None:
 class CompanyMethods:
     """Company settings."""
 
-    def __init__(self, companies: Companies) -> None:
+    def __init__(self, companies: CompanyRegistry) -> None:
         self._companies = companies
 
     async def get(self, request: CompanyRequest) -> CompanyReply:

@@ -10,7 +10,7 @@ from memory.application.insights import Insights
 from memory.domain.rating import Rating
 from memory.handlers import answering, fact_owner, take_in
 from runtime.outcomes import Ack, DeadLetter, Later, Outcome
-from runtime.pulling import Delivery
+from runtime.pull_worker import Delivery
 from runtime.service import Service
 
 FEEDBACK_GIVEN = "feedback.given.v1"

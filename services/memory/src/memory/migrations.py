@@ -16,7 +16,7 @@ from runtime.store_format import release
 
 
 @dataclass(frozen=True)
-class Change:
+class MigrationStep:
     """One migration. `left`: how many documents wait for it; `some` changes the next few."""
 
     name: str
@@ -29,7 +29,7 @@ class Change:
         return Migration(name=self.name, what=self.what, left=await self.left())
 
 
-def serve(service: Service, changes: tuple[Change, ...], store_format: int) -> None:
+def serve(service: Service, changes: tuple[MigrationStep, ...], store_format: int) -> None:
     """Answers for as long as the service runs."""
 
     async def all_of(_: MigrationsRequest) -> MigrationsReply:

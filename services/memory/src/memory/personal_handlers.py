@@ -26,16 +26,16 @@ from contracts.memory_rpc import (
 )
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.adapters.mongo_executions import MongoExecutions
-from memory.application.budgets import Budgets
-from memory.application.exporting import Exports
-from memory.application.forgetting import Forgetting
-from memory.application.learning import Learner
+from memory.application.budgets import BudgetBook
+from memory.application.exports import Exports
+from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.application.usage import Usages
+from memory.application.user_deletion import UserDeletion
 from memory.handlers import CALL_COMPLETED, EXECUTIONS, answering, fact_owner, record, take_in
 from memory.ports import Spent
 from runtime.outcomes import Ack, DeadLetter, Outcome
-from runtime.pulling import Delivery
+from runtime.pull_worker import Delivery
 from runtime.service import Service
 
 USAGE_RECORDED = "usage.recorded.v1"
@@ -78,7 +78,7 @@ async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallComple
 
 
 def serve(
-    service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: Forgetting, usages: Usages
+    service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: UserDeletion, usages: Usages
 ) -> None:
     """The methods that memory serves for users and admins."""
     personal = PersonalMethods(memories, learner, exports, forgetting, usages)
@@ -90,7 +90,7 @@ def serve(
     service.serve(USER_FORGET, answering(personal.forget))
 
 
-def consume(service: Service, usages: Usages, budgets: Budgets) -> None:
+def consume(service: Service, usages: Usages, budgets: BudgetBook) -> None:
     """The facts that are counted, and settle what was reserved for them."""
 
     async def take(delivery: Delivery, event: CloudEvent[UsageRecorded]) -> Outcome:
@@ -118,7 +118,7 @@ async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) 
     return Ack()
 
 
-async def settle(budgets: Budgets, subject: str, event: CloudEvent[UsageRecorded]) -> Ack:
+async def settle(budgets: BudgetBook, subject: str, event: CloudEvent[UsageRecorded]) -> Ack:
     """What a call used, in the place of what was reserved for it."""
     owner = fact_owner(USAGE_RECORDED, subject)
     if owner is not None:
@@ -149,7 +149,7 @@ class PersonalMethods:
     """What is remembered of a user, and what a company used."""
 
     def __init__(
-        self, memories: Memories, learner: Learner, exports: Exports, forgetting: Forgetting, usages: Usages
+        self, memories: Memories, learner: Learner, exports: Exports, forgetting: UserDeletion, usages: Usages
     ) -> None:
         self._memories = memories
         self._learner = learner

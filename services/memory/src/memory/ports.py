@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Generic, Protocol, TypeVar
 
-from memory.domain.recent import Window
+from memory.domain.recent import RecentMessages
 from memory.domain.remembered import Remembered
 
 ItemT = TypeVar("ItemT")
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[ItemT]):
+class PageOf(Generic[ItemT]):
     """Some items, and the cursor of the next page (None: this is the last)."""
 
     items: list[ItemT]
@@ -32,11 +32,11 @@ class InboxFilter:
 class RecentWindows(Protocol):
     """A cache of windows; losing any of it costs time, never truth."""
 
-    async def get(self, era: int, company: str, conversation: str) -> Window | None:
+    async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
         """The window, or None when there is none (or the cache is away)."""
         ...
 
-    def keep(self, era: int, company: str, conversation: str, window: Window) -> None:
+    def keep(self, era: int, company: str, conversation: str, window: RecentMessages) -> None:
         """Keeps it, later and perhaps."""
         ...
 

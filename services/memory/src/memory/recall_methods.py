@@ -8,9 +8,9 @@ from contracts.envelope import Snake
 from contracts.errors import ToolCode
 from contracts.memory_rpc import QUEUE
 from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
-from memory.application.searching import Recalled, Recollection, Searching
+from memory.application.message_search import Recalled, Recollection, Searching
 from memory.domain.recall.excerpts import excerpt
-from memory.domain.recall.index import Passage
+from memory.domain.recall.index import IndexedMessage
 from memory.errors import MemoryFault
 from runtime.errors import RpcError
 from runtime.service import Service
@@ -22,7 +22,7 @@ LONGEST = 1_000
 NEIGHBOUR = 240
 
 
-class SearchArguments(Snake):
+class MessageSearchArguments(Snake):
     """Input of search_memory."""
 
     query: str = Field(min_length=1, max_length=500)
@@ -43,7 +43,7 @@ class SupersededData(Snake):
     by: str | None
 
 
-class PassageData(Snake):
+class FoundMessageData(Snake):
     """One message. `speaker`: user, assistant or operator; `score` compares within one answer; `superseded` is null
     for what may still be true."""
 
@@ -57,10 +57,10 @@ class PassageData(Snake):
     superseded: SupersededData | None
 
 
-class SearchData(Snake):
+class MessageSearchData(Snake):
     """Output of search_memory, best first. `searched`: messages looked at; `complete`: they are all there are."""
 
-    passages: list[PassageData]
+    passages: list[FoundMessageData]
     searched: int
     complete: bool
     source: str = SOURCE
@@ -78,7 +78,7 @@ def serve(service: Service, searching: Searching) -> None:
                 reason="no_user",
             )  # fmt: skip
         try:
-            asked = SearchArguments.model_validate(request.arguments)
+            asked = MessageSearchArguments.model_validate(request.arguments)
         except ValidationError as error:
             fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
             raise RpcError(ToolCode.VALIDATION_ERROR, f"search_memory: {fields}") from error
@@ -93,8 +93,8 @@ def serve(service: Service, searching: Searching) -> None:
     service.serve(SEARCH_MEMORY, search)
 
 
-def _data(found: Recollection, query: str) -> SearchData:
-    return SearchData(
+def _data(found: Recollection, query: str) -> MessageSearchData:
+    return MessageSearchData(
         passages=[_passage(one, query) for one in found.passages],
         searched=found.searched,
         complete=found.complete,
@@ -102,9 +102,9 @@ def _data(found: Recollection, query: str) -> SearchData:
     )
 
 
-def _passage(one: Recalled, query: str) -> PassageData:
+def _passage(one: Recalled, query: str) -> FoundMessageData:
     passage, past = one.found.passage, one.past
-    return PassageData(
+    return FoundMessageData(
         text=excerpt(passage.text, query, LONGEST),
         time=passage.at,
         conversation_id=passage.conversation,
@@ -118,7 +118,7 @@ def _passage(one: Recalled, query: str) -> PassageData:
     )
 
 
-def _neighbour(passage: Passage | None, query: str) -> NeighbourData | None:
+def _neighbour(passage: IndexedMessage | None, query: str) -> NeighbourData | None:
     if passage is None:
         return None
     return NeighbourData(speaker=passage.speaker, text=excerpt(passage.text, query, NEIGHBOUR))

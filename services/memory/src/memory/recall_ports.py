@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory.domain.keys import Position
-from memory.domain.recall.index import Passage
+from memory.domain.keys import LogPosition
+from memory.domain.recall.index import IndexedMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,12 +12,12 @@ class Talk:
     """A conversation of a person, and where its newest fact stands."""
 
     conversation: str
-    latest: Position
+    latest: LogPosition
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ConversationPage:
     """One page of a conversation. `up_to`: where its last message stands; None: there is no further one."""
 
-    passages: Sequence[Passage]
-    up_to: Position | None
+    passages: Sequence[IndexedMessage]
+    up_to: LogPosition | None

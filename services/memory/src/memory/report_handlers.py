@@ -17,7 +17,7 @@ from memory.application.reports import Reports
 from memory.domain.rating import Satisfaction
 from memory.handlers import answering, fact_owner, take_in
 from runtime.outcomes import Ack, DeadLetter, Outcome
-from runtime.pulling import Delivery
+from runtime.pull_worker import Delivery
 from runtime.service import Service
 
 CONVERSATION_RATED = "conversation.rated.v1"

@@ -1,7 +1,7 @@
 """One memory process around the replica: settings from the environment, health, drain."""
 
-from memory.adapters.signed_principals import SignedPrincipals
-from memory.app import Memory
+from memory.adapters.signed_principals import PrincipalCheck
+from memory.app import MemoryReplica
 from memory.settings import MemorySettings
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service
@@ -12,9 +12,9 @@ async def main() -> None:
     """Memory as the environment says, until it is told to end."""
     dev, settings = DevSettings(), MemorySettings()
     service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host, marks=MarkSettings())
-    Memory(
+    MemoryReplica(
         service,
-        principals=SignedPrincipals(PrincipalVerifier(TokenSettings())),
+        principals=PrincipalCheck(PrincipalVerifier(TokenSettings())),
         mongo_settings=MongoSettings(),
         redis_settings=RedisSettings(),
         settings=settings,

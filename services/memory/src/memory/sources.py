@@ -15,15 +15,15 @@ from contracts.streams import CHAT, FACTS
 from memory import context_handlers, desk_handlers, handlers, insight_handlers, personal_handlers, report_handlers
 from memory.adapters import desk_facts
 from memory.adapters.chat_consumer import DURABLE
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.application.activity import Activity
-from memory.application.budgets import Budgets
+from memory.application.budgets import BudgetBook
 from memory.application.desk import Desk
 from memory.application.insights import Insights
-from memory.application.learning import Learner
+from memory.application.learner import Learner
 from memory.application.lessons import Lessons
-from memory.application.positions import Source, all_or_one_by_one, one_by_one
+from memory.application.positions import ProjectionSource, all_or_one_by_one, one_by_one
 from memory.application.projection import Projection
 from memory.application.reports import Reports
 from memory.application.usage import Usages
@@ -39,7 +39,7 @@ PROJECTION = f"{CHAT.name}/{DURABLE}"
 
 
 def in_mongodb(
-    log: ChatLog,
+    log: StreamLog,
     projection: Projection,
     executions: MongoExecutions,
     usages: Usages,
@@ -49,7 +49,7 @@ def in_mongodb(
     lessons: Lessons,
     room: Room,
     desk: Desk,
-) -> tuple[Source, ...]:
+) -> tuple[ProjectionSource, ...]:
     """The sources of MongoDB."""
 
     async def project(stored: Sequence[StoredFact]) -> None:
@@ -78,9 +78,9 @@ def in_mongodb(
             await lessons.take(fact)
 
     return (
-        Source(CHAT.name, DURABLE, CHAT_ALL, project_again, holds=holds),
+        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, project_again, holds=holds),
         # After the conversations, which it reads.
-        Source(
+        ProjectionSource(
             CHAT.name, DURABLE, personal_handlers.TURN_ANSWERED, _one_by_one(learn), kept_as=personal_handlers.LEARNING
         ),
         _facts(
@@ -99,7 +99,7 @@ def in_mongodb(
             personal_handlers.USAGE_COUNTED,
             _each(CloudEvent[UsageRecorded], lambda s, e: personal_handlers.count(usages, s, e)),
         ),
-        Source(FACTS.name, knowledge_room.DURABLE, knowledge_room.SUBJECT, _one_by_one(room.again)),
+        ProjectionSource(FACTS.name, knowledge_room.DURABLE, knowledge_room.SUBJECT, _one_by_one(room.again)),
         _facts(
             insight_handlers.FEEDBACK_GIVEN,
             insight_handlers.RATINGS,
@@ -115,13 +115,13 @@ def in_mongodb(
     )
 
 
-def of_earlier_releases(in_mongodb: Sequence[Source]) -> tuple[Source, ...]:
+def of_earlier_releases(in_mongodb: Sequence[ProjectionSource]) -> tuple[ProjectionSource, ...]:
     """Those whose facts came through a consumer of their own once (application/former), which had the name that the
     store keeps them under."""
     return tuple(replace(source, durable=source.kept_as) for source in in_mongodb if source.kept_as)
 
 
-def in_redis(log: ChatLog, activity: Activity, budgets: Budgets) -> tuple[Source, ...]:
+def in_redis(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[ProjectionSource, ...]:
     """The sources of Redis; windows need none, for each says how far it reaches."""
 
     async def note(stored: StoredFact) -> None:
@@ -133,7 +133,7 @@ def in_redis(log: ChatLog, activity: Activity, budgets: Budgets) -> tuple[Source
         await one_by_one(stored, note)
 
     return (
-        Source(CHAT.name, DURABLE, CHAT_ALL, note_all, kept=KEPT),
+        ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, note_all, kept=KEPT),
         _facts(
             context_handlers.ACTION_DECIDED,
             context_handlers.ACTIONS,
@@ -155,8 +155,8 @@ def _facts(
     again: Callable[[Sequence[StoredFact]], Awaitable[None]],
     kept: timedelta | None = None,
     kept_as: str = "",
-) -> Source:
-    return Source(FACTS.name, durable, f"{event}.>", again, kept, kept_as=kept_as)
+) -> ProjectionSource:
+    return ProjectionSource(FACTS.name, durable, f"{event}.>", again, kept, kept_as=kept_as)
 
 
 def _one_by_one(

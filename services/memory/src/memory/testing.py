@@ -27,13 +27,13 @@ from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
 from contracts.rpc import Rpc
 from contracts.streams import CHAT
-from memory.adapters.signed_principals import SignedPrincipals
-from memory.app import Memory
+from memory.adapters.signed_principals import PrincipalCheck
+from memory.app import MemoryReplica
 from memory.settings import MemorySettings
 from runtime.clock import Clock
 from runtime.connection import connect
 from runtime.principals import PrincipalSigner, PrincipalVerifier
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import ReplyT, RequestT, RpcClient, RpcServer
 from runtime.service import Service
 from runtime.settings import DevSettings, DrainSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
@@ -76,9 +76,9 @@ async def replica(
     """One replica of memory for the length of the block; `settings` are MemorySettings by field name."""
     caller = await connect(NatsSettings(url=servers.nats), name="test")
     service = Service("memory", nats=NatsSettings(url=servers.nats), drain=DrainSettings(deadline=5))
-    Memory(
+    MemoryReplica(
         service,
-        principals=SignedPrincipals(PrincipalVerifier(TOKENS)),
+        principals=PrincipalCheck(PrincipalVerifier(TOKENS)),
         mongo_settings=MongoSettings(url=servers.mongo, database=servers.database),
         redis_settings=RedisSettings(url=servers.redis),
         settings=MemorySettings.model_validate({"history_deadline": 15.0, "positions_sweep": 2.0} | settings),

@@ -6,15 +6,15 @@ from memory import channel_methods
 from memory.adapters.chatwoot_api import ChatwootApi
 from memory.adapters.redis_echoes import RedisEchoes
 from memory.adapters.webhook_changes import WebhookChanges
+from memory.adapters.webhook_client import WebhookPosting
 from memory.adapters.webhook_feed import WebhookFeed
-from memory.adapters.webhook_posting import WebhookPosting
 from memory.application.channel_delivery import ChannelDelivery
-from memory.application.companies import Companies
-from memory.application.sweeps import Sweep
+from memory.application.companies import CompanyRegistry
+from memory.application.sweeps import PeriodicSweep
 from memory.application.webhook_delivery import Deliveries
 from memory.application.webhook_table import WebhookTable
 from memory.settings import MemorySettings
-from runtime.pulling import PullWorker
+from runtime.pull_worker import PullWorker
 from runtime.service import Service
 
 DELIVERY_LEASE = 15.0
@@ -27,11 +27,11 @@ async def webhook_parts(
     service: Service,
     settings: MemorySettings,
     table: WebhookTable,
-    companies: Companies,
+    companies: CompanyRegistry,
     echoes: RedisEchoes,
     *,
     local: bool,
-) -> tuple[WebhookFeed, WebhookChanges, Sweep]:
+) -> tuple[WebhookFeed, WebhookChanges, PeriodicSweep]:
     """What has a life of its own; the worker that delivers is added to the service."""
     feed = WebhookFeed(service.nats, table)
     table.changed = feed.follow
@@ -60,4 +60,4 @@ async def webhook_parts(
 
     await look()
     service.watch("webhooks", feed.still)
-    return feed, WebhookChanges(service.nats, table), Sweep("webhooks", EVERY, look)
+    return feed, WebhookChanges(service.nats, table), PeriodicSweep("webhooks", EVERY, look)

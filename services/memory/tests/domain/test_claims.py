@@ -7,9 +7,9 @@ import pytest
 from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.claims import claims, replaces, statements
 from memory.domain.outdated import Outdated
-from memory.domain.recall.index import Passage
+from memory.domain.recall.index import IndexedMessage
 from memory.domain.remembered import Remembered, corrected
-from memory.domain.stated import told
+from memory.domain.statements import told
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 
@@ -124,8 +124,8 @@ def test_a_note_that_the_user_wrote_down_is_dated_too_and_what_is_taken_out_leav
     assert (past.value, past.since) == ("I live in Lima", DAY)
 
 
-def passage(number: int, text: str, speaker: str = "user") -> Passage:
-    return Passage(f"m{number}", "c", number, speaker, text, DAY + timedelta(days=number))
+def passage(number: int, text: str, speaker: str = "user") -> IndexedMessage:
+    return IndexedMessage(f"m{number}", "c", number, speaker, text, DAY + timedelta(days=number))
 
 
 def test_a_passage_is_history_since_the_newest_of_what_replaced_it() -> None:

@@ -19,12 +19,12 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
-from memory.domain.conversation import Conversation, Person, fold
-from memory.domain.facts import Fact
-from memory.domain.keys import Position
+from memory.domain.conversation import InboxConversation, Person, fold
+from memory.domain.facts import LogFact
+from memory.domain.keys import LogPosition
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
-NOWHERE = Position(1, 0)
+NOWHERE = LogPosition(1, 0)
 PEOPLE = {f"e{seq}": Person(f"person-{seq}", "visitor") for seq in range(1, 40, 3)}
 
 
@@ -50,9 +50,9 @@ def data_of(kind: ChatKind, seq: int, variant: int) -> ChatData:
             return RunCancelled(turn_id="t", basis=1, by="v1")
 
 
-def fact(kind: ChatKind, seq: int, variant: int = 0) -> Fact:
+def fact(kind: ChatKind, seq: int, variant: int = 0) -> LogFact:
     at = START + timedelta(minutes=seq)
-    return Fact("acme", "c1", kind, Position(1, seq), f"e{seq}", at, at, data_of(kind, seq, variant), b"")
+    return LogFact("acme", "c1", kind, LogPosition(1, seq), f"e{seq}", at, at, data_of(kind, seq, variant), b"")
 
 
 histories = st.lists(st.tuples(st.sampled_from(ChatKind), st.integers(0, 5)), min_size=1, max_size=30).map(
@@ -60,18 +60,18 @@ histories = st.lists(st.tuples(st.sampled_from(ChatKind), st.integers(0, 5)), mi
 )
 
 
-def at_rest(state: Conversation) -> Conversation:
+def at_rest(state: InboxConversation) -> InboxConversation:
     """The state once its projection has settled, so that only what it says is compared."""
-    return fold(state, [], Position(9, 0), {})
+    return fold(state, [], LogPosition(9, 0), {})
 
 
 @settings(deadline=None)
 @given(histories, st.integers(0, 2**32))
-def test_order_does_not_matter_but_for_visits(facts: list[Fact], seed: int) -> None:
+def test_order_does_not_matter_but_for_visits(facts: list[LogFact], seed: int) -> None:
     shuffled = list(facts)
     random.Random(seed).shuffle(shuffled)
-    straight = at_rest(fold(Conversation("acme", "c1"), facts, NOWHERE, PEOPLE))
-    mixed = at_rest(fold(Conversation("acme", "c1"), shuffled, NOWHERE, PEOPLE))
+    straight = at_rest(fold(InboxConversation("acme", "c1"), facts, NOWHERE, PEOPLE))
+    mixed = at_rest(fold(InboxConversation("acme", "c1"), shuffled, NOWHERE, PEOPLE))
     compared = (
         "message_count",
         "person",
@@ -86,23 +86,23 @@ def test_order_does_not_matter_but_for_visits(facts: list[Fact], seed: int) -> N
 
 @settings(deadline=None)
 @given(histories, st.data())
-def test_a_fact_that_comes_again_changes_nothing(facts: list[Fact], data: st.DataObject) -> None:
-    once = fold(Conversation("acme", "c1"), facts, NOWHERE, PEOPLE)
+def test_a_fact_that_comes_again_changes_nothing(facts: list[LogFact], data: st.DataObject) -> None:
+    once = fold(InboxConversation("acme", "c1"), facts, NOWHERE, PEOPLE)
     again = data.draw(st.lists(st.sampled_from(facts)))
     assert fold(once, again, NOWHERE, PEOPLE) == once
-    floor = Position(1, data.draw(st.integers(0, len(facts))))
+    floor = LogPosition(1, data.draw(st.integers(0, len(facts))))
     assert at_rest(fold(fold(once, [], floor, {}), again, floor, PEOPLE)) == at_rest(once)
 
 
 @settings(deadline=None)
 @given(histories, st.integers(0, 29))
-def test_what_is_remembered_of_taken_facts_ends_at_the_floor(facts: list[Fact], floor: int) -> None:
-    state = fold(Conversation("acme", "c1"), facts, Position(1, floor), PEOPLE)
+def test_what_is_remembered_of_taken_facts_ends_at_the_floor(facts: list[LogFact], floor: int) -> None:
+    state = fold(InboxConversation("acme", "c1"), facts, LogPosition(1, floor), PEOPLE)
     assert all(position.seq > floor for position in state.taken)
 
 
 def test_a_notice_of_failure_makes_it_stuck_until_somebody_answers() -> None:
-    state = fold(Conversation("acme", "c1"), [fact(ChatKind.VISITOR, 1), fact(ChatKind.SYSTEM, 2)], NOWHERE, {})
+    state = fold(InboxConversation("acme", "c1"), [fact(ChatKind.VISITOR, 1), fact(ChatKind.SYSTEM, 2)], NOWHERE, {})
     assert state.state == "stuck"
     assert fold(state, [fact(ChatKind.ASSISTANT, 3)], NOWHERE, {}).state == "ai"
     assert fold(state, [fact(ChatKind.OWNER, 3, 2)], NOWHERE, {}).state == "human"
@@ -110,18 +110,18 @@ def test_a_notice_of_failure_makes_it_stuck_until_somebody_answers() -> None:
 
 def test_the_first_visitor_message_says_whose_conversation_it_is() -> None:
     facts = [fact(ChatKind.VISITOR, seq) for seq in (4, 1, 7)]
-    assert fold(Conversation("acme", "c1"), facts, NOWHERE, PEOPLE).person == PEOPLE["e1"]
+    assert fold(InboxConversation("acme", "c1"), facts, NOWHERE, PEOPLE).person == PEOPLE["e1"]
 
 
 def test_silence_of_half_an_hour_begins_a_new_visit() -> None:
     facts = [fact(ChatKind.VISITOR, seq) for seq in (1, 2, 40, 50, 100)]
-    assert fold(Conversation("acme", "c1"), facts, NOWHERE, {}).seen.profile.visits == 3
+    assert fold(InboxConversation("acme", "c1"), facts, NOWHERE, {}).seen.profile.visits == 3
 
 
 def test_a_log_made_anew_goes_on_counting() -> None:
-    state = fold(Conversation("acme", "c1"), [fact(ChatKind.VISITOR, 9)], Position(1, 9), {})
-    anew = Fact(
-        "acme", "c1", ChatKind.VISITOR, Position(2, 1), "other", START, START, data_of(ChatKind.VISITOR, 99, 0), b""
+    state = fold(InboxConversation("acme", "c1"), [fact(ChatKind.VISITOR, 9)], LogPosition(1, 9), {})
+    anew = LogFact(
+        "acme", "c1", ChatKind.VISITOR, LogPosition(2, 1), "other", START, START, data_of(ChatKind.VISITOR, 99, 0), b""
     )
-    state = fold(state, [anew], Position(2, 0), {})
-    assert (state.message_count, state.last_position) == (2, Position(2, 1))
+    state = fold(state, [anew], LogPosition(2, 0), {})
+    assert (state.message_count, state.last_position) == (2, LogPosition(2, 1))

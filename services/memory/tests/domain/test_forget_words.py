@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.domain.fact_changes import forgetting
-from memory.domain.learning import Lesson, learned
+from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import Remembered, corrected
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -17,19 +17,19 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
      "¿Qué sabes de mí?", "deja de recordar que prefiero bonos"],
 )  # fmt: skip
 def test_a_request_about_the_memory_is_no_lesson(text: str) -> None:
-    after = learned(Remembered(), Lesson("t1", NOW, (text,), frozenset(["AAPL"])))
+    after = learned(Remembered(), FinishedTurn("t1", NOW, (text,), frozenset(["AAPL"])))
     assert after.memory == Remembered().memory
     assert not after.asked
 
 
 def test_what_else_is_said_is_learned() -> None:
-    after = learned(Remembered(), Lesson("t1", NOW, ("I moved to swing trading, do not forget it",), frozenset()))
+    after = learned(Remembered(), FinishedTurn("t1", NOW, ("I moved to swing trading, do not forget it",), frozenset()))
     assert after.memory.trading_style == "swing"
 
 
 def test_what_is_forgotten_leaves_questions_and_what_strategies_are_described_by() -> None:
     said = "I write covered calls on my Kappa account. Is my Kappa account safe?"
-    state = learned(Remembered(), Lesson("t1", NOW, (said,), frozenset()))
+    state = learned(Remembered(), FinishedTurn("t1", NOW, (said,), frozenset()))
     assert state.memory.recent_strategies[0].description == said
     words = forgetting(state, ("Kappa account",), NOW).memory
     assert [(one.name, one.description) for one in words.recent_strategies] == [("covered calls", "")]

@@ -21,13 +21,13 @@ from contracts.events.chat import (
 )
 from contracts.events.desk import ConversationUpdated
 from memory.adapters.conversation_document import from_document, to_document
-from memory.domain.conversation import Conversation, fold
+from memory.domain.conversation import InboxConversation, fold
 from memory.domain.desk import Update, fold_updates
-from memory.domain.facts import Fact
-from memory.domain.keys import Position
+from memory.domain.facts import LogFact
+from memory.domain.keys import LogPosition
 
 BEGUN = datetime(2026, 5, 1, tzinfo=UTC)
-NOWHERE = Position(1, 0)
+NOWHERE = LogPosition(1, 0)
 PEOPLE = ("ana", "ben")
 ERA = 1
 KINDS = (ChatKind.VISITOR, ChatKind.ASSISTANT, ChatKind.OPERATOR, ChatKind.SYSTEM, ChatKind.OWNER)
@@ -89,7 +89,7 @@ class Recount:
         return {"all", state, f"mine:{self.assignee}" if self.assignee else "unassigned"}
 
 
-def lists_of(state: Conversation) -> set[str]:
+def lists_of(state: InboxConversation) -> set[str]:
     """As they are stored, and read again."""
     row: Any = to_document(state)
     again = to_document(from_document(row))
@@ -137,23 +137,23 @@ def test_each_conversation_is_in_exactly_the_lists_that_a_recount_says(
     history: list[tuple[int, int, int]], seed: int
 ) -> None:
     shuffle = random.Random(seed)
-    recount, facts, updates, seq = Recount(), list[Fact](), list[Update](), 0
+    recount, facts, updates, seq = Recount(), list[LogFact](), list[Update](), 0
     for number, (kind, variant, behind) in enumerate([(0, 0, 0), *history], start=1):
         at = BEGUN + timedelta(minutes=number)
         if kind <= 4:
             seq += 1
             data = data_of(kind, seq, variant)
-            facts.append(Fact("acme", "c1", KINDS[kind], Position(ERA, seq), f"e{seq}", at, at, data, b""))
+            facts.append(LogFact("acme", "c1", KINDS[kind], LogPosition(ERA, seq), f"e{seq}", at, at, data, b""))
             recount.fact(seq, data)
         else:
             told = update_of(variant, None if behind == 3 else max(seq - behind, 0))
-            updates.append(Update(f"u{number}", Position(int(at.timestamp() * 1000), number), told))
+            updates.append(Update(f"u{number}", LogPosition(int(at.timestamp() * 1000), number), told))
             recount.update(told)
     facts += shuffle.sample(facts, len(facts) // 2)
     updates += shuffle.sample(updates, len(updates) // 2)
     shuffle.shuffle(facts)
     shuffle.shuffle(updates)
-    state = Conversation("acme", "c1")
+    state = InboxConversation("acme", "c1")
     while facts or updates:
         cut = shuffle.randint(0, len(facts))
         state = fold(state, facts[:cut], NOWHERE, {})
@@ -167,17 +167,17 @@ def test_each_conversation_is_in_exactly_the_lists_that_a_recount_says(
 
 def test_an_update_about_a_conversation_that_nobody_has_written_in_puts_it_in_no_list() -> None:
     told = ConversationUpdated(company_id="acme", conversation_id="c1", by="ana", labels=["vip"])
-    state = replace(Conversation("acme", "c1"), desk=fold_updates([Update("u1", Position(5, 1), told)], ERA))
+    state = replace(InboxConversation("acme", "c1"), desk=fold_updates([Update("u1", LogPosition(5, 1), told)], ERA))
     assert lists_of(state) == set()
 
 
 def test_an_update_that_names_a_sequence_of_a_log_that_is_gone_goes_by_its_time() -> None:
     log_made = int(BEGUN.timestamp() * 1000)
     resolved = ConversationUpdated(company_id="acme", conversation_id="c1", by="ana", state="resolved", basis=500)
-    earlier = Update("u1", Position(log_made - 60_000, 9), resolved)
+    earlier = Update("u1", LogPosition(log_made - 60_000, 9), resolved)
     at = BEGUN + timedelta(minutes=1)
-    hello = Fact(
-        "acme", "c1", ChatKind.VISITOR, Position(log_made, 1), "e1", at, at, data_of(0, 1, 0), b""
+    hello = LogFact(
+        "acme", "c1", ChatKind.VISITOR, LogPosition(log_made, 1), "e1", at, at, data_of(0, 1, 0), b""
     )  # fmt: skip
-    state = replace(Conversation("acme", "c1"), desk=fold_updates([earlier], log_made))
+    state = replace(InboxConversation("acme", "c1"), desk=fold_updates([earlier], log_made))
     assert fold(state, [hello], NOWHERE, {}).status == "open"

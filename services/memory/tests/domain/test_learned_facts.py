@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.memory_rpc import LongTermMemory
-from memory.domain.learning import Lesson, learned
+from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import OLDER, Remembered
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
@@ -23,8 +23,8 @@ SAID = (
 )  # fmt: skip
 
 
-def lesson(number: int, text: str) -> Lesson:
-    return Lesson(f"t{number}", DAY + timedelta(days=number), (text,), frozenset())
+def lesson(number: int, text: str) -> FinishedTurn:
+    return FinishedTurn(f"t{number}", DAY + timedelta(days=number), (text,), frozenset())
 
 
 def after(texts: Sequence[str], order: Sequence[int] | None = None) -> Remembered:

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
-from memory.application.positions import Missed, Positions, Progress, Source
-from memory.domain.keys import Position
+from memory.application.positions import ConsumerProgress, Missed, Positions, ProjectionSource
+from memory.domain.keys import LogPosition
 from runtime.direct import StoredFact
 
 
@@ -12,16 +12,16 @@ class Store:
     """A store with one position for each source."""
 
     def __init__(self) -> None:
-        self.at: dict[str, Position] = {}
+        self.at: dict[str, LogPosition] = {}
         self.lives = 1
 
     async def life(self) -> object:
         return self.lives
 
-    async def load(self) -> dict[str, Position]:
+    async def load(self) -> dict[str, LogPosition]:
         return dict(self.at)
 
-    async def move(self, name: str, before: Position | None, to: Position) -> bool:
+    async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
         if self.at.get(name) != before:
             return False
         self.at[name] = to
@@ -41,10 +41,10 @@ class Bus:
         self.done = done
         self.asked = 0
 
-    async def progress(self, stream: str, durable: str) -> Progress | None:
+    async def progress(self, stream: str, durable: str) -> ConsumerProgress | None:
         del stream, durable
         self.asked += 1
-        return Progress(Position(1, self.done), 1, self.done)
+        return ConsumerProgress(LogPosition(1, self.done), 1, self.done)
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         del stream, subject, after, size
@@ -67,7 +67,7 @@ async def nothing(facts: Sequence[StoredFact]) -> None:
 
 
 def positions(store: Store, bus: Bus, every: float) -> Positions:
-    source = Source("CHAT", "memory-projection", "chat.>", nothing)
+    source = ProjectionSource("CHAT", "memory-projection", "chat.>", nothing)
     return Positions("mongodb", store, bus, (source,), now=lambda: datetime.now(UTC), empty=True, every=every)
 
 
@@ -75,7 +75,7 @@ async def test_at_rest_nobody_asks_the_bus() -> None:
     store, bus = Store(), Bus(7)
     looked = positions(store, bus, every=3600)
     await looked.look()
-    assert store.at == {"CHAT/memory-projection": Position(1, 7)}
+    assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
     asked = bus.asked
     for _ in range(5):
         await looked.look()
@@ -94,7 +94,7 @@ async def test_a_store_that_was_away_or_put_back_is_compared_at_once() -> None:
     await looked.look()
     assert bus.asked > asked
     await looked.look()
-    asked, store.at = bus.asked, {"CHAT/memory-projection": Position(1, 3)}
+    asked, store.at = bus.asked, {"CHAT/memory-projection": LogPosition(1, 3)}
     await looked.look()
     assert bus.asked > asked
-    assert store.at == {"CHAT/memory-projection": Position(1, 7)}
+    assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}

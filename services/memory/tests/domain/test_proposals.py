@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from contracts.memory_rpc import fact_id
 from contracts.proposal_rpc import FactProposal
 from memory.domain.forgotten import forgotten
-from memory.domain.learning import Lesson, learned
+from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.proposals import Judged, judged, own_statements, touched
 from memory.domain.remembered import Remembered
-from memory.domain.stated import kept
+from memory.domain.statements import kept
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -27,7 +27,7 @@ def known(*facts: str) -> Remembered:
     """Each fact learned by the rules, a day after the one before."""
     state = Remembered()
     for number, fact in enumerate(facts):
-        lesson = Lesson(f"before{number}", day(number), (f"Remember that {fact}",), frozenset())
+        lesson = FinishedTurn(f"before{number}", day(number), (f"Remember that {fact}",), frozenset())
         state = learned(state, lesson)
     assert sorted(kept(state.memory)) == sorted(facts)
     return state

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.domain.recall.excerpts import excerpt
-from memory.domain.recall.index import Passage, PassageIndex
+from memory.domain.recall.index import IndexedMessage, PassageIndex
 from memory.domain.recall.words import folded, near, sought, spanish, stems, words
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -16,15 +16,17 @@ NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 def talk(
     name: str, *lines: str, days_ago: float = 1, speakers: tuple[str, ...] = ("user", "assistant")
-) -> list[Passage]:
+) -> list[IndexedMessage]:
     at = NOW - timedelta(days=days_ago)
     return [
-        Passage(f"{name}{place}", name, place, speakers[place % len(speakers)], line, at + timedelta(minutes=place))
+        IndexedMessage(
+            f"{name}{place}", name, place, speakers[place % len(speakers)], line, at + timedelta(minutes=place)
+        )
         for place, line in enumerate(lines)
     ]
 
 
-def found(passages: list[Passage], question: str, limit: int = 10) -> list[str]:
+def found(passages: list[IndexedMessage], question: str, limit: int = 10) -> list[str]:
     index = PassageIndex()
     index.add(passages)
     return [one.passage.id for one in index.search(question, limit, NOW)]
@@ -63,7 +65,7 @@ def test_an_answer_is_found_by_the_question_before_it() -> None:
 
 def test_words_of_days_apart_do_not_lean_on_each_other() -> None:
     first, second = talk("a", "gold", "silver")
-    late = Passage(second.id, "a", 1, "assistant", "silver", first.at + timedelta(days=3))
+    late = IndexedMessage(second.id, "a", 1, "assistant", "silver", first.at + timedelta(days=3))
     assert found([first, late], "gold") == ["a0"]
 
 

@@ -7,23 +7,23 @@ from hypothesis import strategies as st
 
 from contracts.channels import ChatKind
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, VisitorMessage
-from memory.domain.facts import Fact
-from memory.domain.keys import Position
-from memory.domain.recent import HELD, Window
+from memory.domain.facts import LogFact
+from memory.domain.keys import LogPosition
+from memory.domain.recent import HELD, RecentMessages
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
-EMPTY = Window(0, (), whole=True)
+EMPTY = RecentMessages(0, (), whole=True)
 
 
-def message(seq: int, name: str | None = None) -> Fact:
+def message(seq: int, name: str | None = None) -> LogFact:
     data = VisitorMessage(message_id=name or f"m{seq}", client_message_id="c", text=f"text {seq}")
     at = START + timedelta(seconds=seq)
-    return Fact("acme", "c1", ChatKind.VISITOR, Position(1, seq), f"e{seq}", at, at, data, b"")
+    return LogFact("acme", "c1", ChatKind.VISITOR, LogPosition(1, seq), f"e{seq}", at, at, data, b"")
 
 
-def owner(seq: int) -> Fact:
+def owner(seq: int) -> LogFact:
     data = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="x")
-    return Fact("acme", "c1", ChatKind.OWNER, Position(1, seq), f"e{seq}", START, START, data, b"")
+    return LogFact("acme", "c1", ChatKind.OWNER, LogPosition(1, seq), f"e{seq}", START, START, data, b"")
 
 
 sequences = st.lists(st.integers(1, 400), min_size=1, max_size=120, unique=True).map(sorted)
@@ -62,7 +62,7 @@ def test_a_copy_of_a_message_is_shown_once() -> None:
 
 
 def test_messages_of_an_earlier_log_come_first_whatever_their_sequence() -> None:
-    window = Window(0, EMPTY.extended([message(900)], 900).messages, whole=True).extended([message(2)], 2)
+    window = RecentMessages(0, EMPTY.extended([message(900)], 900).messages, whole=True).extended([message(2)], 2)
     found = window.last(20, 2)
     assert found is not None
     assert [each.seq for each in found] == [900, 2]

@@ -29,7 +29,7 @@ from contracts.streams import FACTS
 from memory.knowledge.tool import SEARCH_KNOWLEDGE
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.direct import DirectReader
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 PLANS = """# Plans

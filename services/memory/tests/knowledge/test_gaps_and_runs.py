@@ -43,7 +43,7 @@ from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.errors import RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 SITE = "https://www.example.com"

@@ -8,7 +8,7 @@ from contracts.knowledge import Block
 from memory.knowledge.index import CompanyIndex
 from memory.knowledge.passages import passages
 from memory.knowledge.question import Synonyms, understood
-from memory.knowledge.texts import Document, text_of
+from memory.knowledge.texts import StemmedDocument, text_of
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SITE = {
@@ -31,7 +31,7 @@ def add(
     at: datetime = AT,
     asked: tuple[str, ...] = (),
 ) -> None:
-    document = Document(
+    document = StemmedDocument(
         name, "answer" if asked else "site", title, f"https://a.example/{name}", language, "h", at, asked
     )
     index.put(document, [text_of(cut, title) for cut in passages([Block(text=text)])])

@@ -20,7 +20,7 @@ from contracts.knowledge_rpc import (
     KnowledgeSearch,
 )
 from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migration, MigrationsRequest
-from memory.knowledge.texts import Text, packed, unpacked
+from memory.knowledge.texts import StemmedPassage, packed, unpacked
 from memory.testing import Replica, Servers, replica
 from runtime.errors import NotReady, RpcError
 from runtime.mongo import Document
@@ -43,7 +43,9 @@ async def as_an_older_release_stored_it(servers: Servers) -> None:
     async with stored(servers) as database:
         for row in await database["knowledge_texts"].find({}).to_list():
             older = [
-                Text(one.text, one.sections, {f"older-{stem}": n for stem, n in one.counts.items()}, one.length)
+                StemmedPassage(
+                    one.text, one.sections, {f"older-{stem}": n for stem, n in one.counts.items()}, one.length
+                )
                 for one in unpacked(zlib.decompress(row["texts"]))
             ]
             await database["knowledge_texts"].delete_one({"_id": row["_id"]})

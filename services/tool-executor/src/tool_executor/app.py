@@ -7,17 +7,17 @@ from nats.aio.client import Client
 
 from contracts.channels import TOOL_REQUESTS
 from contracts.streams import KNOWLEDGE, TOOLS
+from runtime.backlog import Backlog
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import subscribe
 from runtime.principals import Verify
-from runtime.publishing import Publisher
-from runtime.pulling import PullWorker
+from runtime.publisher import Publisher
+from runtime.pull_worker import PullWorker
 from runtime.rpc import RpcClient
-from runtime.waiting import Waiting
-from tool_executor.adapters.announcements import Announcements
+from tool_executor.adapters.announcements import AnnouncedTools
 from tool_executor.adapters.call_records import RedisCallRecords
-from tool_executor.adapters.companies import KnownCompanies
-from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.companies import ExecutorCompanies
+from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL
 from tool_executor.adapters.page_fetcher import PageFetcher
@@ -37,14 +37,14 @@ from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.crawl.handler import FILES, REFRESH, FileHandler, RunHandler
 from tool_executor.crawl.preparation import Preparation
 from tool_executor.crawl.uploads import Uploads
-from tool_executor.domain.declaration import Category, Tool
+from tool_executor.domain.declaration import CatalogueTool, Category
 from tool_executor.domain.site_address import Origin
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.handlers import CallHandler, CatalogueHandler
-from tool_executor.pipeline.caching import Cache
-from tool_executor.pipeline.call import Pipeline, Progress
-from tool_executor.pipeline.execution import Bulkhead, Run
-from tool_executor.pipeline.permission import Find, Limit, Permit
+from tool_executor.pipeline.cache import Cache
+from tool_executor.pipeline.call import CallProgress, Pipeline
+from tool_executor.pipeline.execution import Bulkhead, Execution
+from tool_executor.pipeline.permission import Find, Permit, RateStep
 from tool_executor.pipeline.recall import Recall
 from tool_executor.pipeline.validation import CheckOutput, LeaveOutNulls, Validate
 from tool_executor.ports import Outside
@@ -56,7 +56,7 @@ DURABLE = "tool-executor"
 
 
 @dataclass(frozen=True, slots=True)
-class Connections:
+class ExecutorConnections:
     """What the executor talks to."""
 
     nats: Client
@@ -71,34 +71,38 @@ class Connections:
 class Executor:
     """All parts of one executor process. `more_tools`: declarations beside the catalogue's own."""
 
-    def __init__(self, connections: Connections, settings: ExecutorSettings, more_tools: tuple[Tool, ...] = ()) -> None:
+    def __init__(
+        self, connections: ExecutorConnections, settings: ExecutorSettings, more_tools: tuple[CatalogueTool, ...] = ()
+    ) -> None:
         nats = connections.nats
         self.store = RedisStore(connections.redis_url, connections.redis_deadline)
         self._renewals = Renewals(self.store)
         rpc = RpcClient(nats)
         self._nats = nats
         self.settings = CompanyCache(nats, rpc)
-        self.companies = KnownCompanies(self.settings)
+        self.companies = ExecutorCompanies(self.settings)
         self._fetcher = PageFetcher(demo=connections.demo, loopback=connections.loopback)
         pages = SitePages(
             self._fetcher, demo=connections.demo, budget=settings.page_tokens, loopback=connections.loopback
         )
-        schemas = JsonSchemas()
+        schemas = CompiledSchemas()
         self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], schemas)
         self.offers = Offers(self.registry, schemas)
-        self.announcements = Announcements(nats, self.offers)
+        self.announcements = AnnouncedTools(nats, self.offers)
         self._limiter = RedisRateLimiter(self.store)
         self._cache = RedisResultCache(self.store, self._renewals)
         self._changes = PortfolioChanges(nats, self._cache)
         pipeline = self._pipeline(rpc, settings)
         calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
         self.worker = PullWorker(nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots)
-        self.waiting = Waiting(self.worker, CALLS_DUE, OLDEST_CALL)
+        self.waiting = Backlog(self.worker, CALLS_DUE, OLDEST_CALL)
         self.reading = self._reading(connections, rpc, settings)
         catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter))
         self.catalogue, self.details = catalogue.catalogue, catalogue.details
 
-    def _reading(self, connections: Connections, rpc: RpcClient, settings: ExecutorSettings) -> list[PullWorker]:
+    def _reading(
+        self, connections: ExecutorConnections, rpc: RpcClient, settings: ExecutorSettings
+    ) -> list[PullWorker]:
         """Reads companies' sites, and files, each in places of its own: neither a call nor a file waits for a site."""
 
         def interval(origin: Origin) -> float:
@@ -148,12 +152,12 @@ class Executor:
                 Recall(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.offers),  # 0
                 Find(self.offers, self.companies),  # 1
                 Permit(),  # 2
-                Limit(self._limiter, LocalRateLimiter()),  # 3
+                RateStep(self._limiter, LocalRateLimiter()),  # 3
                 Validate(),  # 4
                 Cache(self._cache),  # 5 and 8
                 Bulkhead(slow, default=settings.slots),
                 CheckOutput(),  # 7
-                Run(BusTools(rpc, self._on_gone), _on_fault),  # 6
+                Execution(BusTools(rpc, self._on_gone), _on_fault),  # 6
             ],
             _on_fault,
         )
@@ -167,5 +171,5 @@ class Executor:
         await self.store.close()
 
 
-def _on_fault(call: Progress, fault: BaseException) -> None:
+def _on_fault(call: CallProgress, fault: BaseException) -> None:
     log.error("tool.fault", tool=call.tool, call_id=call.call_id, kind=type(fault).__name__, exc_info=fault)

@@ -5,7 +5,7 @@
     ToolRefused    (domain/declaration.py)     its arguments were wrong after all: VALIDATION_ERROR
     ServiceAway    (domain/declaration.py)     what it needs cannot be reached: UNAVAILABLE
     AddressRefused (domain/site_address.py)    fetch_page may not go there
-    SizingError    (domain/sizing.py)          figures that make no trade
+    SizingError    (domain/position_size.py)          figures that make no trade
     StoreAway      (ports.py)                  Redis does not answer: calls go on degraded, or UNAVAILABLE
     SchemaBroken   (ports.py)                  a JSON Schema does not compile
 
@@ -14,8 +14,8 @@ None of them leaves the service: callers get results (contracts.events.tool.Tool
 
 from tool_executor.catalogue.registry import CatalogueError
 from tool_executor.domain.declaration import ServiceAway, ToolFailed, ToolRefused
+from tool_executor.domain.position_size import SizingError
 from tool_executor.domain.site_address import AddressRefused
-from tool_executor.domain.sizing import SizingError
 from tool_executor.ports import SchemaBroken, StoreAway
 
 __all__ = [

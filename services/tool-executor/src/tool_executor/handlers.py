@@ -23,10 +23,10 @@ from runtime.errors import InvalidToken, PublishFailed, RpcError
 from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
 from runtime.principals import Verify
-from runtime.publishing import Publisher
-from runtime.pulling import Delivery
+from runtime.publisher import Publisher
+from runtime.pull_worker import Delivery
 from runtime.telemetry import span
-from tool_executor.adapters.companies import KnownCompanies
+from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.metrics import UNKNOWN, count_call
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view, details_view
@@ -34,9 +34,9 @@ from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
-from tool_executor.domain.masking import masked
-from tool_executor.domain.plans import Caller, CompanyTools, plan_of
-from tool_executor.pipeline.call import Pipeline, Postponed, Progress
+from tool_executor.domain.plans import CompanyTools, VerifiedCaller, plan_of
+from tool_executor.domain.redaction import masked
+from tool_executor.pipeline.call import CallProgress, Pipeline, Postponed
 
 log = structlog.get_logger(__name__)
 
@@ -83,7 +83,7 @@ class CallHandler:
             log.warning("tool.unauthorized", tool=request.tool, call_id=request.call_id)
             refusal = _event(uuid7(), _completed(request, None, result))
             return AckThen(lambda: self._answer(request, refusal))
-        call = Progress(
+        call = CallProgress(
             call_id=request.call_id,
             tool=request.tool,
             arguments=request.arguments,
@@ -109,7 +109,7 @@ class CallHandler:
         # The caller has its answer; what is recorded is told again from the record.
         return Done() if await tell() or delivery.num_delivered >= _LOG_TRIES else Later(1.0)
 
-    def _caller(self, request: ToolCallRequested) -> Caller | None:
+    def _caller(self, request: ToolCallRequested) -> VerifiedCaller | None:
         if not request.principal:
             return None
         try:
@@ -120,7 +120,7 @@ class CallHandler:
         if claims.conversation is not None and request.conversation_id not in {None, claims.conversation}:
             log.info("tool.principal_refused", call_id=request.call_id, why="it is good for another conversation")
             return None
-        return Caller(
+        return VerifiedCaller(
             company=claims.company,
             user=claims.sub,
             role=claims.role,
@@ -166,7 +166,7 @@ class CallHandler:
         if is_reply_subject(reply_to):
             await self._publisher.publish_live(reply_to, _event(uuid7(), completed))
 
-    async def _log(self, caller: Caller, identity: str, event: bytes, completed: ToolCallCompleted) -> bool:
+    async def _log(self, caller: VerifiedCaller, identity: str, event: bytes, completed: ToolCallCompleted) -> bool:
         """Whether there is no use in another try."""
         error = completed.result.error
         if error is not None:
@@ -212,14 +212,14 @@ def _whole(digits: str) -> int | float:
 class CatalogueHandler:
     """Which tools a caller may use now, how often yet, and everything about them."""
 
-    def __init__(self, offers: Offers, companies: KnownCompanies, quotas: QuotaReader) -> None:
+    def __init__(self, offers: Offers, companies: ExecutorCompanies, quotas: QuotaReader) -> None:
         self._offers = offers
         self._companies = companies
         self._quotas = quotas
 
     async def catalogue(self, request: CatalogueRequest) -> CatalogueReply:
         """Raises RpcError(UNAVAILABLE) when a visitor's company cannot be looked up."""
-        caller = Caller(
+        caller = VerifiedCaller(
             company=request.company_id,
             user=request.user_id or "-",
             role=request.role,
@@ -238,11 +238,13 @@ class CatalogueHandler:
     async def details(self, request: ToolDetailsRequest) -> ToolDetailsReply:
         """rpc.tools.details.v1: what a service needs that plans calls by itself. Raises as `catalogue` does."""
         plan = plan_of(request.plan)
-        caller = Caller(company=request.company_id, user="-", role=request.role, plan=plan, language=request.language)
+        caller = VerifiedCaller(
+            company=request.company_id, user="-", role=request.role, plan=plan, language=request.language
+        )
         entries = [e for e in await self._offered(caller) if request.names is None or e.tool.name in request.names]
         return ToolDetailsReply(tools=[details_view(entry, request.language) for entry in entries])
 
-    async def _offered(self, caller: Caller) -> list[Entry]:
+    async def _offered(self, caller: VerifiedCaller) -> list[Entry]:
         try:
             company = await self._companies.tools_of(caller.company)
         except ServiceAway as away:
@@ -265,7 +267,7 @@ def _event(identity: str, completed: ToolCallCompleted) -> bytes:
     return CompletedEvent(id=identity, source=SOURCE, type=COMPLETED, data=completed).to_json()
 
 
-def _completed(request: ToolCallRequested, caller: Caller | None, result: ToolResult) -> ToolCallCompleted:
+def _completed(request: ToolCallRequested, caller: VerifiedCaller | None, result: ToolResult) -> ToolCallCompleted:
     return ToolCallCompleted(
         call_id=request.call_id,
         tool=request.tool,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from contracts.events.tool import ToolResult
-from tool_executor.domain.declaration import CallContext, Data, Problem
+from tool_executor.domain.declaration import ArgumentProblem, CallContext, Data
 from tool_executor.domain.limits import Admission, Limits
-from tool_executor.domain.plans import Arguments, Caller, CompanyTools
+from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 
 
 class StoreAway(Exception):  # noqa: N818 - named after what happened
@@ -18,16 +18,16 @@ class SchemaBroken(Exception):  # noqa: N818
     """A JSON Schema does not compile; the message says why."""
 
 
-class Checker(Protocol):
+class SchemaChecker(Protocol):
     """A compiled JSON Schema."""
 
-    def problems(self, instance: Any) -> Sequence[Problem]:
+    def problems(self, instance: Any) -> Sequence[ArgumentProblem]:
         """What is wrong, by field; empty when nothing is."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedResult:
     """The call was made before: this was its result."""
 
     result: ToolResult
@@ -42,7 +42,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningElsewhere:
     """Another executor is making the call, and has `seconds` left to."""
 
     seconds: float
@@ -53,7 +53,7 @@ class OtherArguments:
     """The id was used with other arguments."""
 
 
-Claim = Recorded | Claimed | Running | OtherArguments
+Claim = RecordedResult | Claimed | RunningElsewhere | OtherArguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ class CallKey:
 class RateLimiter(Protocol):
     """Limits per user and tool. Every method raises StoreAway."""
 
-    async def admit(self, caller: Caller, tool: str, limits: Limits, call_id: str) -> Admission:
+    async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> Admission:
         """One atomic step; a refused call consumes nothing, a repeated id consumes once."""
         ...
 
-    async def remaining(self, caller: Caller, tool: str, limits: Limits) -> Admission:
+    async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> Admission:
         """What is left, consuming nothing."""
         ...
 
@@ -99,7 +99,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReadablePage:
     """A page of a company's site as readable text, with the pages that it leads to."""
 
     url: str
@@ -112,7 +112,7 @@ class Page:
 class Pages(Protocol):
     """Reads pages of companies' own sites, and nothing else."""
 
-    async def read(self, company: CompanyTools, path: str) -> Page:
+    async def read(self, company: CompanyTools, path: str) -> ReadablePage:
         """Raises ToolFailed with the reason, ToolRefused for a path that is none."""
         ...
 

@@ -9,7 +9,7 @@ from runtime.principals import PrincipalVerifier
 from runtime.service import Service
 from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, RedisSettings, TokenSettings
 from tool_executor.adapters.user_keys import UserKeys
-from tool_executor.app import Connections, Executor
+from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.catalogue.registry import CatalogueError
 from tool_executor.domain.site_address import AddressRefused, Origin, parse_demo_origin
 from tool_executor.settings import ExecutorSettings
@@ -31,7 +31,9 @@ async def serve() -> None:
 
     async def build() -> None:
         verifier = PrincipalVerifier(TokenSettings())
-        connections = Connections(service.nats, redis.url, redis.deadline, verifier.verify, demo_origin(dev), dev.dev)
+        connections = ExecutorConnections(
+            service.nats, redis.url, redis.deadline, verifier.verify, demo_origin(dev), dev.dev
+        )
         try:
             executor = Executor(connections, settings)
         except CatalogueError as error:

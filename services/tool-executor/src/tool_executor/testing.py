@@ -25,11 +25,11 @@ from contracts.text import Text
 from contracts.tools_rpc import TOOL_DETAILS
 from runtime.errors import InvalidToken
 from runtime.principals import Principal
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams
-from tool_executor.app import Connections, Executor
-from tool_executor.domain.declaration import CallContext, Data, Handler, OverTheBus, Tool
+from tool_executor.app import Executor, ExecutorConnections
+from tool_executor.domain.declaration import CallContext, CatalogueTool, Data, Handler, OverTheBus
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.site_address import Origin
 from tool_executor.settings import ExecutorSettings
@@ -165,12 +165,14 @@ async def running_executor(
     *,
     demo: Origin | None = None,
     loopback: bool = False,
-    tools: tuple[Tool, ...] = (),
+    tools: tuple[CatalogueTool, ...] = (),
     settings: ExecutorSettings | None = None,
 ) -> AsyncGenerator[Executor]:
     """An executor in this process, on the given servers."""
     await ensure_streams(client)
-    connections = Connections(client, redis_url, redis_deadline=5.0, verify=verify, demo=demo, loopback=loopback)
+    connections = ExecutorConnections(
+        client, redis_url, redis_deadline=5.0, verify=verify, demo=demo, loopback=loopback
+    )
     executor = Executor(connections, settings or ExecutorSettings(), tools)
     server = RpcServer(client)
     await executor.start()
@@ -236,7 +238,7 @@ NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProper
 ANYTHING: dict[str, Any] = {"type": "object"}
 
 
-def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> Tool:
+def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> CatalogueTool:
     """A declaration with little in it; what a test is about is given by name."""
     plain: dict[str, Any] = {
         "id": f"test.{name}",
@@ -249,7 +251,7 @@ def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> Too
         "per_minute": 1000,
         "time_limit": 10.0,
     }
-    return Tool(**(plain | declared))
+    return CatalogueTool(**(plain | declared))
 
 
 class Counting:

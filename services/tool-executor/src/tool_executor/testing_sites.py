@@ -18,7 +18,7 @@ from contracts.events.knowledge import DocumentFailed, DocumentUpserted, Refresh
 from contracts.ids import uuid7
 from contracts.knowledge import Block
 from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesReply, KnownPagesRequest
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams
 from runtime.testing import eventually

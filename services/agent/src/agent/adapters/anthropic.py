@@ -14,8 +14,8 @@ import orjson
 from yarl import URL
 
 from agent.adapters.anthropic_request import request_body
-from agent.adapters.openai_compatible import CONNECT_LIMIT, MAX_CALLS, MAX_LINE, MAX_TEXT, Endpoint
-from agent.domain.turn.journal import Reply, RequestedCall, Tokens
+from agent.adapters.openai_compatible import CONNECT_LIMIT, MAX_CALLS, MAX_LINE, MAX_TEXT, ProviderEndpoint
+from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
 from agent.errors import (
     BadToolCallError,
     ModelBusyError,
@@ -41,7 +41,7 @@ class _Block:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _AnthropicStream:
     """What the stream has said so far."""
 
     text: list[str] = field(default_factory=list[str])
@@ -57,7 +57,7 @@ class _Reading:
 class Anthropic:
     """One endpoint. Raises the errors of agent.errors; makes no second attempt of its own."""
 
-    def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
+    def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
         self._endpoint = endpoint
         self._session = session
         self._url = URL(f"{endpoint.base_url.rstrip('/')}/messages")
@@ -75,7 +75,7 @@ class Anthropic:
         """The provider's name in settings and answers."""
         return self._endpoint.provider
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         """One streamed reply within the prompt's time limit.
 
         Raises:
@@ -90,13 +90,13 @@ class Anthropic:
             # Not the error's own text: it can hold the request's address and headers.
             raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
 
-    async def _stream(self, prompt: Prompt, sink: TextSink) -> Reply:
+    async def _stream(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         async with self._session.post(
             self._url, data=orjson.dumps(request_body(prompt)), headers=self._headers, timeout=self._timeout
         ) as response:
             if response.status != 200:
                 raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))
-            reading = _Reading()
+            reading = _AnthropicStream()
             await _read(reading, response.content, sink, self.provider)
         return _reply_of(reading, prompt.model, self.provider)
 
@@ -105,7 +105,7 @@ CLIENT = Anthropic
 """What speaks to the providers whose row names this module."""
 
 
-async def _read(reading: _Reading, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
+async def _read(reading: _AnthropicStream, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
     rest = b""
     async for chunk in content.iter_any():
         lines = (rest + chunk).split(b"\n")
@@ -124,7 +124,7 @@ async def _read(reading: _Reading, content: aiohttp.StreamReader, sink: TextSink
         raise ModelDownError(f"{provider} broke off in mid-answer")
 
 
-def _read_event(reading: _Reading, event: dict[str, Any], sink: TextSink, provider: str) -> None:
+def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink, provider: str) -> None:
     match event.get("type"):
         case "content_block_delta":
             _read_delta(reading, int(event["index"]), event["delta"], sink, provider)
@@ -149,7 +149,7 @@ def _read_event(reading: _Reading, event: dict[str, Any], sink: TextSink, provid
             pass  # ping, the ends of blocks, and what later versions add
 
 
-def _read_delta(reading: _Reading, index: int, delta: dict[str, Any], sink: TextSink, provider: str) -> None:
+def _read_delta(reading: _AnthropicStream, index: int, delta: dict[str, Any], sink: TextSink, provider: str) -> None:
     if delta.get("type") == "text_delta":
         piece = str(delta["text"])
         reading.length += len(piece)
@@ -162,7 +162,7 @@ def _read_delta(reading: _Reading, index: int, delta: dict[str, Any], sink: Text
         reading.blocks[index].pieces.append(str(delta["partial_json"]))
 
 
-def _count(reading: _Reading, usage: Any) -> None:
+def _count(reading: _AnthropicStream, usage: Any) -> None:
     """Anthropic's counts: what was read from or written to its cache is part of the prompt. The last word counts."""
     counts = _object(usage)
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -172,14 +172,14 @@ def _count(reading: _Reading, usage: Any) -> None:
         reading.completion_tokens = int(counts["output_tokens"])
 
 
-def _reply_of(reading: _Reading, model: str, provider: str) -> Reply:
+def _reply_of(reading: _AnthropicStream, model: str, provider: str) -> ModelAnswer:
     text = "".join(reading.text)
     calls = tuple(_requested(block) for _, block in sorted(reading.blocks.items()))
     if not text.strip() and not calls:
         raise ModelDownError(f"{provider} gave an empty reply")
-    usage = Tokens(reading.prompt_tokens, reading.completion_tokens)
+    usage = TokenCount(reading.prompt_tokens, reading.completion_tokens)
     told = reading.model or model
-    return Reply(text=text, calls=calls, usage=usage, model=told, provider=provider, cut=reading.cut)
+    return ModelAnswer(text=text, calls=calls, usage=usage, model=told, provider=provider, cut=reading.cut)
 
 
 def _requested(block: _Block) -> RequestedCall:

@@ -11,7 +11,7 @@ from typing import Literal
 import structlog
 from nats.aio.msg import Msg
 
-from agent.ports import Asker, Tool
+from agent.ports import Asker, OfferedTool
 from contracts.rpc import CATALOGUE, CatalogueRequest
 from runtime.deadlines import for_nobody
 from runtime.errors import RpcError
@@ -41,9 +41,9 @@ class ExecutorCatalogue:
     def __init__(self, rpc: RpcClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._rpc = rpc
         self._clock = clock
-        self._kept: OrderedDict[_Kind, tuple[float, tuple[Tool, ...]]] = OrderedDict()
+        self._kept: OrderedDict[_Kind, tuple[float, tuple[OfferedTool, ...]]] = OrderedDict()
         self._changed = float("-inf")
-        self._renewing: dict[_Kind, asyncio.Task[tuple[Tool, ...]]] = {}
+        self._renewing: dict[_Kind, asyncio.Task[tuple[OfferedTool, ...]]] = {}
         self._drops = 0
 
     def drop(self, company: str) -> None:
@@ -57,7 +57,7 @@ class ExecutorCatalogue:
         del message
         self._changed = self._clock()
 
-    async def offered(self, company: str, asker: Asker) -> tuple[Tool, ...]:
+    async def offered(self, company: str, asker: Asker) -> tuple[OfferedTool, ...]:
         """In the catalogue's own order; none when the executor does not answer and nothing is kept."""
         if asker.principal is None:
             return ()  # the executor refuses every call of somebody who proves nothing
@@ -72,7 +72,7 @@ class ExecutorCatalogue:
             return kept[1]
         return await self._ask(key)
 
-    async def _ask(self, key: _Kind) -> tuple[Tool, ...]:
+    async def _ask(self, key: _Kind) -> tuple[OfferedTool, ...]:
         company, role, plan, language = key
         now, drops = self._clock(), self._drops
         request = CatalogueRequest(company_id=company, role=role, plan=plan, language=language)
@@ -83,7 +83,7 @@ class ExecutorCatalogue:
             kept = self._kept.get(key)
             return kept[1] if kept is not None and now - kept[0] < STALE else ()
         tools = tuple(
-            Tool(tool.name, tool.description, tool.category, tool.parameters, tool.label or tool.name)
+            OfferedTool(tool.name, tool.description, tool.category, tool.parameters, tool.label or tool.name)
             for tool in reply.tools
         )
         if drops != self._drops:

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import orjson
 
 from agent.adapters.followed import FollowedConversations
-from agent.domain.offline.reading import language_of
-from agent.domain.own.asked import Asked, asked_in
+from agent.domain.offline.text_features import language_of
+from agent.domain.shortcuts.asked import ShownAction, asked_in
 from agent.errors import UnreachableError
-from agent.ports import Appending, Asker, Ending, Key, Seen
+from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
@@ -40,7 +40,7 @@ class JetStreamChatLog:
         self._verify = verify
         self._bases: OrderedDict[Key, int] = OrderedDict()
 
-    async def look(self, key: Key, at_least: int) -> Seen:
+    async def look(self, key: Key, at_least: int) -> AskedSnapshot:
         """The snapshot no older than `at_least`, with the time of the first unanswered message."""
         view = await self._followed.snapshot(key, at_least)
         if view is None:
@@ -49,10 +49,10 @@ class JetStreamChatLog:
         self._remember(key, view.basis)
         newest = view.last.get(ChatKind.VISITOR)
         if newest is None:
-            return Seen(view, _ANONYMOUS)
+            return AskedSnapshot(view, _ANONYMOUS)
         asker, message = self._asker(newest, key)
         asked = _asked(view.last) if asker.role == "user" and view.unanswered else ()
-        return Seen(view, asker, message.text, asked, message.wishes)
+        return AskedSnapshot(view, asker, message.text, asked, message.wishes)
 
     async def _read(self, key: Key, at_least: int) -> Snapshot:
         # The first unanswered message is asked for at the same time, by the basis that is known from the last turn.
@@ -139,7 +139,7 @@ class JetStreamChatLog:
         return proven
 
 
-def _asked(facts: Mapping[ChatKind, Fact]) -> tuple[Asked, ...]:
+def _asked(facts: Mapping[ChatKind, Fact]) -> tuple[ShownAction, ...]:
     """What the newest answer asks a yes or no for; nothing once somebody else has spoken after it."""
     answer = facts.get(ChatKind.ASSISTANT)
     others = (facts.get(kind) for kind in (ChatKind.OPERATOR, ChatKind.SYSTEM))

@@ -6,7 +6,7 @@ from runtime.companies import CompanyCache
 from runtime.errors import RpcError
 
 
-class KnownCompanies:
+class AgentCompanies:
     """The cache that all services share, with this one's error."""
 
     def __init__(self, cache: CompanyCache) -> None:

@@ -20,7 +20,7 @@ LONGEST = 8_000
 AGENT_VERSION = version("nexus-agent")
 
 
-class Contexts:
+class ContextClient:
     """One request a turn. Without it the turn goes on with what the principal says."""
 
     def __init__(self, rpc: RpcClient) -> None:

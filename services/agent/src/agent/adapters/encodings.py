@@ -13,7 +13,7 @@ import structlog
 import tiktoken
 
 from agent.domain.context.tokens import Counter
-from agent.domain.spending import estimated_tokens
+from agent.domain.cost import estimated_tokens
 
 log = structlog.get_logger(__name__)
 

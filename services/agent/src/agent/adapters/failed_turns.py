@@ -22,7 +22,7 @@ FIRST_SPAN, WIDER = 20_000, 4
 BATCH = 256
 
 
-class FailedTurns:
+class FailedTurnList:
     """What the console lists."""
 
     def __init__(self, client: Client) -> None:

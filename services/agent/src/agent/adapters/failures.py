@@ -15,7 +15,7 @@ from contracts.streams import CHAT
 from runtime.conversation import ConversationLog
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeFault
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 SOURCE = "/nexus/agent"
 SERVICE = "agent"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent.domain.hand_over import NAME, result, taken
-from agent.domain.turn.journal import Call, Journal
+from agent.domain.turn.journal import Journal, TurnCall
 from agent.errors import UnreachableError
 from agent.ports import BusClock, Companies, Failures, Key
 from contracts.channels import ChatKind
@@ -64,7 +64,7 @@ class HandOffs:
         except RuntimeFault as error:
             raise UnreachableError(f"no person could be asked for in {key.conversation}: {error}") from error
 
-    async def hand_over(self, key: Key, call: Call) -> str:
+    async def hand_over(self, key: Key, call: TurnCall) -> str:
         """Performs a call of the tool (domain/hand_over.py), once: two drivers and a driver started again have the same
         call id. Nobody is asked for when the owner has changed since the visitor wrote."""
         told: dict[str, Any] = json.loads(call.arguments)

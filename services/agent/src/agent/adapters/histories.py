@@ -5,9 +5,9 @@ import asyncio
 import structlog
 
 from agent.adapters.followed import FollowedConversations
-from agent.adapters.windows import MESSAGES, Window, Windows, answered
+from agent.adapters.history_cache import MESSAGES, HistoryWindow, Windows, answered
 from agent.errors import UnreachableError
-from agent.ports import History, Key
+from agent.ports import Key, PromptHistory
 from contracts.rpc import HISTORY, HistoryRequest
 from runtime.conversation import ConversationLog
 from runtime.errors import ReadFailed, RpcError
@@ -25,7 +25,7 @@ GAP_DEADLINE = 1.0
 """Seconds to read what has come since a window; then memory is asked."""
 
 
-class Histories:
+class HistoryClient:
     """The last messages up to a sequence, none missing."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Histories:
         self._chat = chat
         self._windows = windows or Windows()
 
-    async def up_to(self, key: Key, seq: int) -> History:
+    async def up_to(self, key: Key, seq: int) -> PromptHistory:
         """The newest messages with sequence ≤ seq, which must be one of the conversation's facts.
 
         Raises:
@@ -62,7 +62,7 @@ class Histories:
         self._windows.keep(key, window)
         return window.history
 
-    async def _extended(self, key: Key, seq: int) -> Window | None:
+    async def _extended(self, key: Key, seq: int) -> HistoryWindow | None:
         """The window up to `seq`; None without one, or when what has come since cannot be read whole."""
         held = self._windows.get(key)
         if held is None or not held.up_to <= seq <= held.up_to + TAIL:
@@ -78,7 +78,7 @@ class Histories:
         # A replica that lags does not say so: only the fact that was named shows that none is missing.
         return held.extended(facts, seq) if facts and facts[-1].seq == seq else None
 
-    async def _from_log(self, key: Key, seq: int) -> History:
+    async def _from_log(self, key: Key, seq: int) -> PromptHistory:
         """Read until the fact that was named is there: a replica that lags does not say so."""
         for pause in LAGGING:
             try:
@@ -86,6 +86,6 @@ class Histories:
             except ReadFailed as error:
                 raise UnreachableError(f"neither memory nor the log tells what was said: {error}") from error
             if facts and facts[-1].seq == seq:
-                return Window(0, History(())).extended(facts, seq).history
+                return HistoryWindow(0, PromptHistory(())).extended(facts, seq).history
             await asyncio.sleep(pause)
         raise UnreachableError(f"memory does not tell what was said, and the log was read without {seq}")

@@ -11,7 +11,7 @@ from typing import Any, cast
 import orjson
 import structlog
 
-from agent.domain.turn.journal import Call, Journal, Step, Tokens
+from agent.domain.turn.journal import Journal, TokenCount, TurnCall, TurnStep
 from agent.errors import UnreachableError
 from agent.ports import Key
 from contracts import channels
@@ -20,7 +20,7 @@ from contracts.ids import uuid7
 from contracts.knowledge import Grounding
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, PublishTimeout, ReadFailed, Unavailable
-from runtime.publishing import Fence, Publisher
+from runtime.publisher import Fence, Publisher
 from runtime.unknown_fields import UnknownFields
 
 log = structlog.get_logger(__name__)
@@ -163,7 +163,7 @@ def journal_from_wire(data: dict[str, Any]) -> Journal:
     calls = {call["callId"]: _call_from_wire(call) for call in cast("list[dict[str, Any]]", data["calls"])}
     basis = int(data["basis"])
     steps = tuple(
-        Step(
+        TurnStep(
             basis=int(step.get("basis") or basis),
             text=str(step.get("text", "")),
             calls=tuple(calls[call_id] for call_id in step["callIds"]),
@@ -196,7 +196,7 @@ def journal_from_wire(data: dict[str, Any]) -> Journal:
     )
 
 
-def _call_to_wire(call: Call) -> dict[str, Any]:
+def _call_to_wire(call: TurnCall) -> dict[str, Any]:
     wire: dict[str, Any] = {"callId": call.call_id, "tool": call.tool, "arguments": orjson.Fragment(call.arguments)}
     if call.result is not None:
         wire["result"] = orjson.Fragment(call.result)
@@ -205,9 +205,9 @@ def _call_to_wire(call: Call) -> dict[str, Any]:
     return wire
 
 
-def _call_from_wire(wire: dict[str, Any]) -> Call:
+def _call_from_wire(wire: dict[str, Any]) -> TurnCall:
     result = wire.get("result")
-    return Call(
+    return TurnCall(
         call_id=str(wire["callId"]),
         tool=str(wire["tool"]),
         arguments=orjson.dumps(wire["arguments"]).decode(),
@@ -220,9 +220,9 @@ def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def _usage(tokens: Tokens) -> dict[str, int]:
+def _usage(tokens: TokenCount) -> dict[str, int]:
     return {"promptTokens": tokens.prompt, "completionTokens": tokens.completion}
 
 
-def _tokens(wire: Any) -> Tokens:
-    return Tokens(int(wire["promptTokens"]), int(wire["completionTokens"])) if wire else Tokens()
+def _tokens(wire: Any) -> TokenCount:
+    return TokenCount(int(wire["promptTokens"]), int(wire["completionTokens"])) if wire else TokenCount()

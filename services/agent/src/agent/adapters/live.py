@@ -11,7 +11,7 @@ from agent.ports import Key
 from contracts.channels import LiveTurnKind, live_turn
 from contracts.ids import uuid7
 from runtime.errors import RuntimeFault
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 SOURCE = "/nexus/agent"
 MAX_UNDER_WAY = 10_000

@@ -2,10 +2,10 @@
 
 import json
 
+from agent.domain.offline.agent_help import improved, suggested
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.helping import improved, suggested
-from agent.domain.offline.steps import Say
-from agent.domain.turn.journal import Reply, RequestedCall
+from agent.domain.offline.steps import SayText
+from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.ports import Prompt, TextSink
 from contracts.providers import OFFLINE_MODEL
 
@@ -18,11 +18,11 @@ class Offline:
         """The provider's name in settings and answers."""
         return "offline"
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         """Tool calls or an answer, by rules."""
         if prompt.task != "answer":
             text = suggested(prompt.about, prompt.language) if prompt.task == "suggest" else improved(prompt.about)
-            return Reply(text=text, model=OFFLINE_MODEL, provider=self.provider)
+            return ModelAnswer(text=text, model=OFFLINE_MODEL, provider=self.provider)
         response = respond(
             prompt.messages,
             {tool.name: tool.parameters for tool in prompt.tools},
@@ -34,12 +34,12 @@ class Offline:
             knowledge=prompt.knowledge,
             company=prompt.company,
         )
-        if isinstance(response, Say):
+        if isinstance(response, SayText):
             text = _up_to(response.text, prompt.stop)
             sink.text(text)
-            return Reply(text=text, model=OFFLINE_MODEL, provider=self.provider)
+            return ModelAnswer(text=text, model=OFFLINE_MODEL, provider=self.provider)
         calls = tuple(RequestedCall(tool, json.dumps(arguments)) for tool, arguments in response.calls)
-        return Reply(calls=calls, model=OFFLINE_MODEL, provider=self.provider)
+        return ModelAnswer(calls=calls, model=OFFLINE_MODEL, provider=self.provider)
 
 
 def _up_to(text: str, stop: tuple[str, ...]) -> str:

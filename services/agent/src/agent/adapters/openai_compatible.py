@@ -14,7 +14,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from agent.domain.turn.journal import Reply, RequestedCall, Tokens
+from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelRefusedError, ModelSilentError
 from agent.ports import Prompt, TextSink
 
@@ -32,7 +32,7 @@ _TOOL_FAILURES = frozenset({"tool_use_failed", "invalid_tool_call"})
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class ProviderEndpoint:
     """Where a provider is. `silence`: seconds without a byte after which the call is given up."""
 
     provider: str
@@ -49,13 +49,13 @@ class _Call:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _CompatibleStream:
     """What the stream has said so far."""
 
     text: list[str] = field(default_factory=list[str])
     length: int = 0
     calls: dict[int, _Call] = field(default_factory=dict[int, _Call])
-    usage: Tokens = field(default_factory=Tokens)
+    usage: TokenCount = field(default_factory=TokenCount)
     model: str = ""
     finished: bool = False
     cut: bool = False
@@ -64,7 +64,7 @@ class _Reading:
 class OpenAICompatible:
     """One endpoint. Raises the errors of agent.errors; makes no second attempt of its own."""
 
-    def __init__(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> None:
+    def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
         self._endpoint = endpoint
         self._session = session
         self._url = URL(f"{endpoint.base_url.rstrip('/')}/chat/completions")
@@ -79,7 +79,7 @@ class OpenAICompatible:
         """The provider's name in settings and answers."""
         return self._endpoint.provider
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> Reply:
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         """One streamed reply within the prompt's time limit.
 
         Raises:
@@ -94,13 +94,13 @@ class OpenAICompatible:
             # Not the error's own text: it can hold the request's address and headers.
             raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
 
-    async def _stream(self, prompt: Prompt, sink: TextSink) -> Reply:
+    async def _stream(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         async with self._session.post(
             self._url, data=orjson.dumps(self._request(prompt)), headers=self._headers, timeout=self._timeout
         ) as response:
             if response.status != 200:
                 raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))
-            reading = _Reading()
+            reading = _CompatibleStream()
             if response.content_type == "application/json":
                 _read_whole(reading, await response.read(), sink)
             else:
@@ -136,7 +136,9 @@ CLIENT = OpenAICompatible
 """What speaks to the providers whose row names this module."""
 
 
-async def _read_stream(reading: _Reading, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:
+async def _read_stream(
+    reading: _CompatibleStream, content: aiohttp.StreamReader, sink: TextSink, provider: str
+) -> None:
     rest = b""
     async for chunk in content.iter_any():
         lines = (rest + chunk).split(b"\n")
@@ -156,7 +158,7 @@ async def _read_stream(reading: _Reading, content: aiohttp.StreamReader, sink: T
         raise ModelDownError(f"{provider} broke off in mid-answer")
 
 
-def _read_lines(reading: _Reading, lines: list[bytes], sink: TextSink, provider: str) -> bool:
+def _read_lines(reading: _CompatibleStream, lines: list[bytes], sink: TextSink, provider: str) -> bool:
     """Reads events; whether the last one was among them."""
     for line in lines:
         if not line.startswith(b"data:"):
@@ -180,7 +182,7 @@ async def _read_out(content: aiohttp.StreamReader) -> None:
                 await content.read()
 
 
-def _read_event(reading: _Reading, event: dict[str, Any], sink: TextSink, provider: str) -> None:
+def _read_event(reading: _CompatibleStream, event: dict[str, Any], sink: TextSink, provider: str) -> None:
     # Nearly every event is one piece of text in a choice: what is rare is looked for behind it.
     choices = event.get("choices")
     if choices:
@@ -193,10 +195,10 @@ def _read_event(reading: _Reading, event: dict[str, Any], sink: TextSink, provid
     if usage:
         usage = _object(usage)
         usage = _object(usage.get("usage", usage))
-        reading.usage = Tokens(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+        reading.usage = TokenCount(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
 
 
-def _read_choice(reading: _Reading, choice: dict[str, Any], sink: TextSink, provider: str) -> None:
+def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], sink: TextSink, provider: str) -> None:
     delta: dict[str, Any] = choice.get("delta") or choice.get("message") or {}
     piece = delta.get("content")
     if piece:
@@ -215,7 +217,7 @@ def _read_choice(reading: _Reading, choice: dict[str, Any], sink: TextSink, prov
             _read_call(reading, _object(part), position, provider)
 
 
-def _read_call(reading: _Reading, part: dict[str, Any], position: int, provider: str) -> None:
+def _read_call(reading: _CompatibleStream, part: dict[str, Any], position: int, provider: str) -> None:
     index = part.get("index")
     call = reading.calls.setdefault(position if index is None else index, _Call())
     if len(reading.calls) > MAX_CALLS:
@@ -226,7 +228,7 @@ def _read_call(reading: _Reading, part: dict[str, Any], position: int, provider:
     call.arguments.append(function.get("arguments") or "")
 
 
-def _read_whole(reading: _Reading, body: bytes, sink: TextSink) -> None:
+def _read_whole(reading: _CompatibleStream, body: bytes, sink: TextSink) -> None:
     """A server that does not stream answers in one piece, which is fine."""
     try:
         _read_event(reading, orjson.loads(body), sink, "the provider")
@@ -234,13 +236,13 @@ def _read_whole(reading: _Reading, body: bytes, sink: TextSink) -> None:
         raise ModelDownError("the provider's answer cannot be read") from error
 
 
-def _reply_of(reading: _Reading, model: str, provider: str) -> Reply:
+def _reply_of(reading: _CompatibleStream, model: str, provider: str) -> ModelAnswer:
     text = "".join(reading.text)
     calls = tuple(_requested(call) for _, call in sorted(reading.calls.items()))
     if not text.strip() and not calls:
         raise ModelDownError(f"{provider} gave an empty reply")
     told = reading.model or model
-    return Reply(text=text, calls=calls, usage=reading.usage, model=told, provider=provider, cut=reading.cut)
+    return ModelAnswer(text=text, calls=calls, usage=reading.usage, model=told, provider=provider, cut=reading.cut)
 
 
 def _requested(call: _Call) -> RequestedCall:

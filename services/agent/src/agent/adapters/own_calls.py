@@ -9,9 +9,9 @@ import structlog
 
 from agent.adapters.hand_offs import HandOffs
 from agent.domain.hand_over import NAME
-from agent.domain.own.forgetting import forgetting
-from agent.domain.own.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
-from agent.domain.turn.journal import Call
+from agent.domain.shortcuts.forget import forgetting
+from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
+from agent.domain.turn.journal import TurnCall
 from agent.ports import Asker, Key
 from contracts import market_rpc, memory_rpc
 from contracts.errors import ErrorCode
@@ -70,7 +70,7 @@ class BusOwnCalls:
         self._rpc = rpc
         self._hand_offs = hand_offs
 
-    async def outcome(self, key: Key, call: Call, asker: Asker) -> str:
+    async def outcome(self, key: Key, call: TurnCall, asker: Asker) -> str:
         """The result as JSON text; an error's code and message when it failed."""
         if call.tool == NAME:
             return await self._hand_offs.hand_over(key, call)
@@ -84,7 +84,7 @@ class BusOwnCalls:
             return json.dumps({"success": False, "error": {"code": error.code, "message": str(error)}})
         return json.dumps({"success": True, "data": data}, ensure_ascii=False)
 
-    async def _perform(self, key: Key, user: str, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def _perform(self, key: Key, user: str, call: TurnCall, arguments: dict[str, Any]) -> dict[str, Any]:
         company, tool = key.company, call.tool
         if tool == DECIDE:
             return await self._decide(key, user, arguments)

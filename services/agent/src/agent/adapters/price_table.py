@@ -1,6 +1,6 @@
 """The price list, out of the contracts' registry of providers."""
 
-from agent.domain.spending import Price, Prices
+from agent.domain.cost import Price, Prices
 from contracts.providers import CURRENCY, PROVIDERS
 
 

@@ -12,7 +12,7 @@ import structlog
 from nats.aio.msg import Msg
 
 from agent.domain.prompt.messages import INTERRUPTED
-from agent.domain.turn.journal import Call
+from agent.domain.turn.journal import TurnCall
 from agent.ports import Asker, Key
 from contracts import channels
 from contracts.envelope import CloudEvent
@@ -20,7 +20,7 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested
 from runtime.call_answers import CallAnswers, last_of
 from runtime.errors import PublishFailed
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.replies import Pending, ReplyInbox
 
 log = structlog.get_logger(__name__)
@@ -47,7 +47,7 @@ class ToolRequests:
         self._instance = instance
         self._count = 0
 
-    async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
         """The result's JSON text; the synthetic "interrupted" result when none comes within `seconds`."""
         begun = time.monotonic()
         end = begun + seconds

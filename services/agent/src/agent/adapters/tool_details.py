@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from agent.domain.analysis.planning import ToolInfo
+from agent.domain.analysis.plan import ToolInfo
 from agent.errors import UnreachableError
 from agent.ports import Asker
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetailsRequest

@@ -12,7 +12,7 @@ from nats.aio.client import Client
 from agent.adapters.turn_records import TYPE
 from agent.errors import UnreachableError
 from agent.ports import Key
-from agent.recording.reading import RecordedTurn, recorded_turn
+from agent.record.recorded_turn import RecordedTurn, recorded_turn
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings

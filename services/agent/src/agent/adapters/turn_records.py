@@ -5,14 +5,14 @@ from functools import partial
 
 import orjson
 
-from agent.adapters.behind import Behind
 from agent.adapters.journal_store import journal_to_wire
+from agent.adapters.write_behind import Behind
 from agent.measures import RECORDS_LOST
 from agent.ports import Key
-from agent.recording.turn import EndedTurn, hash_of, inputs_to_json
+from agent.record.turn import EndedTurn, hash_of, inputs_to_json
 from contracts import channels
 from contracts.ids import derive_id, is_id
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 SOURCE = "/nexus/agent"
 TYPE = "turns.recorded.v1"

@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from agent.adapters.behind import Behind
-from agent.domain.spending import Account, Prices
-from agent.domain.turn.journal import Tokens
+from agent.adapters.write_behind import Behind
+from agent.domain.cost import Prices, SpendingAccount
+from agent.domain.turn.journal import TokenCount
 from agent.measures import MODEL_COST, USAGE_LOST
 from agent.ports import Reservation
 from contracts import channels
@@ -19,7 +19,7 @@ from contracts.events.chat import Usage
 from contracts.events.fact import UsageRecorded, UsageReservation
 from contracts.ids import is_id
 from runtime.errors import PublishFailed
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 SOURCE = "/nexus/agent"
 TYPE = "usage.recorded.v1"
@@ -28,7 +28,7 @@ WAITING = 5_000
 NEXT_CALL = 2.0
 """Seconds that a fact waits for the next call of its turn: what an agent that dies has not told of."""
 
-Kind = tuple[Account, str, str, str | None, str | None]
+Kind = tuple[SpendingAccount, str, str, str | None, str | None]
 """Account, provider, model, and the reservation's payer and tier: those alike become one fact."""
 
 
@@ -45,10 +45,10 @@ class UsageBook:
 
     def record(
         self,
-        account: Account,
+        account: SpendingAccount,
         provider: str,
         model: str,
-        usage: Tokens,
+        usage: TokenCount,
         *,
         estimated: bool,
         reservation: Reservation | None = None,

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
-from agent.domain.claims.checking import Checker, sentences
+from agent.domain.claims.checker import ClaimChecker, sentences
 from agent.domain.claims.facts import Facts, facts_of_results
-from agent.domain.claims.lexing import readings
+from agent.domain.claims.lexer import readings
 from agent.domain.prompt.layers import Language
 from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.tool_results import data_of
-from agent.domain.turn.journal import Journal, Reply
+from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.measures import SENTENCES
-from agent.ports import ModelChoice, Prompt, TextSink, Tool
+from agent.ports import ModelChoice, OfferedTool, Prompt, TextSink
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
 CATEGORIES = frozenset(("market", "news", "ml"))
@@ -34,7 +34,7 @@ _NOTHING: dict[Language, str] = {
 }
 
 
-class Asked(Protocol):
+class UpcomingCall(Protocol):
     """The model call that is about to be made."""
 
     @property
@@ -48,7 +48,9 @@ class Asked(Protocol):
         ...
 
 
-def checked_answer(journal: Journal, tools: Sequence[Tool], asked: Asked, sink: TextSink) -> "CheckedAnswer":
+def checked_answer(
+    journal: Journal, tools: Sequence[OfferedTool], asked: UpcomingCall, sink: TextSink
+) -> "CheckedAnswer":
     """Where the next reply's text goes; it is judged where a market tool has answered in this turn."""
     prompt = asked.prompt
     unjudged = CheckedAnswer(None, sink, prompt.language)
@@ -70,13 +72,13 @@ def checked_answer(journal: Journal, tools: Sequence[Tool], asked: Asked, sink: 
         if role != "tool" and isinstance(content, str):
             facts.given += content.splitlines()
             facts.loose += _numbers(content) if role != "system" else ()
-    return CheckedAnswer(Checker(facts, strict=False), sink, prompt.language)
+    return CheckedAnswer(ClaimChecker(facts, strict=False), sink, prompt.language)
 
 
 class CheckedAnswer:
     """TextSink: passes on the sentences that are backed; without a `checker`, everything."""
 
-    def __init__(self, checker: Checker | None, sink: TextSink, language: Language) -> None:
+    def __init__(self, checker: ClaimChecker | None, sink: TextSink, language: Language) -> None:
         self._first = checker
         self._checker = checker.anew() if checker else None
         self._sink = sink
@@ -102,7 +104,7 @@ class CheckedAnswer:
         self._said.clear()
         self._sink.restart()
 
-    def finish(self, reply: Reply) -> Reply:
+    def finish(self, reply: ModelAnswer) -> ModelAnswer:
         """The reply with what is left of its text."""
         if self._held:
             self._judge(self._held, "")

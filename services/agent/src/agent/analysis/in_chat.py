@@ -11,9 +11,9 @@ from typing import Any
 
 from agent.domain.analysis.asked import is_analysis
 from agent.domain.prompt.layers import Language
-from agent.domain.turn.journal import Call
+from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
-from agent.ports import Asker, Companies, History, Key, Models, Tool, ToolCalls
+from agent.ports import Asker, Companies, Key, Models, OfferedTool, PromptHistory, ToolCalls
 from contracts.company import CompanyConfig
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRequested
 from contracts.symbols import InvalidSymbolError
@@ -54,8 +54,8 @@ _PARAMETERS: dict[str, Any] = {
 
 
 def offered_with_analysis(
-    tools: Sequence[Tool], asker: Asker, history: History, company: CompanyConfig
-) -> tuple[Tool, ...]:
+    tools: Sequence[OfferedTool], asker: Asker, history: PromptHistory, company: CompanyConfig
+) -> tuple[OfferedTool, ...]:
     """The tools, and the analysis where a customer's newest message asks for one."""
     newest = next((said.text for said in reversed(history.messages) if not said.mine), "")
     if asker.role != "user" or asker.principal is None or asker.user is None or not is_analysis(newest):
@@ -63,7 +63,7 @@ def offered_with_analysis(
     return with_analysis(tools, asker.language, company)
 
 
-def with_analysis(tools: Sequence[Tool], language: Language, company: CompanyConfig) -> tuple[Tool, ...]:
+def with_analysis(tools: Sequence[OfferedTool], language: Language, company: CompanyConfig) -> tuple[OfferedTool, ...]:
     """The tools, and the analysis where the company has any."""
     return (*tools, analysis_tool(language)) if analyses_markets(company) else tuple(tools)
 
@@ -73,9 +73,9 @@ def analyses_markets(company: CompanyConfig) -> bool:
     return company.trades and company.tool_config.categories.customers.get(CATEGORY) is not False
 
 
-def analysis_tool(language: Language) -> Tool:
+def analysis_tool(language: Language) -> OfferedTool:
     """The tool as a model sees it."""
-    return Tool(NAME, _DESCRIPTION[language], CATEGORY, _PARAMETERS, _LABEL[language])
+    return OfferedTool(NAME, _DESCRIPTION[language], CATEGORY, _PARAMETERS, _LABEL[language])
 
 
 class AnalysisCalls:
@@ -87,7 +87,7 @@ class AnalysisCalls:
         self._companies = companies
         self._models = models
 
-    async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
         """The result's JSON text, whatever happens."""
         if call.tool != NAME:
             return await self._executor.outcome(key, call, category, asker, turn_id, seconds)
@@ -101,7 +101,7 @@ class AnalysisCalls:
         result["metadata"] = {"executionTime": round((time.monotonic() - started) * 1000, 3), "cached": False}
         return json.dumps(result, ensure_ascii=False)
 
-    async def _analysed(self, key: Key, call: Call, asker: Asker, seconds: float) -> dict[str, Any]:
+    async def _analysed(self, key: Key, call: TurnCall, asker: Asker, seconds: float) -> dict[str, Any]:
         arguments: dict[str, Any] = json.loads(call.arguments)
         if asker.user is None:
             raise ValueError("an analysis is for customers who are signed in")

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.domain.context.compression import Spoken
+from agent.domain.context.compression import PromptMessage
 from agent.domain.knowledge import cited, sources
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.intents import talk_only
 from agent.domain.prompt.layers import Language
 from agent.domain.tool_results import data_of, searches
-from agent.domain.turn.journal import Journal, Reply
+from agent.domain.turn.journal import Journal, ModelAnswer
 from contracts.knowledge import MAX_QUERY, NOTHING_OLDER, Grounding, KnowledgeFound, KnowledgeQuery
 
 LIMIT = 12
@@ -18,7 +18,7 @@ PAGES = 20
 """Pages of the site that are named to the model, as far as there is room."""
 
 
-def query_of(messages: Sequence[Spoken], basis: int, language: Language) -> KnowledgeQuery | None:
+def query_of(messages: Sequence[PromptMessage], basis: int, language: Language) -> KnowledgeQuery | None:
     """The search for what nobody has answered yet, with what was asked before; None: nothing is asked, or it is small
     talk."""
     asked = [one.text for one in messages if not one.mine and one.seq > basis]
@@ -29,7 +29,9 @@ def query_of(messages: Sequence[Spoken], basis: int, language: Language) -> Know
     return KnowledgeQuery(text=text, earlier=earlier[:NOTHING_OLDER], language=language, limit=LIMIT, pages=PAGES)
 
 
-def grounded(reply: Reply, journal: Journal, found: KnowledgeFound | None, query: KnowledgeQuery | None) -> Reply:
+def grounded(
+    reply: ModelAnswer, journal: Journal, found: KnowledgeFound | None, query: KnowledgeQuery | None
+) -> ModelAnswer:
     """The answer with only such citations as it was given, and whether the question was answered from anything at all:
     one that stands on no passage, page or tool is one that the company does not tell."""
     found_more = searches(journal)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agent.domain.context.compression import Spoken
+from agent.domain.context.compression import PromptMessage
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.person_words import asks_for_person
-from agent.domain.offline.reading import decision_words
+from agent.domain.offline.text_features import decision_words
 from agent.domain.prompt.layers import Language, one_line
-from agent.domain.turn.journal import Call, Journal
-from agent.ports import Tool
+from agent.domain.turn.journal import Journal, TurnCall
+from agent.ports import OfferedTool
 from contracts.events.chat import MAX_SUMMARY_LINE, MAX_SUMMARY_LINES
 
 NAME = "hand_off"
@@ -72,12 +72,12 @@ _NOTES: dict[str, str] = {
 }
 
 
-def offered_with_hand_over(tools: Sequence[Tool], language: Language) -> tuple[Tool, ...]:
+def offered_with_hand_over(tools: Sequence[OfferedTool], language: Language) -> tuple[OfferedTool, ...]:
     """The tools, and this one: everybody has it."""
-    return (*tools, Tool(NAME, DESCRIPTION[language], CATEGORY, PARAMETERS, LABEL[language]))
+    return (*tools, OfferedTool(NAME, DESCRIPTION[language], CATEGORY, PARAMETERS, LABEL[language]))
 
 
-def completed(call: Call, spoken: Sequence[Spoken], journal: Journal, language: Language) -> Call:
+def completed(call: TurnCall, spoken: Sequence[PromptMessage], journal: Journal, language: Language) -> TurnCall:
     """A call of the tool with all that the person gets; lines that it does not give are made of what was said."""
     arguments: dict[str, Any] = json.loads(call.arguments)
     reason = arguments.get("reason")
@@ -88,7 +88,7 @@ def completed(call: Call, spoken: Sequence[Spoken], journal: Journal, language: 
     return replace(call, arguments=json.dumps(told | {"basis": journal.basis}, ensure_ascii=False))
 
 
-def summary_of(spoken: Sequence[Spoken], journal: Journal, language: Language) -> list[str]:
+def summary_of(spoken: Sequence[PromptMessage], journal: Journal, language: Language) -> list[str]:
     """What was asked, tried and found, without a model: in their own words and the last answer's."""
 
     def line(name: str, text: str = "") -> str:

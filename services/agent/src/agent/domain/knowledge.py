@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from agent.domain.offline.reading import number_of
+from agent.domain.offline.text_features import number_of
 from agent.domain.prompt.layers import Language, one_line
 from contracts.events.chat import Citation
 from contracts.knowledge import KnowledgeFound, PageRef
@@ -42,7 +42,7 @@ _BULLET = re.compile(r"^\s*\d{1,2}[.)]\s")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class GivenPassage:
     """A passage that was given, as far as an answer can stand on it."""
 
     citation: Citation
@@ -88,10 +88,10 @@ def section(found: KnowledgeFound | None, language: Language, *, pages: bool) ->
     return "\n".join(parts)
 
 
-def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) -> list[Source]:
+def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) -> list[GivenPassage]:
     """All that was given, in the order of its numbers. `results`: the data of the searches that the model made."""
     given = [
-        Source(
+        GivenPassage(
             Citation(
                 url=one.url or "",
                 title=one.title,
@@ -109,7 +109,7 @@ def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) 
     return given
 
 
-def numbered(given: list[Source], data: Mapping[str, Any]) -> dict[str, Any]:
+def numbered(given: list[GivenPassage], data: Mapping[str, Any]) -> dict[str, Any]:
     """A search's data with the number of each of its passages; those that are new are added to what was given."""
     results: list[dict[str, Any]] = []
     listed = data.get("passages")
@@ -128,7 +128,7 @@ def numbered(given: list[Source], data: Mapping[str, Any]) -> dict[str, Any]:
 class Numbers:
     """The numbers of an answer, counted anew in the order in which they come: each page and heading has one."""
 
-    def __init__(self, given: Sequence[Source]) -> None:
+    def __init__(self, given: Sequence[GivenPassage]) -> None:
         self.given = given
         self.citations: list[Citation] = []
         self._places: list[tuple[str, tuple[str, ...]]] = []
@@ -152,7 +152,7 @@ class Numbers:
         return self._places.index(source.place) + 1
 
 
-def cited(text: str, given: Sequence[Source], others: Iterable[str] = ()) -> tuple[str, tuple[Citation, ...]]:
+def cited(text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()) -> tuple[str, tuple[Citation, ...]]:
     """The text with only such numbers as stand for what was given, counted anew, and what they stand for. `others`:
     what figures may come from besides, such as the question and what other tools gave.
     """
@@ -184,7 +184,7 @@ def _with_ends(text: str) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-def _source(result: Mapping[str, Any]) -> Source:
+def _source(result: Mapping[str, Any]) -> GivenPassage:
     heading, read_at = result.get("heading"), result.get("read_at")
     headings = (
         [str(one) for one in cast("list[Any]", heading)]
@@ -194,7 +194,7 @@ def _source(result: Mapping[str, Any]) -> Source:
         else []
     )
     name, hashed = result.get("id"), result.get("hash")
-    return Source(
+    return GivenPassage(
         Citation(
             url=str(result.get("url") or ""),
             title=str(result.get("title") or ""),

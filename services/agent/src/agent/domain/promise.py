@@ -5,9 +5,9 @@ none, nor is what is kept for this answer alone.
 
 import re
 
-from agent.domain.offline.reading import plain
+from agent.domain.offline.text_features import plain
 from agent.domain.prompt.layers import Language
-from agent.domain.turn.journal import Journal, Reply
+from agent.domain.turn.journal import Journal, ModelAnswer
 
 REMEMBER = "remember"
 KEEPING = frozenset((REMEMBER, "update_memory"))
@@ -80,7 +80,7 @@ def promises(text: str) -> bool:
     return any(_is_promise(sentence) for sentence in _SENTENCE.split(text))
 
 
-def is_broken(reply: Reply, journal: Journal, offered: frozenset[str]) -> bool:
+def is_broken(reply: ModelAnswer, journal: Journal, offered: frozenset[str]) -> bool:
     """Whether an answer promises to remember, could have seen to it, and nothing of the turn did."""
     if reply.calls or REMEMBER not in offered or any(call.tool in KEEPING for call in journal.calls):
         return False

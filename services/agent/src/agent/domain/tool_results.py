@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from agent.domain.knowledge import SEARCH_TOOL
 from agent.domain.prompt.messages import PAGE_TOOL
-from agent.domain.turn.journal import Call, Journal
+from agent.domain.turn.journal import Journal, TurnCall
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.chat import Citation
 
@@ -27,7 +27,7 @@ def answered_from_earlier(journal: Journal) -> dict[str, str]:
     return results
 
 
-def asked_again(journal: Journal) -> dict[str, Call]:
+def asked_again(journal: Journal) -> dict[str, TurnCall]:
     """Unsettled calls that repeat an earlier one of which nobody knows the outcome: that one, by their id. It is asked
     for again under its own id, which tells what came of it; under theirs it could happen twice."""
     return {
@@ -44,9 +44,9 @@ def outcome_unknown(result: str) -> bool:
     return told.get("code") == ToolCode.UNKNOWN_OUTCOME or told.get("reason") == OUTCOME_UNKNOWN
 
 
-def _repeats(journal: Journal) -> Iterator[tuple[Call, Call]]:
+def _repeats(journal: Journal) -> Iterator[tuple[TurnCall, TurnCall]]:
     """Each call that repeats an earlier one, and the first of its kind."""
-    first: dict[tuple[str, str], Call] = {}
+    first: dict[tuple[str, str], TurnCall] = {}
     for call in journal.calls:
         original = first.setdefault((call.tool, _canonical(call.arguments)), call)
         if original is not call:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agent.domain.turn.journal import Call, Journal
-from agent.ports import Appending, Asker, Ending, Key, Seen
-from agent.turns.needs import Ports
+from agent.domain.turn.journal import Journal, TurnCall
+from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key
+from agent.turns.deps import Ports
 
 
 class Killed(BaseException):
@@ -72,7 +72,7 @@ class _Chat:
     def __init__(self, death: Death, ports: Ports) -> None:
         self._death, self._chat = death, ports.chat
 
-    async def look(self, key: Key, at_least: int) -> Seen:
+    async def look(self, key: Key, at_least: int) -> AskedSnapshot:
         return await self._death.step("look", lambda: self._chat.look(key, at_least))
 
     async def append(self, key: Key, ending: Ending, fence: int) -> Appending:
@@ -94,7 +94,7 @@ class _Tools:
     def __init__(self, death: Death, ports: Ports) -> None:
         self._death, self._tools = death, ports.tools
 
-    async def outcome(self, key: Key, call: Call, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
         return await self._death.step("tool", lambda: self._tools.outcome(key, call, category, asker, turn_id, seconds))
 
 
@@ -102,5 +102,5 @@ class _Own:
     def __init__(self, death: Death, ports: Ports) -> None:
         self._death, self._own = death, ports.own
 
-    async def outcome(self, key: Key, call: Call, asker: Asker) -> str:
+    async def outcome(self, key: Key, call: TurnCall, asker: Asker) -> str:
         return await self._death.step("own", lambda: self._own.outcome(key, call, asker))

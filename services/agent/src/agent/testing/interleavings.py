@@ -16,24 +16,24 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from agent.domain.turn.effects import (
+    Ack,
     Append,
     AppendRefused,
     AppendUnknown,
-    Ask,
     AskFailed,
-    Done,
+    CallModel,
     Effect,
     Event,
     Interrupted,
-    Later,
     Look,
     Looked,
     Probe,
     Probed,
     Ran,
     Replied,
-    Report,
     Reported,
+    ReportFailure,
+    Retry,
     RunCalls,
     Save,
     Saved,
@@ -41,9 +41,9 @@ from agent.domain.turn.effects import (
     Stored,
     Trigger,
 )
-from agent.domain.turn.journal import Journal, Reply, RequestedCall
+from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall
 from agent.domain.turn.machine import Handling, Phase, advance, begin
-from agent.domain.turn.policy import Policy, StopReason, stop_reason
+from agent.domain.turn.policy import AnswerPolicy, StopReason, stop_reason
 from agent.testing.world import (
     COMPANY,
     CONVERSATION,
@@ -173,7 +173,7 @@ def _can_all_end(
     return Finding(len(worlds), "lost: from here no run ever ends with the visitor answered", path(stuck))
 
 
-def _policy(world: World, scenario: Scenario) -> Policy:
+def _policy(world: World, scenario: Scenario) -> AnswerPolicy:
     return scenario.policy if world.enabled else replace(scenario.policy, enabled=False)
 
 
@@ -263,12 +263,12 @@ def _spent(world: World, fault: str) -> World:
 def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rules) -> Iterator[tuple[str, World]]:
     effect = job.effect
     match effect:
-        case Done():
+        case Ack():
             yield f"agent {agent} acks ({effect.why})", _work(_deliver(world, job.delivery, "gone"), agent, None)
             if world.faults.lost_ack > 0:
                 lost = _work(_deliver(world, job.delivery, "waiting"), agent, None)
                 yield f"agent {agent}'s ack is lost", _spent(lost, "lost_ack")
-        case Later():
+        case Retry():
             yield f"agent {agent} naks ({effect.why})", _work(_deliver(world, job.delivery, rules.nakked), agent, None)
         case _:
             for name, event, after in _outcomes(world, agent, job, scenario, rules):
@@ -312,7 +312,7 @@ def _outcomes(
                     yield "saves, unacknowledged", SaveRefused(), _spent(after, "lost_puback")
             else:
                 yield "is refused the journal", SaveRefused(), world
-        case Ask():
+        case CallModel():
             yield from _replies(world, agent, effect, scenario)
         case RunCalls():
             yield "runs the tools", *_run(world, effect.journal)
@@ -324,9 +324,9 @@ def _outcomes(
                 yield "appends, unacknowledged", AppendUnknown(), _spent(after, "lost_puback")
                 under_way = replace(world, late=(*world.late, late))
                 yield "appends, late", AppendUnknown(), _spent(under_way, "lost_puback")
-        case Report():
+        case ReportFailure():
             yield "reports", Reported(), world
-        case Done() | Later():
+        case Ack() | Retry():
             return
 
 
@@ -335,15 +335,15 @@ def _fact_of(journal: Journal, seq: int, now: float) -> Fact:
     return Fact(kind, seq, now, basis=journal.basis)
 
 
-def _replies(world: World, agent: int, effect: Ask, scenario: Scenario) -> Iterator[tuple[str, Event, World]]:
+def _replies(world: World, agent: int, effect: CallModel, scenario: Scenario) -> Iterator[tuple[str, Event, World]]:
     signature = f"agent {agent} attempt {effect.journal.attempts}"
     # A model that sees the order in its turn's calls, or a turn that ended before (memory tells, whatever the log still
     # holds), does not ask for it again.
     ended_before = snapshot_of(world.log[: effect.view.seq]).basis > 0
     if scenario.tools and not effect.journal.calls and not ended_before:
-        yield "model asks for a tool", Replied(Reply(calls=(RequestedCall("order", signature),))), world
+        yield "model asks for a tool", Replied(ModelAnswer(calls=(RequestedCall("order", signature),))), world
     else:
-        yield "model answers", Replied(Reply(text="answer")), world
+        yield "model answers", Replied(ModelAnswer(text="answer")), world
     if world.faults.model > 0:
         yield "model fails", AskFailed("LLM_UNAVAILABLE", "down"), _spent(world, "model")
     policy = _policy(world, scenario)

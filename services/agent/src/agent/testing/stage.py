@@ -10,12 +10,12 @@ import orjson
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from agent.app import Agent, Connections
+from agent.app import Agent, AgentConnections
 from agent.domain.local_budgets import LocalBudgets
 from agent.settings import AgentSettings, ModelSettings
 from agent.testing.copilot_side import CopilotSide
 from agent.testing.executor_side import Executor
-from agent.turns.needs import Ports
+from agent.turns.deps import Ports
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig, CompanySettings
@@ -60,8 +60,8 @@ from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, RpcError
 from runtime.outcomes import Done, Later, Outcome
 from runtime.principals import Principal
-from runtime.publishing import Publisher
-from runtime.pulling import Delivery, PullWorker
+from runtime.publisher import Publisher
+from runtime.pull_worker import Delivery, PullWorker
 from runtime.rpc import RpcServer
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
@@ -378,7 +378,7 @@ async def agent(
     client = await connect(NatsSettings(url=url), name=f"agent-{uuid.uuid4().hex[:4]}")
     # Keys that a developer has in the environment must not make tests call anybody.
     chosen = models or ModelSettings(base_url=model_url, model="scripted" if model_url else None, provider_keys={})
-    running = Agent(Connections(client, verify, chosen), AgentSettings(**settings), wrap)
+    running = Agent(AgentConnections(client, verify, chosen), AgentSettings(**settings), wrap)
     await running.start()
     try:
         yield running

@@ -6,13 +6,13 @@ from enum import StrEnum
 from agent.domain.turn.effects import Effect
 from agent.domain.turn.journal import Journal
 from agent.domain.turn.machine import Handling
-from agent.domain.turn.policy import Policy
+from agent.domain.turn.policy import AnswerPolicy
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
 
 COMPANY, CONVERSATION = "c", "c1"
 TIME_LIMIT = 120.0
-ANSWERING = Policy(enabled=True)
+ANSWERING = AnswerPolicy(enabled=True)
 
 
 class Act(StrEnum):
@@ -56,7 +56,7 @@ class Scenario:
     faults: Faults = Faults()
     agents: int = 2
     tools: bool = False
-    policy: Policy = ANSWERING
+    policy: AnswerPolicy = ANSWERING
 
 
 @dataclass(frozen=True, slots=True)

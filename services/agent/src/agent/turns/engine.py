@@ -8,14 +8,14 @@ from functools import partial
 
 import structlog
 
-from agent.domain.turn.effects import Done, Later, Trigger
+from agent.domain.turn.effects import Ack, Retry, Trigger
 from agent.domain.turn.policy import StopReason
 from agent.errors import UnreachableError
 from agent.measures import TURNS
 from agent.ports import Key
-from agent.turns.drive import Drive
-from agent.turns.needs import Limits, Ports, policy_of
-from agent.turns.watching import Watches
+from agent.turns.deps import Limits, Ports, policy_of
+from agent.turns.driver import Drive
+from agent.turns.watches import Watches
 from contracts.company import CompanySettings
 from contracts.ids import answer_id
 from runtime.correlation import learn
@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningTurn:
     """What the driving agent knows of a turn."""
 
     turn_id: str
@@ -51,7 +51,7 @@ class TurnEngine:
         self._stood_still = stood_still
         self._drives: dict[Key, list[Drive]] = {}
 
-    async def handle(self, key: Key, trigger: Trigger, stored_at: float) -> Done | Later:
+    async def handle(self, key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
         """One delivery, to its end: acknowledge, or hand back. `stored_at`: seconds by the bus's clock."""
         learn(key.company, key.conversation)
         others = partial(self._drives.get, key, ())
@@ -61,13 +61,13 @@ class TurnEngine:
                 end = await self._drive(drive, key, trigger, stored_at)
             except UnreachableError as error:
                 log.warning("turn.postponed", error=str(error))
-                return Later(1.0, str(error))
-        if isinstance(end, Done):
+                return Retry(1.0, str(error))
+        if isinstance(end, Ack):
             TURNS.labels(end.why).inc()
         log.debug("turn.handled", seq=trigger.seq, why=end.why)
         return end
 
-    async def _drive(self, drive: Drive, key: Key, trigger: Trigger, stored_at: float) -> Done | Later:
+    async def _drive(self, drive: Drive, key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
         """The delivery with its span, and with the wait that led to it; one that opens no turn leaves none."""
         caller, began = current(), time.time_ns()
         waited = max(self._ports.clock.now() - stored_at, 0.0)
@@ -82,7 +82,7 @@ class TurnEngine:
                     if stored_at:
                         record(SPAN_QUEUE, began - int(waited * 1e9), began, beside=caller)
 
-    def running(self, key: Key, turn_id: str | None = None) -> Running | None:
+    def running(self, key: Key, turn_id: str | None = None) -> RunningTurn | None:
         """The turn that this agent drives in the conversation, if it does: the newest one, since a superseded one may
         still be waiting for its model or its tools. `turn_id`: that very turn."""
         drives = [d for d in self._drives.get(key, ()) if d.driving and turn_id in {None, d.driving}]
@@ -90,7 +90,7 @@ class TurnEngine:
         if newest is None or newest.driving is None:
             return None
         text, delta_seq = newest.progress()
-        return Running(newest.driving, answer_id(newest.driving), text, delta_seq)
+        return RunningTurn(newest.driving, answer_id(newest.driving), text, delta_seq)
 
     def settings_changed(self, company: str, settings: CompanySettings | None) -> None:
         """The kill switch stops running turns too."""

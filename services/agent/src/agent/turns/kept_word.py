@@ -3,32 +3,32 @@
 from dataclasses import replace
 from typing import Protocol
 
+from agent.domain.cost import SpendingAccount
 from agent.domain.promise import TOLD, is_broken
-from agent.domain.spending import Account
-from agent.domain.turn.journal import Journal, Reply
+from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.errors import BudgetSpentError, ModelError
 from agent.measures import PROMISES
 from agent.ports import ModelChoice, Models, Prompt, TextSink
-from agent.turns.paying import Advance, Spending, ask_paid
+from agent.turns.metering import Advance, Spending, ask_paid
 from contracts.company import CompanyConfig
 
 
 class PreparedCall(Protocol):
-    """A model call with all that it needs (turns.preparing.Call)."""
+    """A model call with all that it needs (turns.preparing.PreparedCall)."""
 
     @property
     def prompt(self) -> Prompt: ...
     @property
     def choice(self) -> ModelChoice: ...
     @property
-    def account(self) -> Account: ...
+    def account(self) -> SpendingAccount: ...
     @property
     def advance(self) -> Advance | None: ...
 
 
 async def ask_honest(
     spending: Spending, models: Models, config: CompanyConfig, journal: Journal, call: PreparedCall, sink: TextSink
-) -> Reply:
+) -> ModelAnswer:
     """The reply; raises as `ask_paid` does. What was said before the promise was found empty does not count."""
     prompt = call.prompt
     reply = await ask_paid(spending, models, call.account, config, prompt, sink, call.choice, call.advance)

@@ -8,13 +8,13 @@ from typing import Protocol
 
 import structlog
 
+from agent.domain.cost import SpendingAccount
 from agent.domain.prompt.proposals import proposal_messages, read_proposals
 from agent.domain.providers import small_model
-from agent.domain.spending import Account
 from agent.errors import BudgetSpentError, ModelError
 from agent.measures import PROPOSALS, PROPOSALS_JUDGED
 from agent.ports import Asker, Key, Models, Prompt
-from agent.turns.paying import Spending, ask_paid
+from agent.turns.metering import Spending, ask_paid
 from contracts.company import CompanyConfig
 from contracts.proposal_rpc import AnsweredTurn, FactProposal, ProposalGround, ProposalsJudged
 
@@ -91,7 +91,7 @@ class Proposer:
             time_limit=SECONDS,
             language=asker.language,
         )
-        account = Account(key.company, key.conversation, asker.user or key.conversation, asker.user)
+        account = SpendingAccount(key.company, key.conversation, asker.user or key.conversation, asker.user)
         try:
             reply = await ask_paid(self._spending, self._models, account, config, prompt)
         except (ModelError, BudgetSpentError):

@@ -15,8 +15,8 @@ from contracts.envelope import CloudEvent
 from contracts.events.chat import Action
 from contracts.events.market import ActionDecided, AlertTriggered, OrderClosed, OrderFilled
 from contracts.memory_rpc import UserRef
-from gateway.adapters.asking import ask
 from gateway.adapters.companies import BusCompanies
+from gateway.adapters.service_calls import ask
 from gateway.chat.customers import Customers
 from gateway.errors import not_found
 from runtime.connection import subscribe

@@ -7,9 +7,9 @@ import structlog
 
 from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.ids import is_id
-from gateway.adapters.identity import SignedPrincipals
+from gateway.adapters.identity import CallerSigner
 from gateway.errors import Unavailable, not_found
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from runtime.analyses import Analyses
 from runtime.errors import RuntimeFault
 
@@ -33,11 +33,11 @@ class BusAnalyses:
     """The caller's own analyses; whoever's token it is, another's id is not found. Each method raises Unavailable when
     the bus does not answer in time."""
 
-    def __init__(self, analyses: Analyses, principals: SignedPrincipals) -> None:
+    def __init__(self, analyses: Analyses, principals: CallerSigner) -> None:
         self._analyses = analyses
         self._principals = principals
 
-    async def begin(self, caller: Caller, asked: AskedAnalysis) -> AnalysisRecord:
+    async def begin(self, caller: TokenCaller, asked: AskedAnalysis) -> AnalysisRecord:
         """The analysis as it is now, begun if it is new."""
         request = AnalysisRequested(
             analysis_id=asked.analysis_id,
@@ -55,7 +55,7 @@ class BusAnalyses:
             log.warning("analysis.not_begun", analysis_id=asked.analysis_id, error=str(error))
             raise Unavailable(_AWAY) from error
 
-    async def get(self, caller: Caller, analysis_id: str) -> AnalysisRecord:
+    async def get(self, caller: TokenCaller, analysis_id: str) -> AnalysisRecord:
         """The analysis as it is now; raises Refused (NOT_FOUND), for another user's too."""
         if not is_id(analysis_id):
             raise not_found("analysis")
@@ -67,7 +67,7 @@ class BusAnalyses:
             raise not_found("analysis")
         return kept.record
 
-    async def finished(self, caller: Caller, analysis_id: str, seconds: float) -> AnalysisRecord | None:
+    async def finished(self, caller: TokenCaller, analysis_id: str, seconds: float) -> AnalysisRecord | None:
         """The analysis when it is finished within so many seconds; None when it is not."""
         try:
             return await self._analyses.finished(caller.company, caller.subject, analysis_id, seconds)

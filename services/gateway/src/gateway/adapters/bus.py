@@ -27,7 +27,7 @@ from runtime.connection import listen
 from runtime.conversation import fact_of
 from runtime.errors import PublishFailed
 from runtime.marks import Marks
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 log = structlog.get_logger(__name__)
 

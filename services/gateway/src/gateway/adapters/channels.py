@@ -2,7 +2,7 @@
 
 from contracts import channel_rpc
 from contracts.channel_rpc import ChannelEchoRequest, ChannelProblem, ChannelVerifyReply, ChannelVerifyRequest
-from gateway.adapters.asking import ask
+from gateway.adapters.service_calls import ask
 from runtime.rpc import RpcClient
 
 VERIFY_SECONDS = 2.0

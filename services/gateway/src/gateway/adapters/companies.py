@@ -15,7 +15,7 @@ from contracts.company_rpc import (
     CompanyPatchRequest,
     CompanyRequest,
 )
-from gateway.adapters.asking import ask, meaning
+from gateway.adapters.service_calls import ask, meaning
 from runtime.companies import CompanyCache
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient

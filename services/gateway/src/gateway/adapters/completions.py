@@ -16,14 +16,14 @@ from contracts.completion_rpc import (
     ModelsRequest,
 )
 from contracts.errors import ErrorCode, FieldFault
-from gateway.adapters.asking import ask
+from gateway.adapters.service_calls import ask
 from gateway.domain.at_once import AtOnce
 from gateway.domain.budget_windows import seconds_left
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
-from runtime.streaming import StreamClient
+from runtime.streamed_calls import StreamClient
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +45,9 @@ class BusCompletions:
         return (await ask(self._client, MODELS, ModelsRequest(company_id=company))).models
 
     @asynccontextmanager
-    async def complete(self, caller: Caller, request: CompleteRequest) -> AsyncGenerator[AsyncIterator[CompletePart]]:
+    async def complete(
+        self, caller: TokenCaller, request: CompleteRequest
+    ) -> AsyncGenerator[AsyncIterator[CompletePart]]:
         """The answer in parts, the last one with its end; a block that is left early stops the work.
 
         Raises:

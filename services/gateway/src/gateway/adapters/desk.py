@@ -2,7 +2,7 @@
 
 from contracts import desk_rpc
 from contracts.rpc import ConversationRef, ConversationView
-from gateway.adapters.asking import ask
+from gateway.adapters.service_calls import ask
 from gateway.errors import not_found
 from runtime.rpc import RpcClient
 

@@ -1,7 +1,7 @@
 """Failed turns, as agents keep them."""
 
 from contracts.failed_rpc import FAILED_TURNS, FailedTurnsReply, FailedTurnsRequest
-from gateway.adapters.asking import ask
+from gateway.adapters.service_calls import ask
 from runtime.rpc import RpcClient
 
 SECONDS = 10.0

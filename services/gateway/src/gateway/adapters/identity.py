@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens, derive_key
 from gateway.errors import TokenExpired, TokenInvalid, Unavailable
-from gateway.ports import Caller, SignedPrincipal, Tokens, Visit, VisitorToken
+from gateway.ports import SignedPrincipal, TokenCaller, TokenReader, Visit, VisitorToken
 from runtime.clock import Clock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
@@ -16,16 +16,16 @@ MAX_PRINCIPALS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class IdentityKeys:
     """What proves who is who. `conversation_key` signs the ids of conversations, `seal_key` what clients carry."""
 
-    tokens: Tokens
-    principals: "SignedPrincipals"
+    tokens: TokenReader
+    principals: "CallerSigner"
     conversation_key: bytes
     seal_key: bytes
 
 
-def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: Clock) -> Identity:
+def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: Clock) -> IdentityKeys:
     """Raises NotReady when a key is missing or cannot sign."""
     signer, verifier = PrincipalSigner(settings, clock), PrincipalVerifier(settings, clock)
     if settings.principal_key is None:
@@ -34,9 +34,9 @@ def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: C
     # Where tokens are HS256 anyway visitors' ones are signed alike; elsewhere with a key that only gateways derive.
     secret = settings.jwt_secret.get_secret_value().encode() if settings.jwt_secret else None
     visitors = VisitorTokens(secret or derive_key(shared, "visitors' tokens"), visitor_token_seconds, clock)
-    return Identity(
+    return IdentityKeys(
         tokens=GatewayTokens(visitors, TokenVerifier(settings, clock)),
-        principals=SignedPrincipals(signer, verifier, settings.principal_ttl, clock),
+        principals=CallerSigner(signer, verifier, settings.principal_ttl, clock),
         conversation_key=derive_key(shared, "conversation ids"),
         seal_key=derive_key(shared, "what MCP clients carry"),
     )
@@ -49,10 +49,10 @@ class GatewayTokens:
         self._visitors = visitors
         self._users = users
 
-    async def verify(self, token: str) -> Caller:
+    async def verify(self, token: str) -> TokenCaller:
         return await self._verify(token, 0.0)
 
-    async def verify_for_renewal(self, token: str) -> Caller:
+    async def verify_for_renewal(self, token: str) -> TokenCaller:
         return await self._verify(token, RENEWABLE_SECONDS)
 
     def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
@@ -61,7 +61,7 @@ class GatewayTokens:
     def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
         return self._visitors.make_user(company, subject, plan, expires, visit)
 
-    async def _verify(self, token: str, grace: float) -> Caller:
+    async def _verify(self, token: str, grace: float) -> TokenCaller:
         if self._visitors.made_here(token):
             return self._visitors.verify(token, grace=grace)
         try:
@@ -74,7 +74,7 @@ class GatewayTokens:
             raise Unavailable("tokens cannot be checked now: try again") from error
 
 
-class SignedPrincipals:
+class CallerSigner:
     """Signs one principal for each caller and conversation, and uses it again while half of its life is left."""
 
     def __init__(self, signer: PrincipalSigner, verifier: PrincipalVerifier, ttl: int, clock: Clock) -> None:
@@ -84,7 +84,7 @@ class SignedPrincipals:
         self._clock = clock
         self._signed: OrderedDict[tuple[str, ...], tuple[str, float]] = OrderedDict()
 
-    def sign(self, caller: Caller, conversation: str | None, language: str | None) -> str:
+    def sign(self, caller: TokenCaller, conversation: str | None, language: str | None) -> str:
         """A compact JWS for data.principal, of one conversation or of none; the same one while it is fresh."""
         key = (caller.company, caller.subject, caller.role, caller.plan, conversation or "", language or "")
         now = self._clock.now().timestamp()
@@ -105,7 +105,7 @@ class SignedPrincipals:
             self._signed.popitem(last=False)
         return principal
 
-    def vouch(self, caller: Caller, conversation: str | None) -> SignedPrincipal:
+    def vouch(self, caller: TokenCaller, conversation: str | None) -> SignedPrincipal:
         """A principal of its own, with its expiry, for somebody else to use."""
         expires = int(self._clock.now().timestamp()) + self._ttl
         principal = Principal(caller.subject, caller.role, caller.company, caller.plan, expires, conversation)
@@ -130,5 +130,5 @@ class SignedPrincipals:
         return read.sub if read.company == company else None
 
 
-def _caller(claims: TokenClaims) -> Caller:
-    return Caller(claims.sub, claims.role, claims.company, claims.plan, float(claims.exp), claims.name)
+def _caller(claims: TokenClaims) -> TokenCaller:
+    return TokenCaller(claims.sub, claims.role, claims.company, claims.plan, float(claims.exp), claims.name)

@@ -7,10 +7,10 @@ from contracts.events.knowledge import FileReceived
 from contracts.knowledge_rpc import FILE_PUT, DocumentView, FilePut
 from contracts.rpc import Rpc
 from contracts.streams import UPLOADS
-from gateway.adapters.asking import DEADLINE, ReplyT, RequestT, ask
+from gateway.adapters.service_calls import DEADLINE, ReplyT, RequestT, ask
 from gateway.errors import Unavailable
 from runtime.errors import PublishFailed
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.rpc import RpcClient
 
 PIECE = 512 * 1024

@@ -17,7 +17,7 @@ from gateway.ports import Decide
 from runtime.clock import Clock
 from runtime.conversation import ConversationLog, ConversationWriter, NewFact, facts_of
 from runtime.errors import ConversationBusy, FenceRefused, PublishFailed, ReadFailed
-from runtime.publishing import Appended, Publisher
+from runtime.publisher import Appended, Publisher
 from runtime.single_flight import SingleFlight
 
 Json = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from contracts import identity_rpc, owner_rpc, rpc
-from gateway.adapters.asking import ask
+from gateway.adapters.service_calls import ask
 from gateway.errors import Unavailable
 from runtime.rpc import RpcClient
 

@@ -6,7 +6,7 @@ from typing import Any
 from contracts import insight_rpc, market_rpc, memory_rpc, report_rpc
 from contracts.ids import uuid7
 from contracts.rpc import ConversationRef
-from gateway.adapters.asking import ask
+from gateway.adapters.service_calls import ask
 from gateway.errors import Unavailable
 from runtime.rpc import RpcClient
 

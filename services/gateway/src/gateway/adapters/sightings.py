@@ -5,7 +5,7 @@ from collections import OrderedDict
 import structlog
 
 from contracts.company_rpc import SIGHTING_NOTE, SIGHTINGS, CompanyRequest, Sighting, SightingNoted
-from gateway.adapters.asking import ask
+from gateway.adapters.service_calls import ask
 from gateway.errors import GatewayError
 from runtime.clock import Clock
 from runtime.rpc import RpcClient

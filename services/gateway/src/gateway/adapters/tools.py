@@ -14,13 +14,13 @@ from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolErro
 from contracts.ids import is_id, uuid7
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
-from gateway.adapters.identity import SignedPrincipals
+from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
 from gateway.errors import Unavailable
-from gateway.ports import Caller, ToolCall
+from gateway.ports import GatewayToolCall, TokenCaller
 from runtime.call_answers import CallAnswers, last_of
 from runtime.errors import PublishFailed, PublishTimeout, RpcError
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 from runtime.replies import Pending, ReplyInbox
 from runtime.rpc import RpcClient
 
@@ -41,17 +41,17 @@ _QUOTA_SECONDS = 1.0
 _MOST_NAMES = 2000
 
 
-class BusTools:
+class ToolClient:
     """The tool-executor behind the bus."""
 
-    def __init__(self, publisher: Publisher, rpc: RpcClient, inbox: ReplyInbox, principals: SignedPrincipals) -> None:
+    def __init__(self, publisher: Publisher, rpc: RpcClient, inbox: ReplyInbox, principals: CallerSigner) -> None:
         self._publisher = publisher
         self._rpc = rpc
         self._inbox = inbox
         self._principals = principals
         self._categories: OrderedDict[str, str] = OrderedDict()
 
-    async def catalogue(self, caller: Caller, language: str) -> list[CatalogueTool]:
+    async def catalogue(self, caller: TokenCaller, language: str) -> list[CatalogueTool]:
         """The caller's tools, with quota; raises Unavailable."""
         request = _request(caller, language).model_copy(update={"with_quota": True})
         try:
@@ -67,7 +67,7 @@ class BusTools:
         except RpcError as error:
             raise Unavailable("the tools cannot be listed now: try again") from error
 
-    async def details(self, caller: Caller, language: str) -> list[ToolDetails]:
+    async def details(self, caller: TokenCaller, language: str) -> list[ToolDetails]:
         """The caller's tools with both schemas and what they do, in the catalogue's own order; raises Unavailable."""
         request = ToolDetailsRequest(
             company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None
@@ -77,7 +77,7 @@ class BusTools:
         except RpcError as error:
             raise Unavailable("the tools cannot be listed now: try again") from error
 
-    async def quota(self, caller: Caller, name: str) -> CatalogueTool | None:
+    async def quota(self, caller: TokenCaller, name: str) -> CatalogueTool | None:
         """One tool with what is left of its limits; None when it is not the caller's or nobody can say now."""
         request = _request(caller, "en").model_copy(update={"with_quota": True, "name": name})
         try:
@@ -86,7 +86,7 @@ class BusTools:
             return None
         return found[0] if found else None
 
-    async def call(self, caller: Caller, asked: ToolCall) -> ToolResult:
+    async def call(self, caller: TokenCaller, asked: GatewayToolCall) -> ToolResult:
         """The result, always: UNAVAILABLE and TIMEOUT are results too."""
         started = time.monotonic()
         try:
@@ -147,7 +147,7 @@ class BusTools:
             pending.reset()
             return None
 
-    async def _category(self, caller: Caller, name: str) -> str:
+    async def _category(self, caller: TokenCaller, name: str) -> str:
         """The last token of the subject. Which tools there are, and for whom, the executor decides."""
         known = self._categories.get(name)
         if known is not None:
@@ -162,7 +162,7 @@ class BusTools:
         return found[0].category
 
 
-def _request(caller: Caller, language: str) -> CatalogueRequest:
+def _request(caller: TokenCaller, language: str) -> CatalogueRequest:
     return CatalogueRequest(
         company_id=caller.company,
         role=caller.role,

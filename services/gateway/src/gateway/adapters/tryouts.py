@@ -4,9 +4,9 @@ from datetime import datetime
 
 from contracts import trying_rpc
 from contracts.company import CompanyConfig, ToolConfig
-from gateway.adapters.asking import ask
-from gateway.adapters.identity import SignedPrincipals
-from gateway.ports import Caller
+from gateway.adapters.identity import CallerSigner
+from gateway.adapters.service_calls import ask
+from gateway.ports import TokenCaller
 from runtime.rpc import RpcClient
 
 TRY_SECONDS = trying_rpc.TRY_SECONDS + 1.0
@@ -19,19 +19,19 @@ class BusTryouts:
     Each method raises Unavailable when nobody answers in time, Refused and Limited with the service's own code.
     """
 
-    def __init__(self, client: RpcClient, principals: SignedPrincipals) -> None:
+    def __init__(self, client: RpcClient, principals: CallerSigner) -> None:
         self._client = client
         self._principals = principals
 
     async def prompt(
-        self, caller: Caller, config: CompanyConfig, language: trying_rpc.Language
+        self, caller: TokenCaller, config: CompanyConfig, language: trying_rpc.Language
     ) -> trying_rpc.PromptReply:
         """The prompt that these settings make."""
         request = trying_rpc.PromptRequest(config=config, principal=self._visitor(caller, language), language=language)
         return await ask(self._client, trying_rpc.PROMPT, request)
 
     async def answer(
-        self, caller: Caller, config: CompanyConfig, question: str, language: trying_rpc.Language
+        self, caller: TokenCaller, config: CompanyConfig, question: str, language: trying_rpc.Language
     ) -> trying_rpc.TryReply:
         """An answer with these settings."""
         request = trying_rpc.TryRequest(
@@ -53,8 +53,8 @@ class BusTryouts:
         )
         return (await ask(self._client, trying_rpc.EXPLAIN, request)).turn
 
-    def _visitor(self, caller: Caller, language: str) -> str:
-        visitor = Caller(
+    def _visitor(self, caller: TokenCaller, language: str) -> str:
+        visitor = TokenCaller(
             subject=f"try-{caller.subject}"[:64],
             role="visitor",
             company=caller.company,

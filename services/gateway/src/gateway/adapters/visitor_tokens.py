@@ -11,7 +11,7 @@ import jwt
 
 from contracts.ids import check_company, check_id
 from gateway.errors import TokenExpired, TokenInvalid
-from gateway.ports import Caller, Visit, VisitorToken
+from gateway.ports import TokenCaller, Visit, VisitorToken
 from runtime.clock import Clock
 
 KEY_ID = "nexus-visitor"
@@ -72,7 +72,7 @@ class VisitorTokens:
         token = jwt.encode(claims, self.key, algorithm=_ALGORITHM, headers={"kid": KEY_ID})
         return VisitorToken(token, subject, float(until))
 
-    def verify(self, token: str, *, grace: float = 0.0) -> Caller:
+    def verify(self, token: str, *, grace: float = 0.0) -> TokenCaller:
         """The visitor, or the known user; raises TokenExpired after the expiry (a visitor's: `grace` seconds later),
         TokenInvalid for what is not ours."""
         try:
@@ -85,7 +85,7 @@ class VisitorTokens:
             known = claims.get("role") == "user"
             if not known and claims.get("role") != "visitor":
                 raise TokenInvalid("the token is not a visitor's")
-            caller = Caller(
+            caller = TokenCaller(
                 subject=check_id(str(claims["sub"]), "user"),
                 role="user" if known else "visitor",
                 company=check_company(str(claims["company"])),

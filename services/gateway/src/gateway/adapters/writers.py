@@ -1,7 +1,7 @@
 """Models that can be chosen, suggestions and better wording, asked of the agents."""
 
 from contracts import agent_rpc
-from gateway.adapters.asking import ask
+from gateway.adapters.service_calls import ask
 from runtime.rpc import RpcClient
 
 WRITING_SECONDS = agent_rpc.DEADLINE + 1.0

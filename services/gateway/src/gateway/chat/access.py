@@ -2,12 +2,12 @@
 
 import structlog
 
-from gateway.adapters.identity import SignedPrincipals
+from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.domain.conversation_ids import is_issued_to, new_conversation_id
 from gateway.errors import Unavailable, not_found
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 
 log = structlog.get_logger(__name__)
 
@@ -15,13 +15,13 @@ log = structlog.get_logger(__name__)
 class Access:
     """Ownership, proved by the id itself, by the log's first message, or by memory; in this order of cost."""
 
-    def __init__(self, log: NatsLog, memory: BusMemory, principals: SignedPrincipals, id_key: bytes) -> None:
+    def __init__(self, log: NatsLog, memory: BusMemory, principals: CallerSigner, id_key: bytes) -> None:
         self._log = log
         self._memory = memory
         self._principals = principals
         self._id_key = id_key
 
-    async def own(self, caller: Caller, wanted: str | None) -> str:
+    async def own(self, caller: TokenCaller, wanted: str | None) -> str:
         """The visitor's or customer's conversation: the wanted one, else the latest, else a new one. While memory does
         not tell the latest it is a new one: a chat begins without its past rather than not at all.
 
@@ -40,7 +40,7 @@ class Access:
             raise not_found("conversation")
         return wanted
 
-    async def owns(self, caller: Caller, conversation: str) -> bool:
+    async def owns(self, caller: TokenCaller, conversation: str) -> bool:
         """Whether the conversation is this visitor's or customer's."""
         if is_issued_to(self._id_key, caller.company, caller.subject, conversation):
             return True
@@ -53,13 +53,13 @@ class Access:
         view = await self._memory.conversation(caller.company, conversation)
         return view is not None and (view.company_id, view.visitor.id) == (caller.company, caller.subject)
 
-    async def watchable(self, caller: Caller, conversation: str) -> None:
+    async def watchable(self, caller: TokenCaller, conversation: str) -> None:
         """Raises NOT_FOUND unless the conversation exists in the human agent's company."""
         snapshot = await self._log.snapshot(caller.company, conversation)
         if snapshot.seq == 0 and await self._memory.conversation(caller.company, conversation) is None:
             raise not_found("conversation")
 
-    async def readable(self, caller: Caller, conversation: str) -> None:
+    async def readable(self, caller: TokenCaller, conversation: str) -> None:
         """Raises NOT_FOUND unless the caller may read it: their own, or any of a human agent's company."""
         if caller.is_operator:
             await self.watchable(caller, conversation)

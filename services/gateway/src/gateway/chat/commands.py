@@ -30,25 +30,25 @@ from contracts.office_hours import opening
 from contracts.person_rules import Asking, ruling
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
-from gateway.adapters.identity import SignedPrincipals
+from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import Refused, Unavailable, not_found
-from gateway.ports import Caller, Decide
+from gateway.ports import Decide, TokenCaller
 from runtime.clock import Clock
-from runtime.publishing import Appended
+from runtime.publisher import Appended
 
 ASKED = "asked"
 """The reason of a hand-over: the visitor wanted it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConversationPlace:
     """A conversation, and who is in it."""
 
-    caller: Caller
+    caller: TokenCaller
     conversation: str
 
     @property
@@ -58,7 +58,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class MessageDraft:
     """A message to be sent. `client_message_id` makes it recognisable when it comes again."""
 
     client_message_id: str
@@ -77,7 +77,7 @@ class Commands:
         log: NatsLog,
         bus: NatsBus,
         memory: BusMemory,
-        principals: SignedPrincipals,
+        principals: CallerSigner,
         shares: CompanyShares,
         companies: BusCompanies,
         clock: Clock,
@@ -90,7 +90,7 @@ class Commands:
         self._companies = companies
         self._clock = clock
 
-    async def find_sent(self, place: Place, client_message_id: str) -> Appended | None:
+    async def find_sent(self, place: ConversationPlace, client_message_id: str) -> Appended | None:
         """The message, if an earlier try stored it: looked up by id, since deduplication forgets after two minutes.
 
         Raises:
@@ -104,7 +104,7 @@ class Commands:
             return await self._find_in_log(place, kind, identity)
         return Appended(view.seq, duplicate=True) if view else None
 
-    async def _find_in_log(self, place: Place, kind: ChatKind, identity: str) -> Appended | None:
+    async def _find_in_log(self, place: ConversationPlace, kind: ChatKind, identity: str) -> Appended | None:
         snapshot = await self._log.snapshot(place.company, place.conversation)
         facts, complete = await self._log.near(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
         for fact in facts:
@@ -114,7 +114,7 @@ class Commands:
             raise Unavailable("whether this message was stored cannot be told now: try again")
         return None
 
-    async def send_as_visitor(self, place: Place, draft: Draft) -> Appended:
+    async def send_as_visitor(self, place: ConversationPlace, draft: MessageDraft) -> Appended:
         """A visitor's or customer's message. Not fenced: an answer may land just before it, and it is still answered.
 
         Raises:
@@ -141,7 +141,7 @@ class Commands:
             place.company, place.conversation, ChatKind.VISITOR, data, identity=draft.client_message_id
         )
 
-    async def send_as_operator(self, place: Place, draft: Draft) -> Appended:
+    async def send_as_operator(self, place: ConversationPlace, draft: MessageDraft) -> Appended:
         """A human agent's message: it settles the visitor messages before it."""
         data = OperatorMessage(
             message_id=message_id(place, draft.client_message_id),
@@ -159,7 +159,7 @@ class Commands:
             raise Refused(ErrorCode.CONFLICT, "the message was not sent: try again")
         return stored
 
-    async def ask_for_person(self, place: Place) -> Snapshot | None:
+    async def ask_for_person(self, place: ConversationPlace) -> Snapshot | None:
         """The owner becomes `waiting`; outside office hours the AI stays, and a message is taken. The snapshot when a
         person was asked for, or is there, already."""
         settings, now = await self._companies.get(place.company), self._clock.now()
@@ -174,7 +174,7 @@ class Commands:
 
         return await self._change_owner(place, owner, nobody_knows, ASKED, opens)
 
-    async def _refuse_by_rule(self, place: Place, settings: CompanySettings | None) -> None:
+    async def _refuse_by_rule(self, place: ConversationPlace, settings: CompanySettings | None) -> None:
         """Raises FORBIDDEN where the company's rules say that what they last wrote, or where, goes to nobody."""
         rules = settings.config.person_rules if settings else []
         if not any(rule.to == "never" for rule in rules):
@@ -188,7 +188,7 @@ class Commands:
         if found is not None and found.to == "never":
             raise Refused(ErrorCode.FORBIDDEN, "the company's rules say that this goes to the assistant alone")
 
-    async def take(self, place: Place) -> Snapshot | None:
+    async def take(self, place: ConversationPlace) -> Snapshot | None:
         """The human agent becomes the owner; the snapshot when it is theirs already."""
         me = place.caller.subject
         owner = Owner(kind=OwnerKind.HUMAN, operator_id=me, name=place.caller.name)
@@ -198,13 +198,13 @@ class Commands:
 
         return await self._change_owner(place, owner, differs)
 
-    async def release(self, place: Place) -> Snapshot | None:
+    async def release(self, place: ConversationPlace) -> Snapshot | None:
         """The AI becomes the owner again; the snapshot when it is already."""
         owner = Owner(kind=OwnerKind.AI)
         return await self._change_owner(place, owner, lambda now: now.owner is not OwnerKind.AI)
 
     async def follow_owner(
-        self, place: Place, owner: Owner, status: str, changed: float, needed: Callable[[Snapshot], bool]
+        self, place: ConversationPlace, owner: Owner, status: str, changed: float, needed: Callable[[Snapshot], bool]
     ) -> None:
         """The owner becomes the one that a channel names, unless that is older news than what was followed already.
         `changed`: when its conversation was, by the channel's own clock."""
@@ -220,7 +220,7 @@ class Commands:
 
         await self._append_if(place, ChatKind.OWNER, derive_id(place.conversation, stamp), decide)
 
-    async def _followed(self, place: Place) -> str:
+    async def _followed(self, place: ConversationPlace) -> str:
         """What was followed last, of the part of the log that is near; empty: nothing."""
         snapshot = await self._log.snapshot(place.company, place.conversation)
         if ChatKind.OWNER not in snapshot.last:
@@ -229,7 +229,7 @@ class Commands:
         followed = (fact.data.get("outside") for fact in facts if fact.kind is ChatKind.OWNER)
         return max((one for one in followed if isinstance(one, str)), default="")
 
-    async def cancel(self, place: Place, turn: str) -> None:
+    async def cancel(self, place: ConversationPlace, turn: str) -> None:
         """Stops a running turn: what it was to answer is settled. Raises NOT_FOUND when no such turn is running."""
 
         async def decide(now: Snapshot) -> Wire | None:
@@ -243,7 +243,7 @@ class Commands:
         if await self._append_if(place, ChatKind.CANCEL, turn, decide) is None:
             raise not_found("running turn")
 
-    async def give_feedback(self, place: Place, message: str, rating: str, reason: str | None) -> None:
+    async def give_feedback(self, place: ConversationPlace, message: str, rating: str, reason: str | None) -> None:
         """Records what somebody thinks of an answer; raises NOT_FOUND when the conversation has no such message."""
         if not await self._holds(place, message):
             raise not_found("message")
@@ -261,7 +261,7 @@ class Commands:
         identity = f"{place.company}.{place.conversation}.feedback.{message}.{user}.{uuid7()}"
         await self._bus.fact("feedback.given.v1", place.company, user, data, identity=identity)
 
-    async def rate(self, place: Place, score: int, comment: str | None) -> None:
+    async def rate(self, place: ConversationPlace, score: int, comment: str | None) -> None:
         """Records whether the conversation helped; a later word takes the place of an earlier one."""
         user = place.caller.subject
         data = ConversationRated(
@@ -270,7 +270,7 @@ class Commands:
         identity = f"{place.company}.{place.conversation}.rated.{user}.{uuid7()}"
         await self._bus.fact("conversation.rated.v1", place.company, user, data, identity=identity)
 
-    async def _holds(self, place: Place, message: str) -> bool:
+    async def _holds(self, place: ConversationPlace, message: str) -> bool:
         """Whether the conversation has the message, also before memory has it. Memory being away is nobody's fault."""
         snapshot = await self._log.snapshot(place.company, place.conversation)
         if any(fact.data.get("messageId") == message for fact in snapshot.last.values()):
@@ -280,7 +280,7 @@ class Commands:
         except Unavailable:
             return True
 
-    async def _basis_of(self, place: Place, turn: str, now: Snapshot) -> int | None:
+    async def _basis_of(self, place: ConversationPlace, turn: str, now: Snapshot) -> int | None:
         """The visitor message that the turn answers, if it is still unanswered: turn ids are derived from it."""
         if not now.unanswered:
             return None
@@ -294,7 +294,7 @@ class Commands:
 
     async def _change_owner(
         self,
-        place: Place,
+        place: ConversationPlace,
         owner: Owner,
         needed: Callable[[Snapshot], bool],
         reason: str | None = None,
@@ -312,11 +312,13 @@ class Commands:
         stored = await self._append_if(place, ChatKind.OWNER, uuid7(), decide)
         return standing[0] if stored is None else None
 
-    async def _append_if(self, place: Place, kind: ChatKind, identity: str, decide: Decide) -> Appended | None:
+    async def _append_if(
+        self, place: ConversationPlace, kind: ChatKind, identity: str, decide: Decide
+    ) -> Appended | None:
         return await self._log.append_if(place.company, place.conversation, kind, identity=identity, decide=decide)
 
 
-def message_id(place: Place, client_message_id: str) -> str:
+def message_id(place: ConversationPlace, client_message_id: str) -> str:
     """The message's own id: the same for a copy that comes late."""
     kind = ChatKind.OPERATOR if place.caller.is_operator else ChatKind.VISITOR
     return derive_id(place.company, place.conversation, kind.short, client_message_id)

@@ -17,7 +17,7 @@ from contracts.events.chat import Action
 from contracts.events.market import TriggeredAlert
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
-from gateway.ports import Actions, Alerts, Caller
+from gateway.ports import Alerts, PendingActions, TokenCaller
 from runtime.deadlines import for_nobody
 
 log = structlog.get_logger(__name__)
@@ -30,7 +30,7 @@ CATCHING_UP = 16
 Seen = OrderedDict[str, None]
 
 
-class Listener(Protocol):
+class CustomerListener(Protocol):
     """A customer's socket; `home` is the conversation that it has open."""
 
     home: str | None
@@ -43,16 +43,16 @@ class Listener(Protocol):
 class Customers:
     """Whoever comes back is told what they missed; whoever is here hears it at once."""
 
-    def __init__(self, actions: Actions, alerts: Alerts) -> None:
+    def __init__(self, actions: PendingActions, alerts: Alerts) -> None:
         self.actions = actions
         self._alerts = alerts
-        self._here: dict[tuple[str, str], dict[Listener, Seen]] = {}
-        self._watching: dict[tuple[str, str], set[Listener]] = {}
+        self._here: dict[tuple[str, str], dict[CustomerListener, Seen]] = {}
+        self._watching: dict[tuple[str, str], set[CustomerListener]] = {}
         self._unmarked: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
         """Alerts and actions that were told and are not marked so."""
         self._marking: asyncio.Task[None] | None = None
 
-    async def pending(self, caller: Caller) -> list[Action]:
+    async def pending(self, caller: TokenCaller) -> list[Action]:
         """What waits for the caller's yes; nothing while the market is away: a chat must not wait for it."""
         if not has_account(caller):
             return []
@@ -62,17 +62,17 @@ class Customers:
             log.info("chat.actions_unknown", error=error.message)
             return []
 
-    def enter(self, caller: Caller, socket: Listener) -> None:
+    def enter(self, caller: TokenCaller, socket: CustomerListener) -> None:
         """The socket hears of its customer from now on."""
         if has_account(caller):
             self._here.setdefault((caller.company, caller.subject), {})[socket] = OrderedDict()
 
-    def watch(self, caller: Caller, conversation: str, socket: Listener) -> None:
+    def watch(self, caller: TokenCaller, conversation: str, socket: CustomerListener) -> None:
         """A human agent's socket hears what its customer decides in this conversation."""
         if caller.is_operator:
             self._watching.setdefault((caller.company, conversation), set()).add(socket)
 
-    def leave(self, caller: Caller, socket: Listener) -> None:
+    def leave(self, caller: TokenCaller, socket: CustomerListener) -> None:
         """The socket is gone."""
         for key in [key for key, sockets in self._watching.items() if socket in sockets]:
             self._watching[key].discard(socket)
@@ -157,9 +157,9 @@ class Customers:
                 log.info("chat.alert_not_marked", error=error.message)
 
 
-def _unaware(sockets: Iterable[tuple[Listener, Seen]], alert: str) -> list[Listener]:
+def _unaware(sockets: Iterable[tuple[CustomerListener, Seen]], alert: str) -> list[CustomerListener]:
     """The sockets that have not seen the alert; they are taken to have seen it now."""
-    found: list[Listener] = []
+    found: list[CustomerListener] = []
     for socket, seen in sockets:
         if alert not in seen:
             found.append(socket)
@@ -169,6 +169,6 @@ def _unaware(sockets: Iterable[tuple[Listener, Seen]], alert: str) -> list[Liste
     return found
 
 
-def has_account(caller: Caller) -> bool:
+def has_account(caller: TokenCaller) -> bool:
     """Whether the caller may own orders and alerts: visitors have none, human agents have no part in them."""
     return caller.role == "user"

@@ -7,7 +7,7 @@ import asyncio
 from typing import Protocol
 
 from gateway.domain import server_frames
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 
 GATHER_SECONDS = 0.3
 """For which changes are gathered before operators are told."""
@@ -15,7 +15,7 @@ MOST_NAMED = 200
 """Conversations named in one frame; beyond that the client reads its list anew in any case."""
 
 
-class Listener(Protocol):
+class AgentListener(Protocol):
     """A human agent's socket."""
 
     def push(self, frame: bytes) -> None:
@@ -27,15 +27,15 @@ class Inboxes:
     """Who follows which company's inbox."""
 
     def __init__(self) -> None:
-        self._watching: dict[str, set[Listener]] = {}
+        self._watching: dict[str, set[AgentListener]] = {}
         self._changed: dict[str, dict[str, None]] = {}
 
-    def watch(self, caller: Caller, socket: Listener) -> None:
+    def watch(self, caller: TokenCaller, socket: AgentListener) -> None:
         """The socket hears of its company's conversations from now on; what changed before, its list has to tell."""
         self._watching.setdefault(caller.company, set()).add(socket)
         socket.push(server_frames.inbox_changed([]))
 
-    def leave(self, caller: Caller, socket: Listener) -> None:
+    def leave(self, caller: TokenCaller, socket: AgentListener) -> None:
         """The socket is gone."""
         sockets = self._watching.get(caller.company)
         if sockets is not None:

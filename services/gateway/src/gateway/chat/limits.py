@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from gateway.domain.forwarded import NOBODY
-from gateway.domain.limits import Limit, SlidingLog, address_key, admit
+from gateway.domain.limits import RateLimit, SlidingLog, address_key, admit
 from gateway.errors import Limited
 from gateway.metrics import ADDRESSES, VISITORS
 from runtime.clock import Clock
@@ -15,13 +15,13 @@ from runtime.clock import Clock
 class DoorLimits:
     """Messages, conversations and tokens in sliding windows; connections at a time."""
 
-    messages_per_visitor: Limit
-    messages_per_address: Limit
-    conversations_per_address: Limit
-    tokens_per_address: Limit
+    messages_per_visitor: RateLimit
+    messages_per_address: RateLimit
+    conversations_per_address: RateLimit
+    tokens_per_address: RateLimit
     connections_per_address: int
     connections_per_subject: int
-    frames_per_socket: Limit
+    frames_per_socket: RateLimit
 
 
 MOST_ADDRESSES = 64
@@ -108,7 +108,7 @@ class FrameRate:
 
     __slots__ = ("_count", "_limit", "_start")
 
-    def __init__(self, limit: Limit, now: float) -> None:
+    def __init__(self, limit: RateLimit, now: float) -> None:
         self._limit = limit
         self._start = now
         self._count = 0

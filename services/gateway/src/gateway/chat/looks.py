@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from gateway.adapters.memory import BusMemory
 from gateway.errors import GatewayError
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from runtime.clock import Clock
 
 EVERY = 20.0
@@ -13,7 +13,7 @@ MOST = 10_000
 """Whose last sign is remembered; who is forgotten is told once more than needed."""
 
 
-class Looks:
+class LookReports:
     """Tells memory of looks."""
 
     def __init__(self, memory: BusMemory, clock: Clock) -> None:
@@ -21,7 +21,7 @@ class Looks:
         self._clock = clock
         self._told: OrderedDict[tuple[str, str, str], float] = OrderedDict()
 
-    async def note(self, caller: Caller, conversation: str) -> None:
+    async def note(self, caller: TokenCaller, conversation: str) -> None:
         """They have looked just now. A sign that does not get through is made up for by the next one."""
         key = (caller.company, conversation, caller.subject)
         now = self._clock.monotonic()

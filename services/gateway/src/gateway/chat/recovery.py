@@ -13,8 +13,8 @@ from contracts.ws import Cursor
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
+from gateway.chat.action_states import ActionStates
 from gateway.chat.hub import Attachment, Hub
-from gateway.chat.standing import Standing
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.recovery import (
@@ -62,7 +62,7 @@ class Recovery:
         log_: NatsLog,
         memory: BusMemory,
         agents: BusAgents,
-        standing: Standing,
+        standing: ActionStates,
         *,
         heartbeat_ms: int,
         stream_distance: int = MAX_STREAM_DISTANCE,

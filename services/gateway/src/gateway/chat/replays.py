@@ -8,17 +8,17 @@ from contracts.conversation import AnswerRules, Fact, Snapshot, may_answer
 from contracts.errors import ErrorCode
 from contracts.ids import turn_id
 from gateway.adapters.companies import BusCompanies
-from gateway.adapters.identity import SignedPrincipals
+from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import NatsLog
 from gateway.errors import Refused
 from runtime.errors import FenceRefused
-from runtime.publishing import Appended
+from runtime.publisher import Appended
 
 
 class Replays:
     """Asks again what can still be answered."""
 
-    def __init__(self, log: NatsLog, principals: SignedPrincipals, settings: BusCompanies) -> None:
+    def __init__(self, log: NatsLog, principals: CallerSigner, settings: BusCompanies) -> None:
         self._log = log
         self._principals = principals
         self._settings = settings

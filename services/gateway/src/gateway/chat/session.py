@@ -24,14 +24,14 @@ from gateway.chat.customers import Customers, has_account
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door, FrameRate
-from gateway.chat.looks import Looks
+from gateway.chat.looks import LookReports
 from gateway.chat.recovery import Recovery
 from gateway.chat.topics import Topics
 from gateway.domain import client_frames, server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenInvalid, Unavailable, not_found
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
-from gateway.ports import Caller, Socket, Tokens
+from gateway.ports import Socket, TokenCaller, TokenReader
 from runtime.clock import Clock
 from runtime.correlation import correlated
 
@@ -52,7 +52,7 @@ COMING_IN_SECONDS = 20.0
 MAX_TIMER_SECONDS = 86_400.0
 """The longest timer for a token's end."""
 
-Handler = Callable[["Session", Caller, Any], Awaitable[None]]
+Handler = Callable[["ClientSession", TokenCaller, Any], Awaitable[None]]
 """What one frame does (handlers.py); it may raise GatewayError."""
 
 
@@ -60,7 +60,7 @@ Handler = Callable[["Session", Caller, Any], Awaitable[None]]
 class Chat:
     """What every session works with."""
 
-    tokens: Tokens
+    tokens: TokenReader
     companies: BusCompanies
     access: Access
     recovery: Recovery
@@ -71,14 +71,14 @@ class Chat:
     customers: Customers
     inboxes: Inboxes
     door: Door
-    looks: Looks
+    looks: LookReports
     topics: Topics
     clock: Clock
     handlers: Mapping[type[ws.ClientFrame], Handler]
     hello_seconds: float = 10.0
     heartbeat_ms: int = server_frames.HEARTBEAT_MS
     coming_in: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(COMING_IN_AT_ONCE))
-    sessions: set[Session] = field(default_factory=lambda: set[Session]())
+    sessions: set[ClientSession] = field(default_factory=lambda: set[ClientSession]())
     background: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())
 
     async def drain(self) -> None:
@@ -104,7 +104,7 @@ class Chat:
         task.add_done_callback(self.background.discard)
 
 
-class Session:
+class ClientSession:
     """A client behind a websocket. There are tens of thousands of these: what is rarely needed is made when it is."""
 
     __slots__ = (
@@ -129,7 +129,7 @@ class Session:
     def __init__(self, chat: Chat, socket: Socket, address: str) -> None:
         self.chat = chat
         self.address = address
-        self.caller: Caller | None = None
+        self.caller: TokenCaller | None = None
         self.home: str | None = None
         self.locale: str | None = None
         self.page: Page | None = None
@@ -140,7 +140,7 @@ class Session:
         self._socket = socket
         self._rate = FrameRate(chat.door.limits.frames_per_socket, chat.clock.monotonic())
         self._attachments: dict[str, Attachment] = {}
-        self._waiting: deque[tuple[Caller, ws.ClientFrame]] | None = None
+        self._waiting: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
         self._expiry: asyncio.TimerHandle | None = None
@@ -222,7 +222,7 @@ class Session:
         """Whether the conversation is open on this socket."""
         return conversation in self._attachments
 
-    async def follow(self, caller: Caller, conversation: str, since: ws.Cursor | None) -> None:
+    async def follow(self, caller: TokenCaller, conversation: str, since: ws.Cursor | None) -> None:
         """Opens the conversation on this socket: welcome, what was missed, what comes."""
         earlier = self._attachments.pop(conversation, None)
         if earlier is not None:
@@ -263,7 +263,7 @@ class Session:
         loop = asyncio.get_running_loop()
         return loop.call_later(self.chat.hello_seconds, self._socket.terminate, CloseCode.NO_HELLO)
 
-    def _queue(self, caller: Caller, frame: ws.ClientFrame) -> None:
+    def _queue(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
         if self._waiting is None:
             self._waiting = deque()
             self._worker = asyncio.get_running_loop().create_task(self._work(self._waiting))
@@ -272,18 +272,18 @@ class Session:
             return
         self._waiting.append((caller, frame))
 
-    async def _work(self, waiting: deque[tuple[Caller, ws.ClientFrame]]) -> None:
+    async def _work(self, waiting: deque[tuple[TokenCaller, ws.ClientFrame]]) -> None:
         while waiting:
             caller, frame = waiting.popleft()
             await self._react(caller, frame)
         self._waiting = self._worker = None
 
-    async def _react(self, caller: Caller, frame: ws.ClientFrame) -> None:
+    async def _react(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
         FRAMES.labels(type(frame).__name__).inc()
         with correlated(caller.company, frame.conversation_id or self.home or ""):
             await self._handle(caller, frame)
 
-    async def _handle(self, caller: Caller, frame: ws.ClientFrame) -> None:
+    async def _handle(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
         try:
             await self.chat.handlers[type(frame)](self, caller, frame)
         except GatewayError as error:
@@ -340,7 +340,7 @@ class Session:
         )
         self._hello_timer = self._await_hello()
 
-    async def _let_in(self, caller: Caller, frame: ws.Hello) -> None:
+    async def _let_in(self, caller: TokenCaller, frame: ws.Hello) -> None:
         if not (caller.is_operator or caller.writes_as_visitor):
             raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no chat")
         self.locale = frame.locale or caller.visit.locale
@@ -372,7 +372,7 @@ class Session:
             )
         )
 
-    def _entered(self, caller: Caller) -> None:
+    def _entered(self, caller: TokenCaller) -> None:
         if self._closed:
             self.chat.door.leave_subject(caller.company, caller.subject)
             return

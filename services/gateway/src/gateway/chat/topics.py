@@ -15,7 +15,7 @@ from gateway.adapters.desk import BusDesk
 from gateway.adapters.memory import BusMemory
 from gateway.domain.conversation_ids import begun_at, following_conversation_id, new_conversation_id
 from gateway.errors import GatewayError, Unavailable
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from runtime.clock import Clock
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ class Topics:
         self._clock = clock
         self._id_key = id_key
 
-    async def current(self, caller: Caller, conversation: str) -> tuple[str, str | None]:
+    async def current(self, caller: TokenCaller, conversation: str) -> tuple[str, str | None]:
         """The conversation to go on in instead, and the one that it follows (None: it is this one). While memory does
         not answer it is this one: whoever comes back is let in."""
         previous: str | None = None
@@ -47,7 +47,7 @@ class Topics:
             conversation, previous = following, conversation
         return conversation, previous
 
-    async def _following(self, caller: Caller, conversation: str) -> str | None:
+    async def _following(self, caller: TokenCaller, conversation: str) -> str | None:
         now = self._clock.now()
         begun = begun_at(conversation)
         if begun is not None and now.timestamp() - begun < REOPENS_WITHIN.total_seconds():
@@ -62,7 +62,7 @@ class Topics:
         over = int((known.resolved_at + REOPENS_WITHIN).timestamp() * 1000)
         return following_conversation_id(self._id_key, caller.company, caller.subject, conversation, over)
 
-    async def begin(self, caller: Caller, topic: str | None) -> tuple[str, str | None]:
+    async def begin(self, caller: TokenCaller, topic: str | None) -> tuple[str, str | None]:
         """A new conversation, and the person's latest before it.
 
         Raises:
@@ -74,7 +74,7 @@ class Topics:
             await self._tell(caller, conversation, latest, topic)
         return conversation, latest
 
-    async def follows(self, caller: Caller, conversation: str, previous: str) -> None:
+    async def follows(self, caller: TokenCaller, conversation: str, previous: str) -> None:
         """Somebody has written in a conversation that takes another one's place. What cannot be told is told with the
         next message."""
         try:
@@ -82,7 +82,7 @@ class Topics:
         except GatewayError as error:
             log.warning("chat.not_linked", conversation=conversation, error=error.message)
 
-    async def _tell(self, caller: Caller, conversation: str, previous: str | None, topic: str | None) -> None:
+    async def _tell(self, caller: TokenCaller, conversation: str, previous: str | None, topic: str | None) -> None:
         await self._desk.update(
             ConversationUpdate(
                 company_id=caller.company,

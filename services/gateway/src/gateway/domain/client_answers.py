@@ -29,7 +29,7 @@ class Gateways(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ClientQuestion:
     """One that was put to a client, under an id that proves whose it is."""
 
     id: str
@@ -54,7 +54,7 @@ class Answers:
         self._ending = False
 
     @contextmanager
-    def question(self, caller: str) -> Generator[Question]:
+    def question(self, caller: str) -> Generator[ClientQuestion]:
         """A question to this caller, for as long as the block lasts; raises TooManyQuestionsError."""
         if self._ending or len(self._waiting) >= MOST or self._of[caller] >= MOST_OF_ONE:
             raise TooManyQuestionsError
@@ -63,7 +63,7 @@ class Answers:
         self._waiting[name] = (caller, answer)
         self._of[caller] += 1
         try:
-            yield Question(name, answer, self._seconds)
+            yield ClientQuestion(name, answer, self._seconds)
         finally:
             del self._waiting[name]
             self._of[caller] -= 1

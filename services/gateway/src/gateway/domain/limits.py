@@ -9,7 +9,7 @@ MAX_KEYS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RateLimit:
     """At most `count` events in any `seconds`."""
 
     count: int
@@ -19,7 +19,7 @@ class Limit:
 class SlidingLog:
     """Who did something how often lately. Times are monotonic seconds."""
 
-    def __init__(self, limit: Limit) -> None:
+    def __init__(self, limit: RateLimit) -> None:
         self._limit = limit
         self._events: OrderedDict[str, deque[float]] = OrderedDict()
 

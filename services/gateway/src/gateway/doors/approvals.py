@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from contracts.events.chat import Action
 from contracts.rpc import MessageView
-from gateway.chat.commands import Place
+from gateway.chat.commands import ConversationPlace
 from gateway.web.deps import Api
 
 SHOWN = 50
 """Messages of a conversation that are looked through."""
 
 
-async def newest_messages(api: Api, place: Place) -> list[MessageView]:
+async def newest_messages(api: Api, place: ConversationPlace) -> list[MessageView]:
     """The conversation's last messages, with their actions as they stand."""
     at_least = await api.threads.newest(place.caller, place.conversation)
     reply = await api.memory.snapshot(place.company, place.conversation, at_least, SHOWN, events=False)

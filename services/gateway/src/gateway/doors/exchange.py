@@ -14,7 +14,7 @@ from contracts.ids import turn_id
 from contracts.rpc import MessageView
 
 
-class Outcome(StrEnum):
+class ExchangeEnd(StrEnum):
     """How an exchange ended."""
 
     ANSWERED = "answered"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 class Ended:
     """The last event of an exchange."""
 
-    outcome: Outcome
+    outcome: ExchangeEnd
     message: MessageView | None = None
     owner: Owner | None = None
 
@@ -149,7 +149,7 @@ class Exchange:
                 # What is overtaken is decided anew; a take-over is told by the owner.
                 final = frame.reason in {CancelReason.USER, CancelReason.DISABLED}
                 if frame.turn_id in self._turns and final:
-                    yield self._end(Outcome.CANCELLED)
+                    yield self._end(ExchangeEnd.CANCELLED)
             case _ if isinstance(frame, _RUNNING) and frame.turn_id in self._turns:
                 self.counted = self.counted or isinstance(frame, turn.RunFinished)
                 if self._follows(frame):
@@ -178,11 +178,11 @@ class Exchange:
             return
         match message.role:
             case Role.ASSISTANT if message.turn_id in self._turns:
-                yield self._end(Outcome.ANSWERED, message)
+                yield self._end(ExchangeEnd.ANSWERED, message)
             case Role.OPERATOR:
-                yield self._end(Outcome.SPOKEN, message)
+                yield self._end(ExchangeEnd.SPOKEN, message)
             case Role.SYSTEM if message.turn_id in self._turns:
-                yield self._end(Outcome.NOTICE, message)
+                yield self._end(ExchangeEnd.NOTICE, message)
             case Role.VISITOR | Role.USER:
                 # Neighbours are answered as one: by the turn of the newest.
                 self._turns.add(turn_id(self._company, self._conversation, message.seq))
@@ -195,12 +195,12 @@ class Exchange:
         if may_answer(self._rules, kind):
             return
         if not self._patient:
-            yield self._end(Outcome.HANDED_OFF)
+            yield self._end(ExchangeEnd.HANDED_OFF)
             return
         # With the assistant switched off nobody has it, and nobody but a person will answer.
         told = self._owner if self._owner and kind is not OwnerKind.AI else Owner(kind=OwnerKind.WAITING)
         yield ws.OwnerFrame(owner=told, seq=self._asked)
 
-    def _end(self, outcome: Outcome, message: MessageView | None = None) -> Ended:
+    def _end(self, outcome: ExchangeEnd, message: MessageView | None = None) -> Ended:
         self.ended = True
         return Ended(outcome, message, self._owner)

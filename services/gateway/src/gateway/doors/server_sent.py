@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from fastapi.responses import StreamingResponse
 
-from gateway.doors.streaming import COMMENT, HEADERS, with_pauses
+from gateway.doors.keepalive import COMMENT, HEADERS, with_pauses
 
 
 def event(data: dict[str, Any], name: str | None = None) -> bytes:

@@ -1,7 +1,7 @@
 """What a client was shown of an answer. Most protocols can only add to a text: what was said cannot be taken back."""
 
 
-class Spoken:
+class ClientText:
     """The text that one client has so far. A turn that is driven again says its text anew: what the client has already
     is not said twice.
     """

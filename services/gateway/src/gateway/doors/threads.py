@@ -20,19 +20,19 @@ from contracts.events.chat import Action, Wishes
 from contracts.ids import derive_id, is_id, turn_id
 from contracts.rpc import MessageView
 from contracts.ws import Cursor
-from gateway.chat.commands import Draft, Place
+from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.chat.customers import has_account
 from gateway.chat.hub import Attachment
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
-from gateway.doors.exchange import CAUGHT_UP, Ended, Event, Exchange, Outcome
+from gateway.doors.exchange import CAUGHT_UP, Ended, Event, Exchange, ExchangeEnd
 from gateway.doors.frames import FrameQueue
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from runtime.gen_ai import CONVERSATION
-from runtime.publishing import Appended
+from runtime.publisher import Appended
 from runtime.telemetry import span
 
 log = structlog.get_logger(__name__)
@@ -53,7 +53,7 @@ _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 class Thread:
     """A caller's conversation while it is open here. Made by Threads.open."""
 
-    def __init__(self, chat: Chat, place: Place, address: str, locale: str | None, door: str) -> None:
+    def __init__(self, chat: Chat, place: ConversationPlace, address: str, locale: str | None, door: str) -> None:
         self.place = place
         self.seq = 0
         """Of the newest fact when it was opened at its end."""
@@ -87,7 +87,7 @@ class Thread:
             if stored is None:
                 subject = f"{place.company}/{place.caller.subject}"
                 chat.door.message(subject, self._address, opens_conversation=not begun)
-                draft = Draft(client_message_id, text, self._locale, wishes=wishes, door=self._door)
+                draft = MessageDraft(client_message_id, text, self._locale, wishes=wishes, door=self._door)
                 stored = await chat.commands.send_as_visitor(place, draft)
             log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate, door=self._door)
         if stored.duplicate and stored.seq <= self.seq:
@@ -220,7 +220,7 @@ class Thread:
 
     async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
         """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
-        if end.outcome is not Outcome.ANSWERED or exchange.counted or not exchange.live:
+        if end.outcome is not ExchangeEnd.ANSWERED or exchange.counted or not exchange.live:
             return None
         try:
             async with asyncio.timeout(USAGE_SECONDS), aclosing(self._frames.read()) as frames:
@@ -260,11 +260,11 @@ class Threads:
         """Whether it had. Another gateway does not know, and tells it once more."""
         return self._told.get(conversation) == asked
 
-    def fresh(self, caller: Caller) -> str:
+    def fresh(self, caller: TokenCaller) -> str:
         """A conversation that nobody has written in."""
         return new_conversation_id(self._id_key, caller.company, caller.subject)
 
-    async def named(self, caller: Caller, door: str, name: str) -> str:
+    async def named(self, caller: TokenCaller, door: str, name: str) -> str:
         """The caller's conversation of this name. A name that the client made up is the caller's alone: the same name
         of another user or company is another conversation. One that we gave out must be theirs.
 
@@ -275,24 +275,24 @@ class Threads:
             return await self.own(caller, name)
         return named_conversation_id(caller.company, caller.subject, door, name)
 
-    async def own(self, caller: Caller, conversation: str) -> str:
+    async def own(self, caller: TokenCaller, conversation: str) -> str:
         """The conversation itself, when it is the caller's; raises NOT_FOUND otherwise, and for what is no id."""
         if not is_id(conversation):
             raise not_found("conversation")
         return await self._chat.access.own(caller, conversation)
 
-    async def newest(self, caller: Caller, conversation: str) -> int:
+    async def newest(self, caller: TokenCaller, conversation: str) -> int:
         """The sequence of its newest visitor message; 0: nobody has written in it."""
         return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor
 
-    async def awaited(self, caller: Caller, conversation: str) -> bool:
+    async def awaited(self, caller: TokenCaller, conversation: str) -> bool:
         """Whether a visitor's message in it waits for an answer."""
         return (await self._chat.log.snapshot(caller.company, conversation)).unanswered
 
     @asynccontextmanager
     async def open(
         self,
-        caller: Caller,
+        caller: TokenCaller,
         conversation: str,
         *,
         address: str,
@@ -319,7 +319,7 @@ class Threads:
             raise not_found("company")
         if not chat.door.enter_subject(caller.company, caller.subject):
             raise Limited("too many requests at a time: wait for one to end", AGAIN)
-        thread = Thread(chat, Place(caller, conversation), address, locale, door)
+        thread = Thread(chat, ConversationPlace(caller, conversation), address, locale, door)
         self._open.add(thread)
         try:
             if after is None:

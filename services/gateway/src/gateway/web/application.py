@@ -8,6 +8,7 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.doors.table import DOORS
 from gateway.web import (
+    agent_help,
     analysis,
     companies,
     company_settings,
@@ -26,7 +27,6 @@ from gateway.web import (
     usage,
     visitors,
     widget,
-    writing,
 )
 from gateway.web.body_limit import BodyLimit
 from gateway.web.chat_endpoint import ChatEndpoint
@@ -74,7 +74,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     # Its /conversations/counts before what takes any word for an id.
     application.include_router(desk.router)
     application.include_router(conversations.router)
-    application.include_router(writing.router)
+    application.include_router(agent_help.router)
     application.include_router(company_settings.router)
     application.include_router(companies.router)
     application.include_router(usage.router)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from starlette.types import Receive, Scope, Send
 
-from gateway.chat.session import Chat, Session
+from gateway.chat.session import Chat, ClientSession
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.forwarded import NOBODY, Network, is_in, parse_address
 from gateway.ports import Socket
@@ -32,11 +32,11 @@ class ChatEndpoint:
             socket.terminate(CloseCode.TOO_MANY_CONNECTIONS)
         else:
             try:
-                await self._serve(Session(self._chat, socket, address), socket, receive)
+                await self._serve(ClientSession(self._chat, socket, address), socket, receive)
             finally:
                 self._chat.door.leave_address(address)
 
-    async def _serve(self, session: Session, socket: Socket, receive: Receive) -> None:
+    async def _serve(self, session: ClientSession, socket: Socket, receive: Receive) -> None:
         try:
             while True:
                 message = await receive()

@@ -14,7 +14,7 @@ from contracts.errors import FieldFault
 from contracts.ids import COMPANY_PATTERN, CompanyId
 from gateway.domain.company_names import id_of
 from gateway.errors import Unavailable, not_found
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.company_settings import (
     ConfigView,
     IfMatch,
@@ -165,7 +165,7 @@ def _named(found: list[FieldFault]) -> list[FieldFault]:
     return list({one.field: one for one in reversed(named)}.values())
 
 
-def _acting(caller: Caller, company: str) -> Caller:
+def _acting(caller: TokenCaller, company: str) -> TokenCaller:
     """The caller as an admin of the company; raises NOT_FOUND for an admin of another one."""
     if caller.role != "operator" and caller.company != company:
         raise not_found("company")
@@ -174,7 +174,7 @@ def _acting(caller: Caller, company: str) -> Caller:
 
 async def _detail(
     api: Api,
-    acting: Caller,
+    acting: TokenCaller,
     settings: CompanySettings,
     request: Request,
     response: Response,

@@ -15,7 +15,7 @@ from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
 from gateway.domain.settings_warnings import without_effect
 from gateway.errors import GatewayError, Refused, not_found
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
@@ -124,7 +124,7 @@ async def patch_settings(
     return await shown(api, caller, saved, accept_language)
 
 
-async def change(api: Api, caller: Caller, patch: dict[str, Any], if_match: str | None) -> CompanySettings:
+async def change(api: Api, caller: TokenCaller, patch: dict[str, Any], if_match: str | None) -> CompanySettings:
     """The settings of the caller's company after a merge patch; raises Refused."""
     if if_match is None:
         raise Refused(ErrorCode.PRECONDITION_REQUIRED, "send If-Match with the ETag that GET gave you")
@@ -147,12 +147,12 @@ async def change(api: Api, caller: Caller, patch: dict[str, Any], if_match: str 
     raise AssertionError("the last race returns or raises")
 
 
-def _own(caller: Caller, company: str) -> None:
+def _own(caller: TokenCaller, company: str) -> None:
     if company != caller.company:
         raise not_found("company")
 
 
-async def _check_model(api: Api, caller: Caller, provider: str, model: str) -> None:
+async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str) -> None:
     """The one bound that memory cannot check, since the agents know the models."""
     if not model_choice.is_known(provider, model, await api.writers.providers(caller.company)):
         message = f"is no model of {provider}: GET /v2/llm/config/providers lists them"
@@ -180,7 +180,7 @@ def told_version(response: Response, settings: CompanySettings) -> None:
     response.headers["ETag"] = etag(settings.version)
 
 
-async def shown(api: Api, caller: Caller, settings: CompanySettings, accept_language: str | None) -> ConfigView:
+async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept_language: str | None) -> ConfigView:
     """The settings with what of them has no effect."""
     language = "en" if language_of(accept_language) == "en" else "es"
     providers, tools, troubled = await asyncio.gather(

@@ -19,9 +19,9 @@ from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEn
 from contracts.errors import ErrorCode, FieldFault
 from gateway.domain.chat_chunks import Answering, ChatCompletion
 from gateway.domain.chat_completions import ChatCompletionRequest, request_of
-from gateway.doors.streaming import COMMENT, HEADERS, PAUSE
+from gateway.doors.keepalive import COMMENT, HEADERS, PAUSE
 from gateway.errors import GatewayError, Limited, Refused, Unavailable
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep
 from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
@@ -101,7 +101,7 @@ async def complete(
     return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
 
 
-async def collected(api: Api, caller: Caller, asked: CompleteRequest) -> tuple[str, CompletionEnd]:
+async def collected(api: Api, caller: TokenCaller, asked: CompleteRequest) -> tuple[str, CompletionEnd]:
     texts: list[str] = []
     async with api.completions.complete(caller, asked) as parts:
         async for part in parts:
@@ -133,7 +133,7 @@ async def _hung_up(request: Request) -> None:
 
 
 async def _streamed(
-    api: Api, caller: Caller, asked: CompleteRequest, answering: Answering, *, with_usage: bool
+    api: Api, caller: TokenCaller, asked: CompleteRequest, answering: Answering, *, with_usage: bool
 ) -> Response:
     """A stream whose first part is there, so that what fails before it has a status of its own."""
     async with AsyncExitStack() as stack:

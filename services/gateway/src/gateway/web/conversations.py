@@ -26,12 +26,12 @@ from contracts.rpc import (
     MessageView,
 )
 from contracts.ws import Uuid
-from gateway.chat.commands import Draft, Place, message_id
+from gateway.chat.commands import ConversationPlace, MessageDraft, message_id
 from gateway.domain.forwarded import NOBODY
 from gateway.errors import Refused, not_found
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
-from gateway.web.listing import page
+from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.tools import Language, language_of
 
@@ -197,10 +197,10 @@ async def send_message(
     if not body.text.strip():
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     await api.access.watchable(caller, conversation)
-    place = Place(caller, conversation)
+    place = ConversationPlace(caller, conversation)
     stored = await api.commands.find_sent(place, body.client_message_id)
     if stored is None:
-        stored = await api.commands.send_as_operator(place, Draft(body.client_message_id, body.text))
+        stored = await api.commands.send_as_operator(place, MessageDraft(body.client_message_id, body.text))
     return MessageView(
         id=message_id(place, body.client_message_id),
         seq=stored.seq,
@@ -219,7 +219,7 @@ async def change_owner(
 ) -> OwnerReply:
     """Take over (human) or give back to the AI (ai)."""
     await api.access.watchable(caller, conversation)
-    place = Place(caller, conversation)
+    place = ConversationPlace(caller, conversation)
     if body.owner == "human":
         await api.commands.take(place)
         return OwnerReply(owner=Owner(kind=OwnerKind.HUMAN, operator_id=caller.subject, name=caller.name))
@@ -240,7 +240,7 @@ async def put_rating(api: ApiDep, caller: PersonDep, conversation: ConversationP
     if caller.is_operator:
         raise Refused(ErrorCode.FORBIDDEN, "a conversation is rated by the visitor or customer whose it is")
     await api.access.readable(caller, conversation)
-    await api.commands.rate(Place(caller, conversation), body.score, body.comment)
+    await api.commands.rate(ConversationPlace(caller, conversation), body.score, body.comment)
     return RatingView(score=body.score, comment=body.comment, rated_at=api.clock.now())
 
 
@@ -262,7 +262,7 @@ async def decide_action(
     return await api.actions.decide(caller.company, caller.subject, action, body.decision, language, body.edits)
 
 
-async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView:
+async def _view(api: Api, caller: TokenCaller, conversation: str) -> ConversationView:
     await api.access.readable(caller, conversation)
     view = await api.memory.conversation(caller.company, conversation)
     if view is None:
@@ -270,7 +270,7 @@ async def _view(api: Api, caller: Caller, conversation: str) -> ConversationView
     return _for(caller, view)
 
 
-def _for(caller: Caller, view: ConversationView) -> ConversationView:
+def _for(caller: TokenCaller, view: ConversationView) -> ConversationView:
     """What human agents tell each other is not for whom it is about."""
     return view if caller.is_operator else view.model_copy(update=_NOT_FOR_VISITORS | _told_status(view))
 
@@ -283,13 +283,13 @@ def _told_status(view: ConversationView) -> dict[str, str]:
 
 
 async def _messages(
-    api: Api, caller: Caller, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
+    api: Api, caller: TokenCaller, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
 ) -> MessagesReply:
     page = await api.memory.messages(caller.company, conversation, limit, cursor, latest=latest)
     return page.model_copy(update={"items": await api.standing.now(caller.company, conversation, page.items)})
 
 
-async def _pages(api: Api, caller: Caller, conversation: str) -> AsyncIterator[MessagesReply]:
+async def _pages(api: Api, caller: TokenCaller, conversation: str) -> AsyncIterator[MessagesReply]:
     cursor: str | None = None
     for _ in range(TRANSCRIPT_MESSAGES // TRANSCRIPT_PAGE):
         page = await _messages(api, caller, conversation, TRANSCRIPT_PAGE, cursor)

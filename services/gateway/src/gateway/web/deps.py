@@ -13,25 +13,25 @@ from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
 from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
-from gateway.adapters.identity import SignedPrincipals
+from gateway.adapters.identity import CallerSigner
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.records import BusRecords
 from gateway.adapters.sightings import BusSightings
 from gateway.adapters.sign_in import SignIn
-from gateway.adapters.tools import BusTools
+from gateway.adapters.tools import ToolClient
 from gateway.adapters.tryouts import BusTryouts
 from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
+from gateway.chat.action_states import ActionStates
 from gateway.chat.commands import Commands
 from gateway.chat.limits import Door
 from gateway.chat.replays import Replays
-from gateway.chat.standing import Standing
 from gateway.chat.topics import Topics
 from gateway.doors.threads import Threads
 from gateway.errors import Refused, TokenInvalid
-from gateway.ports import Actions, Caller, Tokens
+from gateway.ports import PendingActions, TokenCaller, TokenReader
 from runtime.clock import Clock
 from runtime.correlation import begin
 
@@ -40,16 +40,16 @@ from runtime.correlation import begin
 class Api:
     """What routes use; built in app.py."""
 
-    tokens: Tokens
+    tokens: TokenReader
     companies: BusCompanies
     access: Access
     commands: Commands
     threads: Threads
     memory: BusMemory
     door: Door
-    tools: BusTools
-    actions: Actions
-    standing: Standing
+    tools: ToolClient
+    actions: PendingActions
+    standing: ActionStates
     settings: BusCompanies
     knowledge: BusKnowledge
     writers: BusWriters
@@ -61,7 +61,7 @@ class Api:
     channels: BusChannels
     failures: BusFailures
     replays: Replays
-    principals: SignedPrincipals
+    principals: CallerSigner
     analyses: BusAnalyses
     sightings: BusSightings
     clock: Clock
@@ -86,7 +86,7 @@ def bearer(request: Request) -> str | None:
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None
 
 
-async def get_caller(request: Request, api: ApiDep) -> Caller:
+async def get_caller(request: Request, api: ApiDep) -> TokenCaller:
     """Who is calling; raises TokenInvalid (401)."""
     token = bearer(request)
     if token is None:
@@ -96,72 +96,72 @@ async def get_caller(request: Request, api: ApiDep) -> Caller:
     return caller
 
 
-CallerDep = Annotated[Caller, Depends(get_caller)]
+CallerDep = Annotated[TokenCaller, Depends(get_caller)]
 
 
-async def get_operator(caller: CallerDep) -> Caller:
+async def get_operator(caller: CallerDep) -> TokenCaller:
     """A human agent or admin; raises FORBIDDEN (403) for anybody else."""
     if not caller.is_operator:
         raise Refused(ErrorCode.FORBIDDEN, "this is for human agents (roles commercial and admin)")
     return caller
 
 
-OperatorDep = Annotated[Caller, Depends(get_operator)]
+OperatorDep = Annotated[TokenCaller, Depends(get_operator)]
 
 
-async def get_person(caller: CallerDep) -> Caller:
+async def get_person(caller: CallerDep) -> TokenCaller:
     """A human agent, or a visitor or customer with conversations of their own; raises FORBIDDEN (403) otherwise."""
     if not (caller.is_operator or caller.writes_as_visitor):
         raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
     return caller
 
 
-PersonDep = Annotated[Caller, Depends(get_person)]
+PersonDep = Annotated[TokenCaller, Depends(get_person)]
 
 
-async def get_writer(caller: CallerDep) -> Caller:
+async def get_writer(caller: CallerDep) -> TokenCaller:
     """A visitor or customer, who write in conversations of their own; raises FORBIDDEN (403) for anybody else."""
     if not caller.writes_as_visitor:
         raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
     return caller
 
 
-WriterDep = Annotated[Caller, Depends(get_writer)]
+WriterDep = Annotated[TokenCaller, Depends(get_writer)]
 
 
-async def get_admin(caller: CallerDep) -> Caller:
+async def get_admin(caller: CallerDep) -> TokenCaller:
     """An admin, who acts on their own company alone; raises FORBIDDEN (403) for anybody else."""
     if caller.role != "admin":
         raise Refused(ErrorCode.FORBIDDEN, "this is for admins (role admin)")
     return caller
 
 
-async def get_founder(caller: CallerDep) -> Caller:
+async def get_founder(caller: CallerDep) -> TokenCaller:
     """Whoever runs the installation, or an admin for their own company; raises FORBIDDEN (403) for anybody else."""
     if caller.role not in {"admin", "operator"}:
         raise Refused(ErrorCode.FORBIDDEN, "this is for operators of the installation and for admins of the company")
     return caller
 
 
-FounderDep = Annotated[Caller, Depends(get_founder)]
-AdminDep = Annotated[Caller, Depends(get_admin)]
+FounderDep = Annotated[TokenCaller, Depends(get_founder)]
+AdminDep = Annotated[TokenCaller, Depends(get_admin)]
 
 
-async def get_service(caller: CallerDep) -> Caller:
+async def get_service(caller: CallerDep) -> TokenCaller:
     """Another service of the company; raises FORBIDDEN (403) for anybody else."""
     if caller.role != "service":
         raise Refused(ErrorCode.FORBIDDEN, "this is for services (role service)")
     return caller
 
 
-ServiceDep = Annotated[Caller, Depends(get_service)]
+ServiceDep = Annotated[TokenCaller, Depends(get_service)]
 
 
-async def get_customer(caller: CallerDep) -> Caller:
+async def get_customer(caller: CallerDep) -> TokenCaller:
     """A customer or a service; raises FORBIDDEN (403) for anybody else."""
     if caller.role not in {"user", "service"}:
         raise Refused(ErrorCode.FORBIDDEN, "this is for customers and services (roles user and service)")
     return caller
 
 
-CustomerDep = Annotated[Caller, Depends(get_customer)]
+CustomerDep = Annotated[TokenCaller, Depends(get_customer)]

@@ -25,7 +25,7 @@ from contracts.ids import Id, uuid7
 from contracts.rpc import ConversationView
 from contracts.ws import Uuid
 from gateway.errors import Refused
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import ApiDep, ConversationPath, OperatorDep
 from gateway.web.problems import described
 
@@ -157,11 +157,11 @@ async def delete_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath)
     await api.desk.delete_reply(caller.company, shortcut)
 
 
-def _assignee(caller: Caller, named: str | None) -> str:
+def _assignee(caller: TokenCaller, named: str | None) -> str:
     return caller.subject if named == ME else named or ""
 
 
-def _name(caller: Caller, body: ConversationPatch) -> str | None:
+def _name(caller: TokenCaller, body: ConversationPatch) -> str | None:
     mine = body.assignee is not None and _assignee(caller, body.assignee) == caller.subject
     return caller.name if mine else body.assignee_name
 

@@ -8,7 +8,7 @@ from contracts.envelope import Wire
 from contracts.failed_rpc import MOST, FailedTurn
 from contracts.ids import ID_PATTERN, Id
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
-from gateway.web.listing import page
+from gateway.web.pagination import page
 from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2/turns/failed", tags=["conversations"])

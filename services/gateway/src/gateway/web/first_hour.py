@@ -21,7 +21,7 @@ from contracts.knowledge_rpc import (
     RunRequest,
 )
 from gateway.errors import GatewayError
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 from gateway.web.tools import language_of
 from gateway.web.words import Language, words
@@ -62,7 +62,7 @@ class FirstHour(Wire):
 
 
 async def begun(
-    api: Api, admin: Caller, settings: CompanySettings, request: Request, accept_language: str | None
+    api: Api, admin: TokenCaller, settings: CompanySettings, request: Request, accept_language: str | None
 ) -> FirstHour:
     """Reads the first page and tries a question; what cannot be had is missing, and no fault."""
     config, site = settings.config, settings.config.knowledge.site_url
@@ -135,7 +135,7 @@ def origin_of(site: str) -> str:
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else site
 
 
-async def _read(api: Api, admin: Caller, site: str) -> Run | None:
+async def _read(api: Api, admin: TokenCaller, site: str) -> Run | None:
     try:
         asked = RefreshAsk(company_id=admin.company, url=site, by=admin.subject)
         run, end = (await api.knowledge.ask(REFRESH, asked)).run, time.monotonic() + READING
@@ -147,7 +147,7 @@ async def _read(api: Api, admin: Caller, site: str) -> Run | None:
     return run
 
 
-async def _tried(api: Api, admin: Caller, config: CompanyConfig, language: Language) -> FirstAnswer | None:
+async def _tried(api: Api, admin: TokenCaller, config: CompanyConfig, language: Language) -> FirstAnswer | None:
     """A question about what the first page says, or none where nothing was read."""
     try:
         found = await api.knowledge.ask(DOCUMENTS, DocumentsRequest(company_id=admin.company, limit=1))

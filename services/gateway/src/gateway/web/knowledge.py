@@ -39,9 +39,9 @@ from contracts.knowledge_rpc import (
 )
 from gateway.adapters.knowledge import PIECE
 from gateway.errors import not_found
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
-from gateway.web.listing import page
+from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.uploads import is_form, read_upload
 
@@ -249,7 +249,7 @@ async def decide_run(api: ApiDep, caller: AdminDep, name: RunPath, body: RunBody
     return _known(await api.knowledge.ask(RUN_DECIDE, asked))
 
 
-async def _put(api: Api, caller: Caller, request: Request, name: str | None) -> Response:
+async def _put(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
     if is_form(request):
         return await _put_file(api, caller, request, name)
     try:
@@ -265,7 +265,7 @@ async def _put(api: Api, caller: Caller, request: Request, name: str | None) -> 
     return _stored(stored, 200 if name else 201)
 
 
-async def _put_file(api: Api, caller: Caller, request: Request, name: str | None) -> Response:
+async def _put_file(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
     async with api.knowledge.uploads:
         upload = await read_upload(request)
         try:

@@ -31,7 +31,7 @@ from contracts.knowledge_rpc import (
 from gateway.errors import not_found
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
 from gateway.web.knowledge import WRITING, Body, Cursor, Limit
-from gateway.web.listing import page
+from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
 

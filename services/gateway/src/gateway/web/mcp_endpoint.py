@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from contracts.errors import ErrorCode
 from gateway.domain.client_answers import Answers
 from gateway.errors import Refused, TokenInvalid
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import Api, get_caller, get_customer
 from gateway.web.origins import origin_allowed
 
@@ -68,13 +68,13 @@ class McpEndpoint:
         if self._starting is not None:
             await (await self._starting).stop()
 
-    async def _caller(self, request: Request) -> Caller:
+    async def _caller(self, request: Request) -> TokenCaller:
         try:
             return await get_caller(request, self._api)
         except TokenInvalid as error:
             raise TokenInvalid(f"{error.message}; MCP clients send the same bearer token as /v2") from error
 
-    async def _check_origin(self, request: Request, caller: Caller) -> None:
+    async def _check_origin(self, request: Request, caller: TokenCaller) -> None:
         origin = request.headers.get("origin")
         if origin is None:
             return

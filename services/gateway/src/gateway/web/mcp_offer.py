@@ -8,7 +8,7 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
 from starlette.requests import Request
 
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 
 
 def _no_header_arguments(_: str) -> None:
@@ -27,11 +27,11 @@ class Offer:
     none does, and none has to be looked up."""
 
 
-def caller_of(context: ServerRequestContext[Any, Any]) -> Caller:
+def caller_of(context: ServerRequestContext[Any, Any]) -> TokenCaller:
     """Who is calling, as the endpoint found out."""
-    return cast("Caller", cast("Request", context.request).state.caller)
+    return cast("TokenCaller", cast("Request", context.request).state.caller)
 
 
-def principal_of(caller: Caller) -> str:
+def principal_of(caller: TokenCaller) -> str:
     """Whose something is that travels with a client: company, role and user."""
     return f"{caller.company}/{caller.role}/{caller.subject}"

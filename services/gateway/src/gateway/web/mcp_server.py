@@ -26,7 +26,7 @@ CONFIRM_SECONDS = 3600.0
 """An action waits no longer for its yes."""
 
 
-class McpServer:
+class GatewayMcpServer:
     """One in a gateway."""
 
     def __init__(self, server: Server[Any], handshake: Handshake) -> None:
@@ -60,12 +60,12 @@ class McpServer:
             await self._ending.wait()
 
 
-def build(api: Api, answers: Answers) -> McpServer:
+def build(api: Api, answers: Answers) -> GatewayMcpServer:
     """The server of the product, over the gateway's own ports."""
     return serve(McpTools(api).offer(), api.seal_key, answers)
 
 
-def serve(offer: Offer, key: bytes, answers: Answers) -> McpServer:
+def serve(offer: Offer, key: bytes, answers: Answers) -> GatewayMcpServer:
     """A server of this offer; `key`, which all gateways share, seals and signs what travels with clients."""
     server: Server[Any] = Server(
         NAME,
@@ -78,7 +78,7 @@ def serve(offer: Offer, key: bytes, answers: Answers) -> McpServer:
     )
     security = RequestStateSecurity(keys=[key], ttl=CONFIRM_SECONDS, bind_principal=_principal)
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
-    return McpServer(server, Handshake(server, key, answers))
+    return GatewayMcpServer(server, Handshake(server, key, answers))
 
 
 def _principal(context: ServerRequestContext[Any, Any]) -> str:

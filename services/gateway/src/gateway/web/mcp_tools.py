@@ -23,9 +23,9 @@ from contracts.events.chat import Action, ActionState
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
 from gateway.errors import GatewayError, Unavailable
-from gateway.ports import Caller, ToolCall
+from gateway.ports import GatewayToolCall, TokenCaller
 from gateway.web.deps import Api
-from gateway.web.mcp_confirming import Waiting, answer_in, decision_in, form, in_a_result, waiting_in
+from gateway.web.mcp_confirmation import PendingAction, answer_in, decision_in, form, in_a_result, waiting_in
 from gateway.web.mcp_offer import Offer, caller_of
 from gateway.web.mcp_results import described, told
 from gateway.web.tools import language_of
@@ -69,13 +69,15 @@ class McpTools:
         """One call; with the same idempotency key again it is the same call."""
         caller, language = caller_of(context), _language(context)
         if params.request_state is not None:
-            waiting = Waiting.read(params.request_state)
+            waiting = PendingAction.read(params.request_state)
             return await self._decide(caller, waiting, answer_in(params.input_responses), language)
         if not is_id(params.name):
             raise unknown_tool(params.name)
         key = _idempotency_key(context.params)
         call_id = uuid7() if key is None else derive_id("idempotency-key", key)
-        result = await self._api.tools.call(caller, ToolCall(call_id, params.name, params.arguments or {}, language))
+        result = await self._api.tools.call(
+            caller, GatewayToolCall(call_id, params.name, params.arguments or {}, language)
+        )
         if result.error is not None and result.error.code == ToolCode.TOOL_NOT_FOUND:
             raise unknown_tool(params.name)
         waiting = waiting_in(result.data)
@@ -87,7 +89,7 @@ class McpTools:
         return await self._decide(caller, waiting, await _answered(context, question), language)
 
     async def _decide(
-        self, caller: Caller, waiting: Waiting, answer: types.ElicitResult | None, language: str
+        self, caller: TokenCaller, waiting: PendingAction, answer: types.ElicitResult | None, language: str
     ) -> types.CallToolResult:
         """What the client's user said is done; a second word on the same action changes nothing."""
         decision = decision_in(answer)
@@ -100,7 +102,7 @@ class McpTools:
             return told(_failed(code, error.message))
         return told(_done(_decided(waiting.data, action)), failed=action.state is ActionState.FAILED)
 
-    async def _limit(self, caller: Caller, name: str) -> dict[str, Any] | None:
+    async def _limit(self, caller: TokenCaller, name: str) -> dict[str, Any] | None:
         """What is left of the limit that is nearest to its end."""
         tool = await self._api.tools.quota(caller, name)
         if tool is None or not tool.quota:

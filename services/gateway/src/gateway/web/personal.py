@@ -11,7 +11,7 @@ from contracts.envelope import Wire
 from contracts.market_rpc import Holdings
 from contracts.memory_rpc import ExportedConversation, LongTermMemory, MemoryExportReply
 from gateway.errors import GatewayError
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
@@ -86,7 +86,7 @@ async def delete_user(api: ApiDep, caller: CustomerDep) -> None:
     await api.records.forget_user(caller.company, caller.subject)
 
 
-async def _holdings(api: Api, caller: Caller) -> Holdings | None:
+async def _holdings(api: Api, caller: TokenCaller) -> Holdings | None:
     try:
         return await api.records.holdings(caller.company, caller.subject)
     except GatewayError:
@@ -94,7 +94,7 @@ async def _holdings(api: Api, caller: Caller) -> Holdings | None:
 
 
 async def _document(
-    api: Api, caller: Caller, page: MemoryExportReply, holdings: Holdings | None
+    api: Api, caller: TokenCaller, page: MemoryExportReply, holdings: Holdings | None
 ) -> AsyncIterator[bytes]:
     """The document page by page: it may be larger than what one wants in memory. An error on the way cuts it off."""
     yield b'{"memory":' + (page.memory or LongTermMemory()).to_json()

@@ -58,7 +58,7 @@ class FieldProblem(BaseModel):
     message: str
 
 
-class Problem(BaseModel):
+class ProblemDocument(BaseModel):
     """A problem document."""
 
     type: str = "about:blank"
@@ -87,7 +87,7 @@ def problem(
     headers: dict[str, str] | None = None,
 ) -> JSONResponse:
     """The response that says what went wrong and what to do."""
-    document = Problem(
+    document = ProblemDocument(
         title=HTTPStatus(status).phrase,
         status=status,
         detail=detail,
@@ -104,7 +104,7 @@ def install(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         document = by_framework()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        schemas["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas["Problem"] = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(schemas["Problem"].pop("$defs"))
         for path, operations in document["paths"].items():
             if path.startswith(OPENAI):

@@ -12,7 +12,7 @@ from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
 from contracts.rpc import CatalogueReply, CatalogueTool
 from contracts.tools_rpc import Category
-from gateway.ports import ToolCall
+from gateway.ports import GatewayToolCall
 from gateway.web.deps import ApiDep, CustomerDep
 from gateway.web.problems import described
 
@@ -85,7 +85,7 @@ async def call_tool(
         return _response(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)), None, 0)
     # The key may be any text; a call id becomes part of subjects and names. It belongs to the caller anyway.
     call_id = uuid7() if idempotency_key is None else derive_id("idempotency-key", idempotency_key)
-    asked = ToolCall(call_id, name, body.arguments, language_of(accept_language))
+    asked = GatewayToolCall(call_id, name, body.arguments, language_of(accept_language))
     result = await api.tools.call(caller, asked)
     return _response(result, await api.tools.quota(caller, name), api.clock.now().timestamp())
 

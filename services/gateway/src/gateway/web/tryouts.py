@@ -15,7 +15,7 @@ from contracts.office_hours import opening, told_away
 from contracts.person_rules import Asking, ruling
 from contracts.trying_rpc import ExplainedTurn, PromptReply, SiteCheckReply, TryReply
 from gateway.errors import Refused, not_found
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.company_settings import CompanyPath, refuse
 from gateway.web.deps import AdminDep, Api, ApiDep, ConversationPath, OperatorDep
 from gateway.web.problems import described
@@ -32,7 +32,7 @@ class Unsaved(Wire):
     language: Literal["es", "en"] = "en"
 
 
-class Question(Unsaved):
+class TryoutQuestion(Unsaved):
     """What a visitor would ask."""
 
     question: str = Field(min_length=1, max_length=8000)
@@ -88,7 +88,7 @@ async def show_prompt(api: ApiDep, caller: AdminDep, company: CompanyPath, body:
 
 
 @router.post(f"{_CONFIG}/sandbox", responses=described(404, 429))
-async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Question) -> TryReply:
+async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body: TryoutQuestion) -> TryReply:
     """An answer to one question. Nothing is stored; model calls are paid for. Tools are those of the saved settings."""
     if not body.question.strip():
         raise Refused(ErrorCode.EMPTY_TEXT, "question: write something")
@@ -128,7 +128,7 @@ async def explain_turn(
     return found
 
 
-async def _with(api: Api, caller: Caller, company: str, body: Unsaved) -> CompanyConfig:
+async def _with(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> CompanyConfig:
     """The saved settings with the patch on top; raises NOT_FOUND, BAD_FIELD."""
     if company != caller.company:
         raise not_found("company")

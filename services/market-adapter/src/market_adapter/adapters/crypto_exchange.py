@@ -10,7 +10,7 @@ from typing import Any
 from contracts.symbols import Symbol
 from contracts.text import Text
 from market_adapter.adapters.polite_session import seconds_of
-from market_adapter.domain.bars import Bar, History
+from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.domain.timeframes import Timeframe
 from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
 from runtime.clock import Clock, SystemClock
@@ -50,7 +50,7 @@ class CryptoExchange:
         except Exception as error:
             raise self._as_market_error(symbol, error) from error
 
-    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """The last bars; the newest may not have closed. Volume in units of the base. After `load_markets`."""
         exchange = self._loaded(symbol)
         if symbol.name not in (exchange.markets or {}):
@@ -67,7 +67,7 @@ class CryptoExchange:
             )
             raise NoDataError(symbol.name, text)
         bars = tuple(_bar(row, timeframe.length) for row in rows[-limit:])
-        return History(symbol, symbol.name.partition("/")[2], self.name, bars, known_at=known_at)
+        return BarHistory(symbol, symbol.name.partition("/")[2], self.name, bars, known_at=known_at)
 
     async def close(self) -> None:
         """Ends its connections."""

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from market_adapter.domain.sessions import MarketState, Session, state_at
+from market_adapter.domain.sessions import MarketState, TradingSession, state_at
 
 PAD_BEFORE = timedelta(days=10)
 PAD_AFTER = timedelta(days=20)
@@ -26,7 +26,7 @@ class ExchangeCalendar:
 
 
 @lru_cache(maxsize=512)
-def _sessions_around(day: date) -> tuple[Session, ...]:
+def _sessions_around(day: date) -> tuple[TradingSession, ...]:
     calendar = _calendar()
     schedule: Any = calendar.schedule(day - PAD_BEFORE, day + PAD_AFTER, market_times="all")
     return tuple(
@@ -42,7 +42,7 @@ def _calendar() -> Any:
     return pandas_market_calendars.get_calendar("NYSE")
 
 
-def _session(day: date, pre: Any, opens: Any, closes: Any, post: Any) -> Session:
+def _session(day: date, pre: Any, opens: Any, closes: Any, post: Any) -> TradingSession:
     times = [stamp.to_pydatetime().astimezone(UTC) for stamp in (pre, opens, closes, post)]
     early = times[2] - times[1] < EARLY
-    return Session(day, *times, early_close=early)
+    return TradingSession(day, *times, early_close=early)

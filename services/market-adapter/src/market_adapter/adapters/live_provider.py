@@ -12,8 +12,8 @@ from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.guard import Guard
-from market_adapter.adapters.yahoo import Chart, Yahoo, history_of
-from market_adapter.domain.bars import History
+from market_adapter.adapters.yahoo import Yahoo, YahooChart, history_of
+from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily, quote_from_hourly
 from market_adapter.domain.timeframes import Timeframe, four_hourly, weekly
@@ -63,13 +63,13 @@ class LiveProvider:
             raise StaleDataError(symbol.name, text)
         return replace(quote_from_daily(history), as_of=history.as_of(self.now()))
 
-    async def daily_history(self, symbol: Symbol, limit: int) -> History:
+    async def daily_history(self, symbol: Symbol, limit: int) -> BarHistory:
         """The last daily bars, the running session's included."""
         if symbol.kind is SymbolKind.PAIR:
             return await self.bars(symbol, Timeframe.D1, limit)
         return history_of(symbol, await self._daily(symbol, limit), limit)
 
-    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """Any of the seven timeframes, as far back as the source goes."""
         if symbol.kind is SymbolKind.PAIR:
             return await self._pair(symbol, timeframe, limit)
@@ -85,7 +85,7 @@ class LiveProvider:
             return replace(blocks, bars=blocks.bars[-limit:])
         return history_of(symbol, await self._intraday(symbol, timeframe), limit)
 
-    async def bars_since(self, symbol: Symbol, moment: datetime) -> History | None:
+    async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
         """Minute bars while they reach back that far, else hours, else days; closed ones alone."""
         for timeframe in (Timeframe.M1, Timeframe.H1, Timeframe.D1):
             history = await self.bars(symbol, timeframe, 5000)
@@ -131,18 +131,18 @@ class LiveProvider:
             raise NoDataError(symbol.name, text)
         return found[:limit]
 
-    async def _daily(self, symbol: Symbol, limit: int) -> Chart:
+    async def _daily(self, symbol: Symbol, limit: int) -> YahooChart:
         period = "5y" if limit <= FIVE_YEARS else "max"
         return await self._ask_yahoo(
             f"{period} {symbol}", symbol.name, PRICES, lambda: self._yahoo.daily(symbol, period)
         )
 
-    async def _intraday(self, symbol: Symbol, timeframe: Timeframe) -> Chart:
+    async def _intraday(self, symbol: Symbol, timeframe: Timeframe) -> YahooChart:
         return await self._ask_yahoo(
             f"{timeframe} {symbol}", symbol.name, PRICES, lambda: self._yahoo.intraday(symbol, timeframe)
         )
 
-    async def _pair(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+    async def _pair(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         await self._exchange.load()
         name = symbol.name
         await self._pairs.ask(f"markets {name}", name, FIGURES, lambda: self._exchange.load_markets(symbol))

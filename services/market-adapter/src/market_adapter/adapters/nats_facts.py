@@ -6,7 +6,7 @@ from contracts.events.registry import BY_TYPE
 from contracts.ids import derive_id
 from market_adapter.domain.paper.account import Fact, Owner
 from runtime.deadlines import part
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 SOURCE = "/nexus/market-adapter"
 STREAM = "FACTS"

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from market_adapter.adapters.sample_files import NEW_YORK
-from market_adapter.domain.facts import Event, EventKind, Headline, Report
+from market_adapter.domain.facts import AnnualReport, Event, EventKind, Headline
 
 MILLION = 1_000_000
 DAYS_END = time(23, 59)
@@ -20,7 +20,7 @@ Table = dict[str, Any]
 class SampleFacts:
     """By ticker; `events` in no order, the economy's with no ticker."""
 
-    reports: Mapping[str, Sequence[Report]]
+    reports: Mapping[str, Sequence[AnnualReport]]
     headlines: Mapping[str, Sequence[Headline]]
     events: Sequence[Event]
 
@@ -36,8 +36,8 @@ def _table(name: str) -> Table:
     return tomllib.loads((files("market_adapter") / "data" / "facts" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def _report(row: Table) -> Report:
-    return Report(
+def _report(row: Table) -> AnnualReport:
+    return AnnualReport(
         period=row["period"],
         published=row["published"],
         source=row["source"],

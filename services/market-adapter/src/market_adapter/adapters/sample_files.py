@@ -18,7 +18,7 @@ CLOSES = time(16, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class SampleSeries:
     """One ticker: its bars as traded, from session number `first` to the last session without a hole."""
 
     ticker: str
@@ -34,7 +34,7 @@ class SampleData:
 
     sessions: tuple[date, ...]
     closes: tuple[datetime, ...]
-    series: Mapping[str, Series]
+    series: Mapping[str, SampleSeries]
 
 
 def load_sample() -> SampleData:
@@ -55,13 +55,13 @@ def load_sample() -> SampleData:
             splits[row["ticker"]].append(Split(on, Fraction(row["value"])))
         else:
             dividends[row["ticker"]].append(Dividend(on, Decimal(row["value"])))
-    series: dict[str, Series] = {}
+    series: dict[str, SampleSeries] = {}
     for ticker, rows in tables.items():
         first = len(days) - len(rows)
         if [row["date"] for row in rows] != days[first:]:
             raise ValueError(f"data/bars/{ticker}.csv: sessions are missing, out of order or twice")
         bars = tuple(_bar(row, *hours[row["date"]]) for row in rows)
-        series[ticker] = Series(ticker, first, bars, tuple(splits[ticker]), tuple(dividends[ticker]))
+        series[ticker] = SampleSeries(ticker, first, bars, tuple(splits[ticker]), tuple(dividends[ticker]))
     return SampleData(tuple(date.fromisoformat(day) for day in days), tuple(hours[day][1] for day in days), series)
 
 

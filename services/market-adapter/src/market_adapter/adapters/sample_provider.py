@@ -12,9 +12,9 @@ from datetime import date, datetime, timedelta
 from contracts.symbols import Symbol
 from contracts.text import Text
 from market_adapter.adapters.sample_facts import SampleFacts
-from market_adapter.adapters.sample_files import SampleData, Series
+from market_adapter.adapters.sample_files import SampleData, SampleSeries
 from market_adapter.adapters.sample_replay import SampleReplay
-from market_adapter.domain.bars import Bar, History
+from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline, fundamentals_at, latest_report, upcoming
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.sample_clock import SampleClock
@@ -59,7 +59,7 @@ class SampleProvider:
         """The close of the clock's session."""
         return quote_from_daily(await self.daily_history(symbol, 2))
 
-    async def daily_history(self, symbol: Symbol, limit: int) -> History:
+    async def daily_history(self, symbol: Symbol, limit: int) -> BarHistory:
         """Bars, splits and dividends up to the clock's session."""
         series = self._series(symbol)
         end = self._clock.index - series.first + 1
@@ -71,7 +71,7 @@ class SampleProvider:
             )
             raise NotInSampleError(symbol.name, text)
         today = self._clock.session
-        return History(
+        return BarHistory(
             symbol=symbol,
             currency=CURRENCY,
             source=SOURCE,
@@ -80,7 +80,7 @@ class SampleProvider:
             dividends=tuple(dividend for dividend in series.dividends if dividend.on <= today),
         )
 
-    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> History:
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """Daily bars, and weekly ones made of them; the sample has no intraday bars."""
         if timeframe is Timeframe.D1:
             return await self.daily_history(symbol, limit)
@@ -94,7 +94,7 @@ class SampleProvider:
         weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
         return replace(weeks, bars=weeks.bars[-limit:])
 
-    async def bars_since(self, symbol: Symbol, moment: datetime) -> History | None:
+    async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
         """The daily bars of the sessions that opened at `moment` or later."""
         since = self._clock.first_from(moment.date() - timedelta(days=1))
         history = await self.daily_history(symbol, max(1, self._clock.index - since + 1))
@@ -138,7 +138,7 @@ class SampleProvider:
             raise NotInSampleError(symbol.name, text)
         return sorted(known, key=lambda one: one.published, reverse=True)[:limit]
 
-    def _bars(self, series: Series, first: int, end: int) -> tuple[Bar, ...]:
+    def _bars(self, series: SampleSeries, first: int, end: int) -> tuple[Bar, ...]:
         """The ticker's bars from one number to before another: recorded ones, and then those played again."""
         recorded = len(series.bars)
         again = [
@@ -147,7 +147,7 @@ class SampleProvider:
         ]
         return (*series.bars[first:end], *again)
 
-    def _series(self, symbol: Symbol) -> Series:
+    def _series(self, symbol: Symbol) -> SampleSeries:
         series = self._data.series.get(symbol.name)
         if series is None:
             held = ", ".join(sorted(self._data.series))

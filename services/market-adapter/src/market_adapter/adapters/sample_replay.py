@@ -18,7 +18,7 @@ from market_adapter.domain.splits import split_adjusted
 FRIDAY = 4
 
 
-class Place(NamedTuple):
+class SessionPlace(NamedTuple):
     """Where a session that is played again comes from: its place in the window, and which way it is played."""
 
     source: int
@@ -43,10 +43,14 @@ class SampleReplay:
         opens, closes = (bar.close, bar.open) if place.backwards else (bar.open, bar.close)
         return replace(bar, session=day, time=utc(day, OPENS), end=close, open=opens, close=closes)
 
-    def place(self, after: int) -> Place:
+    def place(self, after: int) -> SessionPlace:
         """Which session is played again `after` sessions after the last recorded one."""
         turns, step = divmod(after - 1, self._length)
-        return Place(self._length - 1 - step, backwards=True) if turns % 2 == 0 else Place(step, backwards=False)
+        return (
+            SessionPlace(self._length - 1 - step, backwards=True)
+            if turns % 2 == 0
+            else SessionPlace(step, backwards=False)
+        )
 
 
 class FollowingSessions:

@@ -22,7 +22,7 @@ from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
 from market_adapter.adapters.exchange_hours import HOME, Hours, Usual, exchange_of, hours_on
 from market_adapter.adapters.polite_session import Politeness
-from market_adapter.domain.bars import Bar, Dividend, History, Split
+from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
 from market_adapter.domain.facts import Event, EventKind, Fundamentals, Headline
 from market_adapter.domain.splits import adjustment, scale_volume
 from market_adapter.domain.timeframes import Timeframe
@@ -44,7 +44,7 @@ AnswerT = TypeVar("AnswerT")
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class YahooChart:
     """What Yahoo's chart of a symbol holds: raw bars, actions, currency."""
 
     bars: tuple[Bar, ...]
@@ -79,11 +79,11 @@ class Yahoo:
         """Lets go of the threads; those that wait for a server end with their request."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def daily(self, symbol: Symbol, period: str) -> Chart:
+    async def daily(self, symbol: Symbol, period: str) -> YahooChart:
         """Daily bars of a period such as 5y or max."""
         return await self._ask(symbol, lambda ticker: self._chart(symbol, ticker, "1d", period, None))
 
-    async def intraday(self, symbol: Symbol, timeframe: Timeframe) -> Chart:
+    async def intraday(self, symbol: Symbol, timeframe: Timeframe) -> YahooChart:
         """Bars of 1m, 5m, 15m or 1h, as far back as is sensible."""
         interval, period = INTERVALS[timeframe]
         return await self._ask(symbol, lambda ticker: self._chart(symbol, ticker, interval, period, timeframe.length))
@@ -172,7 +172,7 @@ class Yahoo:
             self._library = library
         return self._library
 
-    def _chart(self, symbol: Symbol, ticker: Any, interval: str, period: str, length: timedelta | None) -> Chart:
+    def _chart(self, symbol: Symbol, ticker: Any, interval: str, period: str, length: timedelta | None) -> YahooChart:
         frame = ticker.history(period=period, interval=interval, auto_adjust=False, actions=True)
         about: Mapping[str, Any] = ticker.history_metadata
         zone = ZoneInfo(str(about.get("exchangeTimezoneName") or "America/New_York"))
@@ -202,12 +202,14 @@ class Yahoo:
         bars = tuple(_as_traded(bar, tuple(splits)) for bar in adjusted)
         currency = str(about.get("currency") or "USD")
         known_at = _moment(about.get("regularMarketTime"))
-        return Chart(bars, tuple(splits), tuple(dividends), currency, zone, known_at, opens)
+        return YahooChart(bars, tuple(splits), tuple(dividends), currency, zone, known_at, opens)
 
 
-def history_of(symbol: Symbol, chart: Chart, limit: int) -> History:
+def history_of(symbol: Symbol, chart: YahooChart, limit: int) -> BarHistory:
     """The last bars of a chart."""
-    return History(symbol, chart.currency, SOURCE, chart.bars[-limit:], chart.splits, chart.dividends, chart.known_at)
+    return BarHistory(
+        symbol, chart.currency, SOURCE, chart.bars[-limit:], chart.splits, chart.dividends, chart.known_at
+    )
 
 
 def _usual(about: Mapping[str, Any], zone: ZoneInfo) -> Usual:

@@ -34,7 +34,7 @@ class Trade:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BacktestResult:
     """What came of it. `equity`: at each close, in the money's own unit; `held`: at how many closes it held."""
 
     trades: tuple[Trade, ...]
@@ -64,7 +64,7 @@ def decisions(of: Rule, closes: Floats, first: int) -> list[bool]:
     return [of(closes[: index + 1]) for index in range(first, len(closes))]
 
 
-def run(bars: Sequence[Bar], wanted: Sequence[bool], cash: Decimal, cost: Decimal) -> Outcome:
+def run(bars: Sequence[Bar], wanted: Sequence[bool], cash: Decimal, cost: Decimal) -> BacktestResult:
     """Trades `bars` (split-adjusted) by what was wanted at the close before each; `wanted[0]` is of the close before
     the first bar. `cost`: a share of what is traded."""
     money: Decimal = cash
@@ -87,7 +87,7 @@ def run(bars: Sequence[Bar], wanted: Sequence[bool], cash: Decimal, cost: Decima
             money, shares = money + got - fee, NONE
         held += shares > NONE
         equity.append(money + (shares * bar.close).quantize(CENT))
-    return Outcome(tuple(trades), tuple(equity), held)
+    return BacktestResult(tuple(trades), tuple(equity), held)
 
 
 class _Reversion:

@@ -46,7 +46,7 @@ class Dividend:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class BarHistory:
     """A symbol's bars as traded, oldest first, and the corporate actions up to the last of them.
 
     Never empty: a provider that has no bar raises instead. An action after the last bar is not part of it, since

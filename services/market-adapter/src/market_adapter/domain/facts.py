@@ -6,14 +6,14 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
-from market_adapter.domain.bars import History
+from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.splits import adjustment, scale_price
 
 YEAR = timedelta(days=365)
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class AnnualReport:
     """A fiscal year's figures as they were published on `published`; None: not reported. Money in units of the
     currency, `shares` the diluted weighted average of the year."""
 
@@ -79,7 +79,7 @@ class Headline:
     url: str | None = None
 
 
-def fundamentals_at(report: Report, history: History) -> Fundamentals:
+def fundamentals_at(report: AnnualReport, history: BarHistory) -> Fundamentals:
     """The last report against the last close: P/E on diluted earnings per share, market value of the diluted shares,
     dividends of the year before the last session. Nothing published later is in either."""
     last = history.last
@@ -111,7 +111,7 @@ def fundamentals_at(report: Report, history: History) -> Fundamentals:
     )
 
 
-def latest_report(reports: Sequence[Report], day: date) -> Report | None:
+def latest_report(reports: Sequence[AnnualReport], day: date) -> AnnualReport | None:
     """The newest one published before `day`: results come out after the close as often as before the opening."""
     return max((one for one in reports if one.published < day), key=lambda one: one.published, default=None)
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from contracts.symbols import Symbol
-from market_adapter.domain.bars import History, Volume
+from market_adapter.domain.bars import BarHistory, Volume
 from market_adapter.domain.splits import adjustment, scale_price
 
 PERCENT_PLACES = Decimal("0.0001")
@@ -49,7 +49,7 @@ class Quote:
         return ((self.price - self.basis_price) / self.basis_price * 100).quantize(PERCENT_PLACES)
 
 
-def quote_from_daily(history: History) -> Quote:
+def quote_from_daily(history: BarHistory) -> Quote:
     """The last daily bar's close, with its change against the session before it, split-adjusted."""
     last = history.last
     basis, basis_price = ChangeBasis.NONE, None
@@ -69,7 +69,7 @@ def quote_from_daily(history: History) -> Quote:
     )
 
 
-def quote_from_hourly(history: History, now: datetime) -> Quote:
+def quote_from_hourly(history: BarHistory, now: datetime) -> Quote:
     """The last bar's close, with its change against the last close that is at least 24 hours older than `now`."""
     last = history.last
     day_ago = now - timedelta(hours=24)

@@ -116,7 +116,7 @@ def beta(one: Floats, benchmark: Floats) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class AverageCrossing:
     """The session at whose close the fast average stood on the other side of the slow one."""
 
     on: date
@@ -124,21 +124,21 @@ class Crossing:
     close: float
 
 
-def crossings(series: Series, fast: int, slow: int, first: date, last: date) -> list[Crossing]:
+def crossings(series: Series, fast: int, slow: int, first: date, last: date) -> list[AverageCrossing]:
     """Where simple averages of `fast` and `slow` closes cross, from `first` to `last`, oldest first."""
     if len(series) < slow:
         return []
     sums = np.concatenate(([0.0], np.cumsum(series.close)))
     at = np.arange(slow, len(series) + 1)
     gap = (sums[at] - sums[at - fast]) / fast - (sums[at] - sums[at - slow]) / slow
-    found: list[Crossing] = []
+    found: list[AverageCrossing] = []
     side = 0
     for index, value in enumerate(gap):
         now = 0 if abs(value) < 1e-12 * series.close[index + slow - 1] else 1 if value > 0 else -1
         if now and side and now != side:
             session = index + slow - 1
             if first <= series.sessions[session] <= last:
-                found.append(Crossing(series.sessions[session], now > 0, float(series.close[session])))
+                found.append(AverageCrossing(series.sessions[session], now > 0, float(series.close[session])))
         side = now or side
     return found
 

@@ -6,7 +6,7 @@ from datetime import date, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from market_adapter.domain.bars import History
+from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.splits import split_adjusted
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ class Series:
         )
 
 
-def series_of(history: History) -> Series:
+def series_of(history: BarHistory) -> Series:
     """The arrays of a history, in shares of its last session. Raises ValueError when a bar is incomplete."""
     bars = split_adjusted(history.bars, history.splits)
     return Series(

@@ -16,7 +16,7 @@ class MarketStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class TradingSession:
     """One trading day, all times UTC: from `pre` orders are taken before the opening, until `post` after the close."""
 
     day: date
@@ -37,7 +37,7 @@ class MarketState:
     early_close: bool
 
 
-def state_at(now: datetime, sessions: Sequence[Session]) -> MarketState:
+def state_at(now: datetime, sessions: Sequence[TradingSession]) -> MarketState:
     """The state, from sessions in order that reach from before `now` to at least two after it. A bound belongs to what
     begins there: at the very close the market is in after-hours. Raises ValueError when the sessions end too soon."""
     opening = next((one for one in sessions if one.opens > now), None)

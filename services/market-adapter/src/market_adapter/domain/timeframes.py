@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from itertools import groupby
 
-from market_adapter.domain.bars import Bar, History
+from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.domain.splits import split_adjusted
 
 
@@ -48,13 +48,13 @@ _LENGTHS = {
 FRIDAY = 4
 
 
-def weekly(history: History) -> History:
+def weekly(history: BarHistory) -> BarHistory:
     """The weeks of a daily history, in shares of its last session."""
     adjusted = split_adjusted(history.bars, history.splits)
     return replace(history, bars=_grouped(adjusted, lambda bar: _monday(bar.session)), splits=())
 
 
-def four_hourly(history: History, opening: Callable[[date], datetime]) -> History:
+def four_hourly(history: BarHistory, opening: Callable[[date], datetime]) -> BarHistory:
     """4h bars of hourly ones. `opening` tells when a session opened (pairs: midnight UTC)."""
 
     def block(bar: Bar) -> tuple[date, int]:

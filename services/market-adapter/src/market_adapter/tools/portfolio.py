@@ -11,7 +11,7 @@ from contracts.symbols import parse_symbol
 from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, OPENING_CASH, Account, Position
-from market_adapter.domain.paper.matching import turn_in_bar
+from market_adapter.domain.paper.fills import turn_in_bar
 from market_adapter.domain.paper.orders import Order, Side, to_cents
 from market_adapter.errors import MarketError
 from market_adapter.ports import MarketProvider

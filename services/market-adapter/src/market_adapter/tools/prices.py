@@ -9,7 +9,7 @@ from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.bars import Bar, History
+from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.domain.quotes import Quote
 from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.timeframes import Timeframe, is_closed
@@ -120,7 +120,7 @@ class PriceTools:
             as_of=history.as_of(self._provider.now()),
         )
 
-    async def _between(self, symbol: Symbol, asked: OhlcvArguments) -> History:
+    async def _between(self, symbol: Symbol, asked: OhlcvArguments) -> BarHistory:
         """The bars from one day to another, at most `limit`, the last ones."""
         now = self._provider.now().date()
         first, last = asked.start or date.min, asked.end or now

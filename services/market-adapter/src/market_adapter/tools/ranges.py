@@ -15,8 +15,8 @@ from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.backtest import Outcome, Trade, decisions, rule, run
-from market_adapter.domain.bars import History
+from market_adapter.domain.backtest import BacktestResult, Trade, decisions, rule, run
+from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.performance import months_before
 from market_adapter.domain.ranges import (
     Stretch,
@@ -139,7 +139,7 @@ class CrossingsData(Sourced):
     currency: str
 
 
-class TradeData(Snake):
+class BacktestTrade(Snake):
     """One fill of a backtest."""
 
     on: date
@@ -155,12 +155,12 @@ class BacktestData(Sourced):
     symbol: str
     rule: str
     figures: list[FigureData]
-    trades: list[TradeData]
+    trades: list[BacktestTrade]
     trade_count: int
     assumptions: list[str]
 
 
-class Asked(NamedTuple):
+class AskedRange(NamedTuple):
     """A stretch, and how it was asked for."""
 
     first: date
@@ -236,7 +236,7 @@ class RangeTools:
             raise _nothing(symbol, series, first, last)
         bars = split_adjusted(history.bars, history.splits)[start:end]
         cash, cost = Decimal(str(asked.cash)), Decimal(str(asked.cost_percent)) / 100
-        outcomes: dict[str, Outcome] = {}
+        outcomes: dict[str, BacktestResult] = {}
         for name in (asked.rule, "buy_and_hold"):
             wanted = decisions(rule(name, fast, slow), series.close[: end - 1], start - 1)
             outcomes[name] = run(bars, wanted, cash, cost)
@@ -257,25 +257,25 @@ class RangeTools:
             source=history.source, as_of=history.as_of(self._provider.now()),
         )  # fmt: skip
 
-    def _stretch(self, asked: "RangeArguments | CrossingArguments | BacktestArguments") -> Asked:
+    def _stretch(self, asked: "RangeArguments | CrossingArguments | BacktestArguments") -> AskedRange:
         """As asked; the year up to now by default."""
         last = asked.end or self._provider.now().date()
         if asked.start is not None or asked.period is None:
             first = asked.start or months_before(last, 12) + timedelta(days=1)
-            return Asked(first, last, f"{first}/{last}" if asked.end else f"{first}/" if asked.start else "1y")
+            return AskedRange(first, last, f"{first}/{last}" if asked.end else f"{first}/" if asked.start else "1y")
         count, unit = int(asked.period[:-1]), asked.period[-1]
         if unit in "my":
             before = months_before(last, count * (12 if unit == "y" else 1))
         else:
             before = last - timedelta(days=count * (7 if unit == "w" else 1))
-        return Asked(before + timedelta(days=1), last, asked.period)
+        return AskedRange(before + timedelta(days=1), last, asked.period)
 
-    async def _series(self, symbol: Symbol, first: date) -> tuple[History, Series]:
+    async def _series(self, symbol: Symbol, first: date) -> tuple[BarHistory, Series]:
         days = max((self._provider.now().date() - first).days, 0) + WARM_UP
         history = await self._provider.daily_history(symbol, days)
         return history, series_of(history)
 
-    async def _one(self, symbol: Symbol, first: date, last: date) -> tuple[History, Stretch]:
+    async def _one(self, symbol: Symbol, first: date, last: date) -> tuple[BarHistory, Stretch]:
         history, series = await self._series(symbol, first)
         of = stretch(series, first, last)
         if of is None:
@@ -283,9 +283,9 @@ class RangeTools:
         return history, of
 
 
-def _trade(trade: Trade) -> TradeData:
+def _trade(trade: Trade) -> BacktestTrade:
     price, quantity, cost = float(trade.price), float(trade.quantity), float(trade.cost)
-    return TradeData(on=trade.on, side=trade.side, price=price, quantity=quantity, cost=cost)
+    return BacktestTrade(on=trade.on, side=trade.side, price=price, quantity=quantity, cost=cost)
 
 
 def _nothing(symbol: Symbol, series: Series, first: date, last: date) -> MarketError:
@@ -329,7 +329,7 @@ def _figures(ticker: str, of: Stretch, asked: str, currency: str, amount: float 
 
 
 def _outcome(
-    history: History, of: Stretch, asked: str, outcome: Outcome, cash: Decimal, other: str | None
+    history: BarHistory, of: Stretch, asked: str, outcome: BacktestResult, cash: Decimal, other: str | None
 ) -> list[FigureData]:
     equity = [float(cash), *(float(value) for value in outcome.equity)]
     peak, deepest = equity[0], 0.0

@@ -16,7 +16,7 @@ from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.bars import History
+from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.series import series_of
 from market_adapter.domain.signals.prediction import BARS, HORIZON, METHOD, Prediction, TooShortError, predict
 from market_adapter.errors import NoDataError, UnknownPredictionError
@@ -118,7 +118,7 @@ class SignalTools:
             as_of=then.last.end,
         )
 
-    async def _closed(self, symbol: Symbol, limit: int) -> History:
+    async def _closed(self, symbol: Symbol, limit: int) -> BarHistory:
         """Sessions that are over: what the running one will be nobody knows, and its id must mean one thing."""
         history = await self._provider.daily_history(symbol, limit)
         closed = tuple(bar for bar in history.bars if bar.end <= self._provider.now())
@@ -130,13 +130,13 @@ class SignalTools:
             raise NoDataError(symbol.name, text)
         return replace(history, bars=closed)
 
-    async def _prediction(self, history: History) -> Prediction:
+    async def _prediction(self, history: BarHistory) -> Prediction:
         key = prediction_id(history.symbol, history.last.session)
         made = self._made.get(key)
         # A caller whose time is over leaves it to be finished: the next one finds it made.
         return made if made is not None else await self._making.result(key, lambda: self._make(key, history))
 
-    async def _make(self, key: str, history: History) -> Prediction:
+    async def _make(self, key: str, history: BarHistory) -> Prediction:
         async with self._one_at_a_time:
             try:
                 made = await asyncio.to_thread(predict, series_of(history))
@@ -153,7 +153,7 @@ class SignalTools:
             return made
 
 
-def _until(history: History, session: date, name: str) -> History:
+def _until(history: BarHistory, session: date, name: str) -> BarHistory:
     """The bars up to the session of a prediction. Raises UnknownPredictionError when there is no such session."""
     bars = tuple(bar for bar in history.bars if bar.session <= session)
     if not bars or bars[-1].session != session:
@@ -161,7 +161,7 @@ def _until(history: History, session: date, name: str) -> History:
     return replace(history, bars=bars)
 
 
-def _last(history: History, count: int) -> History:
+def _last(history: BarHistory, count: int) -> BarHistory:
     """The last bars, and the splits that were known by then."""
     bars = history.bars[-count:]
     return replace(history, bars=bars, splits=tuple(one for one in history.splits if one.on <= bars[-1].session))

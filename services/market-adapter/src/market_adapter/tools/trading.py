@@ -20,6 +20,7 @@ from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
 from market_adapter.domain.paper.actions import editable
+from market_adapter.domain.paper.order_text import ENDED, summary
 from market_adapter.domain.paper.orders import (
     CENT,
     CONFIRM_WITHIN,
@@ -37,7 +38,6 @@ from market_adapter.domain.paper.orders import (
     plain,
     to_cents,
 )
-from market_adapter.domain.paper.wording import ENDED, summary
 from market_adapter.domain.quotes import Quote
 from market_adapter.errors import NotFoundError, RefusedError
 from market_adapter.ports import MarketProvider
@@ -123,7 +123,7 @@ class OrderData(Snake):
         )
 
 
-class Estimate(Snake):
+class OrderEstimate(Snake):
     """What the order would do at `price`: its limit, its stop, or the last price; the market may give another.
     `cash_after` is what would be free then: other open orders keep what they reserve."""
 
@@ -139,7 +139,7 @@ class CreatedData(Sourced):
     action_id: str
     status: OrderState
     order: OrderData
-    estimate: Estimate
+    estimate: OrderEstimate
     summary: str
     content_hash: str
     expires_at: datetime
@@ -294,7 +294,7 @@ class TradingTools:
             action_id=order.id,
             status=order.state,
             order=OrderData.of(order),
-            estimate=Estimate(
+            estimate=OrderEstimate(
                 price=float(order.reserve_price), amount=float(amount), cash_after=float(after), currency=order.currency
             ),
             summary=summary(order),

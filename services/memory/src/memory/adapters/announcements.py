@@ -14,7 +14,7 @@ from contracts.ids import derive_id, uuid7
 from contracts.streams import FACTS
 from memory.adapters.chat_log import SOURCE
 from runtime.direct import DirectReader, StoredFact
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 COMPANY_CHANGED = "company.config.changed.v1"
 MEMORY_UPDATED = "memory.updated.v1"

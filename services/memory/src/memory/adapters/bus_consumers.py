@@ -11,8 +11,8 @@ from nats.errors import Error as NatsError
 
 from memory.adapters.chat_log import era_of
 from memory.adapters.projection_floor import floor_of
-from memory.application.positions import Progress
-from memory.domain.keys import Position
+from memory.application.positions import ConsumerProgress
+from memory.domain.keys import LogPosition
 from memory.errors import BusUnavailable
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import NotReady
@@ -33,15 +33,15 @@ class BusConsumers:
         self._readers: dict[str, DirectReader] = {}
         self._streams: dict[str, tuple[float, dict[str, Any]]] = {}
 
-    async def progress(self, stream: str, durable: str) -> Progress | None:
+    async def progress(self, stream: str, durable: str) -> ConsumerProgress | None:
         info = await self._stream(stream)
         consumer = await self._ask(f"$JS.API.CONSUMER.INFO.{stream}.{durable}")
         if "error" in info or "error" in consumer:
             return None
         era = era_of(first_made(info))
         held = info["state"]
-        done, served = Position(era, floor_of(consumer)), bool(consumer.get("num_waiting"))
-        return Progress(done, int(held["first_seq"]), int(held["last_seq"]), served)
+        done, served = LogPosition(era, floor_of(consumer)), bool(consumer.get("num_waiting"))
+        return ConsumerProgress(done, int(held["first_seq"]), int(held["last_seq"]), served)
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         batch = await self._reader(stream).batch(subject, after + 1, size)

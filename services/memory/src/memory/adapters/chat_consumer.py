@@ -18,8 +18,8 @@ from nats.js.errors import NotFoundError
 
 from contracts.channels import CHAT_ALL, parse_chat
 from contracts.streams import CHAT
-from memory.adapters.chat_log import ChatLog
-from memory.domain.facts import BadFactError, Fact
+from memory.adapters.chat_log import StreamLog
+from memory.domain.facts import BadFactError, LogFact
 from memory.errors import StoreUnavailable
 from memory.metrics import PROJECTED
 from runtime import correlation
@@ -56,7 +56,7 @@ GIVE_UP_AFTER = 5
 
 _log = structlog.get_logger(__name__)
 
-Project = Callable[[Sequence[Fact]], Awaitable[None]]
+Project = Callable[[Sequence[LogFact]], Awaitable[None]]
 
 
 def consumer_config(store: str) -> ConsumerConfig:
@@ -81,13 +81,13 @@ class ChatConsumer:
     def __init__(
         self,
         client: Client,
-        log: ChatLog,
+        log: StreamLog,
         store: str,
         project: Project,
         dead_letters: DeadLetters,
         *,
-        teaches: Callable[[Fact], bool],
-        learn: Callable[[Fact], Awaitable[object]],
+        teaches: Callable[[LogFact], bool],
+        learn: Callable[[LogFact], Awaitable[object]],
     ) -> None:
         self._js = jetstream(client)
         self._batches = PullBatches(client, CHAT.name, DURABLE, BATCH)
@@ -182,10 +182,10 @@ class ChatConsumer:
             _log.warning("the projection's consumer cannot be had yet", error=str(error) or error.__class__.__name__)
 
     async def _handle(self, messages: list[Msg]) -> None:
-        facts: list[tuple[Msg, Fact]] = []
+        facts: list[tuple[Msg, LogFact]] = []
         for message in messages:
             fact = self._decode(message)
-            if isinstance(fact, Fact):
+            if isinstance(fact, LogFact):
                 facts.append((message, fact))
             else:
                 with correlation.received(headers_of(message)):
@@ -214,7 +214,7 @@ class ChatConsumer:
                     await self._done(message, fact)
             PROJECTED.inc(len(facts))
 
-    async def _alone(self, message: Msg, fact: Fact) -> None:
+    async def _alone(self, message: Msg, fact: LogFact) -> None:
         self._turned = time.monotonic()
         try:
             async with asyncio.timeout(LONGEST_BATCH):
@@ -230,7 +230,7 @@ class ChatConsumer:
         else:
             await self._done(message, fact)
 
-    async def _done(self, message: Msg, fact: Fact) -> None:
+    async def _done(self, message: Msg, fact: LogFact) -> None:
         """It is stored; one that teaches something is done with when that is learned, or kept to be."""
         if not self._teaches(fact):
             await message.ack()
@@ -239,7 +239,7 @@ class ChatConsumer:
         self._learning.add(task)
         task.add_done_callback(self._learning.discard)
 
-    async def _learned(self, message: Msg, fact: Fact) -> None:
+    async def _learned(self, message: Msg, fact: LogFact) -> None:
         try:
             async with self._free:
                 await self._learn(fact)
@@ -249,7 +249,7 @@ class ChatConsumer:
         else:
             await message.ack()
 
-    def _decode(self, message: Msg) -> Fact | str:
+    def _decode(self, message: Msg) -> LogFact | str:
         """The fact, or why it is none."""
         address = parse_chat(message.subject)
         if address is None:

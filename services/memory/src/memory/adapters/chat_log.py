@@ -6,19 +6,19 @@ from datetime import datetime
 import structlog
 
 from contracts.channels import ChatAddress, parse_chat
-from memory.domain.facts import BadFactError, Fact, decode
-from memory.domain.keys import Position
+from memory.domain.facts import BadFactError, LogFact, decode
+from memory.domain.keys import LogPosition
 from memory.errors import UnknownSequence
 from runtime.conversation import ConversationLog, ConversationWriter, Decide, LogBounds
 from runtime.direct import StoredFact
-from runtime.publishing import Appended, Publisher
+from runtime.publisher import Appended, Publisher
 
 SOURCE = "/nexus/memory"
 
 _log = structlog.get_logger(__name__)
 
 
-class ChatLog:
+class StreamLog:
     """Log. `refresh` reads the stream's bounds: at the start, after a reconnect, and now and then."""
 
     def __init__(self, log: ConversationLog, publisher: Publisher, deadline: float = 3.0) -> None:
@@ -57,7 +57,7 @@ class ChatLog:
         """The log's last sequence, now."""
         return (await self.refresh()).last_seq
 
-    async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
+    async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[LogFact]:
         """The conversation's facts with after < seq ≤ up_to, in order. It is sure to reach `up_to`.
 
         Raises:
@@ -91,7 +91,7 @@ class ChatLog:
         """Appends what `decide` makes of the newest snapshot, fenced (runtime.conversation); None: nothing."""
         return await self._writer.append_if(company, conversation, decide)
 
-    def fact(self, stored: StoredFact) -> Fact | None:
+    def fact(self, stored: StoredFact) -> LogFact | None:
         """The stored fact decoded; None when it does not fit its contract (the projection dead-letters it)."""
         address = parse_chat(stored.subject)
         if address is None:
@@ -105,9 +105,9 @@ class ChatLog:
             _log.warning("a fact that does not fit its contract is left out", error=str(error))
             return None
 
-    def decoded(self, address: ChatAddress, seq: int, stored_at: datetime, raw: bytes) -> Fact:
+    def decoded(self, address: ChatAddress, seq: int, stored_at: datetime, raw: bytes) -> LogFact:
         """The fact at `seq` of this incarnation of the log; raises BadFactError."""
-        return decode(address, Position(self.era, seq), stored_at, raw)
+        return decode(address, LogPosition(self.era, seq), stored_at, raw)
 
 
 def era_of(created: datetime) -> int:

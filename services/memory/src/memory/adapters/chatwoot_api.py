@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from contracts.company import Channel
-from memory.adapters.webhook_posting import WebhookPosting
+from memory.adapters.webhook_client import WebhookPosting
 from memory.application.webhook_answers import Answer
 from memory.domain.channels import Words
 

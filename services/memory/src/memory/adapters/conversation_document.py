@@ -9,11 +9,11 @@ from typing_extensions import TypedDict
 from contracts.events.chat import Owner
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView, VisitorProfile
-from memory.domain.conversation import START, Conversation, Outcome, Ownership, Person
+from memory.domain.conversation import START, ConversationOutcome, InboxConversation, Ownership, Person
 from memory.domain.desk import OPEN, Desk, Since
 from memory.domain.inbox_index import Findable
-from memory.domain.keys import Position, conversation_key, list_key, timed_key
-from memory.domain.recent import Seen
+from memory.domain.keys import LogPosition, conversation_key, list_key, timed_key
+from memory.domain.recent import VisitorTraits
 from runtime.mongo import Document
 
 
@@ -78,7 +78,7 @@ class ConversationFields(TypedDict):
     writer: NotRequired[str]
 
 
-def to_document(state: Conversation) -> Document:
+def to_document(state: InboxConversation) -> Document:
     """The document for the version after `state.version`, with the keys of the lists that it is in."""
     row: Document = {
         "_id": conversation_key(state.company, state.conversation),
@@ -122,7 +122,7 @@ def to_document(state: Conversation) -> Document:
     return row | _list_keys(state)
 
 
-def _list_keys(state: Conversation) -> Document:
+def _list_keys(state: InboxConversation) -> Document:
     """The keys of the lists that it is in. One that has no fact of its own yet, but was written about, is in none."""
     company, name, at = state.company, state.conversation, state.latest
     if at == START:
@@ -153,11 +153,11 @@ def _list_keys(state: Conversation) -> Document:
     return keys
 
 
-def from_document(row: Document) -> Conversation:
+def from_document(row: Document) -> InboxConversation:
     """The state that to_document wrote."""
     company, conversation = row["_id"].split("/", 1)
     person: Any = row["person"]
-    return Conversation(
+    return InboxConversation(
         company=company,
         conversation=conversation,
         version=row["version"],
@@ -170,7 +170,7 @@ def from_document(row: Document) -> Conversation:
         message_count=row["messageCount"],
         last_message=MessageView.model_validate_json(row["lastMessage"]) if row["lastMessage"] else None,
         last_position=_position(row["lastPosition"]),
-        seen=Seen(VisitorProfile.model_validate_json(row["profile"]), _datetime(row["seenAt"])),
+        seen=VisitorTraits(VisitorProfile.model_validate_json(row["profile"]), _datetime(row["seenAt"])),
         seen_position=_position(row["seenPosition"]),
         ownership=Ownership(
             owner=Owner.model_validate_json(row["owner"]),
@@ -201,9 +201,9 @@ def from_document(row: Document) -> Conversation:
     )
 
 
-def outcome_of(row: Document) -> Outcome:
+def outcome_of(row: Document) -> ConversationOutcome:
     """What came of the conversation of a document with a `dayKey`."""
-    return Outcome(
+    return ConversationOutcome(
         day=date.fromisoformat(row["dayKey"].rsplit("/", 1)[1]),
         answers=row.get("answers", 0),
         handed_off=row.get("handedOff", False),
@@ -293,12 +293,12 @@ def _person(person: Person | None) -> Document | None:
     return {"userId": person.user_id, "role": person.role, "plan": person.plan} if person else None
 
 
-def _position(text: str) -> Position:
+def _position(text: str) -> LogPosition:
     era, seq = text.split("/")
-    return Position(int(era), int(seq))
+    return LogPosition(int(era), int(seq))
 
 
-def _text(position: Position | None) -> str | None:
+def _text(position: LogPosition | None) -> str | None:
     return str(position) if position else None
 
 

@@ -5,11 +5,11 @@ from contracts.envelope import CloudEvent, Wire
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.ids import NOBODY
 from contracts.streams import FACTS
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.errors import BusUnavailable
 from runtime.direct import DirectReader
 from runtime.errors import RuntimeFault
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 SOURCE = "/nexus/memory"
 DEADLINE = 8.0
@@ -24,13 +24,13 @@ class BusDeskFacts:
         self._publisher = publisher
         self._facts = facts
 
-    async def updated(self, update_id: str, data: ConversationUpdated) -> Position:
+    async def updated(self, update_id: str, data: ConversationUpdated) -> LogPosition:
         return await self._publish(UPDATED, data.company_id, update_id, data)
 
-    async def noted(self, data: NoteAdded) -> Position:
+    async def noted(self, data: NoteAdded) -> LogPosition:
         return await self._publish(NOTED, data.company_id, data.note_id, data)
 
-    async def _publish(self, kind: str, company: str, name: str, data: Wire) -> Position:
+    async def _publish(self, kind: str, company: str, name: str, data: Wire) -> LogPosition:
         event = CloudEvent(id=name, source=SOURCE, type=kind, subject=f"{company}/{NOBODY}", data=data)
         try:
             stored = await self._publisher.append(
@@ -45,4 +45,4 @@ class BusDeskFacts:
             raise BusUnavailable("it could not be stored now: try again") from error
         if found is None:
             raise BusUnavailable("it was stored and cannot be read: try again")
-        return Position(int(found.time.timestamp() * 1000), stored.seq)
+        return LogPosition(int(found.time.timestamp() * 1000), stored.seq)

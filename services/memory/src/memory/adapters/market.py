@@ -40,7 +40,7 @@ NO_SYMBOL = frozenset({"bad_symbol", "no_data", "not_in_sample"})
 AnswerT = TypeVar("AnswerT")
 
 
-class Market:
+class MarketClient:
     """KnownSymbols, and Market of the contexts."""
 
     def __init__(self, rpc: RpcClient) -> None:

@@ -137,7 +137,7 @@ async def put_over(rows: Collection, row: Document, over: str | int | None) -> b
     return (await rows.replace_one({"_id": row["_id"], "version": over}, row)).matched_count == 1
 
 
-class Ping:
+class MongoPing:
     """Whether the server answers: one question at a time, for all who want to know."""
 
     def __init__(self, client: AsyncMongoClient[Document]) -> None:

@@ -25,10 +25,10 @@ from memory.adapters.conversation_document import (
     to_document,
 )
 from memory.adapters.mongo import speaking
-from memory.domain.conversation import START, STATES, Conversation, Outcome
+from memory.domain.conversation import START, STATES, ConversationOutcome, InboxConversation
 from memory.domain.inbox_index import Findable
 from memory.domain.keys import END, conversation_key, from_cursor, timed_key, to_cursor
-from memory.ports import InboxFilter, Page
+from memory.ports import InboxFilter, PageOf
 from runtime.mongo import Collection, Document
 from runtime.unknown_fields import UnknownFields
 
@@ -44,7 +44,7 @@ class MongoConversations:
         self._rows = collection
         self._unknown = UnknownFields(ConversationFields.__annotations__)
 
-    async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Conversation]:
+    async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:
         """The states that are there, by (company, conversation)."""
         where = {"_id": {"$in": [conversation_key(*key) for key in keys]}}
         async with speaking("read conversations"):
@@ -52,7 +52,7 @@ class MongoConversations:
         states = [self._read(row) for row in rows]
         return {(state.company, state.conversation): state for state in states}
 
-    async def save(self, states: Sequence[Conversation]) -> list[Conversation]:
+    async def save(self, states: Sequence[InboxConversation]) -> list[InboxConversation]:
         """Stores each state whose version is still the stored one (0: not there yet), as version + 1. Returns those
         that somebody else changed meanwhile."""
         if not states:
@@ -89,7 +89,9 @@ class MongoConversations:
             rows = await self._rows.find(where, {"_id": 1}).sort("personKey", DESCENDING).limit(1).to_list()
         return rows[0]["_id"].split("/", 1)[1] if rows else None
 
-    async def page(self, company: str, filter_by: InboxFilter, limit: int, cursor: str | None) -> Page[Conversation]:
+    async def page(
+        self, company: str, filter_by: InboxFilter, limit: int, cursor: str | None
+    ) -> PageOf[InboxConversation]:
         """A page of conversations, latest activity first (`needs_human`: who has waited longest)."""
         index, prefix = _index(company, filter_by)
         ascending = filter_by.turned != (filter_by.state == "needs_human")
@@ -101,7 +103,7 @@ class MongoConversations:
             rows = await found.limit(limit + 1).to_list()
         more = len(rows) > limit
         rows = rows[:limit]
-        return Page([self._read(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
+        return PageOf([self._read(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
 
     async def counts(self, company: str, operator: str) -> dict[str, int]:
         """How many are in each list, by its name; `mine`: this human agent's."""
@@ -117,14 +119,14 @@ class MongoConversations:
     async def _count(self, index: str, prefix: str) -> int:
         return await self._rows.count_documents({index: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}})
 
-    async def due(self, now_ms: int, limit: int) -> list[Conversation]:
+    async def due(self, now_ms: int, limit: int) -> list[InboxConversation]:
         """Snoozed conversations whose time has come, and those whose visitor has said that this was all."""
         async with speaking("read what is due"):
             found = self._rows.find({"dueAt": {"$lte": now_ms}}).sort("dueAt", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [self._read(row) for row in rows]
 
-    async def quiet(self, company: str, until_ms: int, limit: int) -> list[Conversation]:
+    async def quiet(self, company: str, until_ms: int, limit: int) -> list[InboxConversation]:
         """Open conversations in which nobody has written since an answer before then; longest first."""
         where = {"quietKey": {"$gt": f"{company}/", "$lt": timed_key(company, until_ms, "")}}
         async with speaking("read quiet conversations"):
@@ -143,11 +145,11 @@ class MongoConversations:
         async with speaking("count older conversations"):
             return await self._rows.count_documents(OLDER)
 
-    async def older(self, limit: int) -> list[Conversation]:
+    async def older(self, limit: int) -> list[InboxConversation]:
         async with speaking("read older conversations"):
             return [self._read(row) for row in await self._rows.find(OLDER).limit(limit).to_list()]
 
-    async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[Outcome]:
+    async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[ConversationOutcome]:
         """What came of the conversations that began on these days, both counted; the latest days first."""
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
         wanted = {"dayKey": 1, "answers": 1, "handedOff": 1, "failures": 1}
@@ -155,21 +157,21 @@ class MongoConversations:
             rows = await self._rows.find(where, wanted).sort("dayKey", DESCENDING).limit(limit).to_list()
         return [outcome_of(row) for row in rows]
 
-    async def waiting(self, limit: int) -> list[Conversation]:
+    async def waiting(self, limit: int) -> list[InboxConversation]:
         """Conversations where a visitor waits for a person, or the notice of who answers now is due; longest first."""
         async with speaking("read waiting conversations"):
             found = self._rows.find({"waitingSince": {"$gt": 0}}).sort("waitingSince", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [self._read(row) for row in rows]
 
-    def _read(self, row: Document) -> Conversation:
+    def _read(self, row: Document) -> InboxConversation:
         state = from_document(row)
         kept = {name: row[name] for name in ("version", "writer", "writtenKey") if name in row}
         self._unknown.found(row["_id"], state.version, row, to_document(state) | kept)
         return state
 
 
-def _key(state: Conversation) -> str:
+def _key(state: InboxConversation) -> str:
     return conversation_key(state.company, state.conversation)
 
 

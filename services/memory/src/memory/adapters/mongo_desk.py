@@ -10,7 +10,7 @@ from contracts.desk_rpc import CannedReply, NoteView
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from memory.adapters.mongo import speaking
 from memory.domain.desk import Update, stored_at
-from memory.domain.keys import END, Position, conversation_key, fact_key, position_of
+from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from runtime.mongo import Collection, Database, Document
 
 MOST = 500
@@ -37,7 +37,7 @@ class MongoDesk:
             found.append(Update(row["_id"].split("/", 2)[2], position_of(row["key"]), data))
         return found
 
-    async def add_note(self, place: Position, note: NoteAdded) -> None:
+    async def add_note(self, place: LogPosition, note: NoteAdded) -> None:
         await _add(self._notes, note.company_id, note.conversation_id, note.note_id, place, note.to_json())
 
     async def notes(self, company: str, conversation: str) -> list[NoteView]:
@@ -72,7 +72,7 @@ class MongoDesk:
             return (await self._replies.delete_one({"_id": f"{company}/{shortcut}"})).deleted_count == 1
 
 
-async def _add(rows: Collection, company: str, conversation: str, name: str, place: Position, event: bytes) -> None:
+async def _add(rows: Collection, company: str, conversation: str, name: str, place: LogPosition, event: bytes) -> None:
     identity = f"{conversation_key(company, conversation)}/{name}"
     update = {
         "$min": {"key": fact_key(company, conversation, place)},

@@ -11,7 +11,7 @@ import orjson
 from pymongo import ASCENDING
 
 from memory.adapters.mongo import speaking
-from memory.domain.keys import END, Position, conversation_key
+from memory.domain.keys import END, LogPosition, conversation_key
 from memory.erasure_ports import Erasure
 from runtime.mongo import Database, Document
 
@@ -147,4 +147,4 @@ def _job(row: Document) -> Erasure:
     company, user = row["_id"].split("/", 1)
     era, seq = row["upTo"].split("/")
     at = datetime.fromtimestamp(row["at"] / 1000, UTC)
-    return Erasure(company, user, tuple(row["conversations"]), at, Position(int(era), int(seq)))
+    return Erasure(company, user, tuple(row["conversations"]), at, LogPosition(int(era), int(seq)))

@@ -15,7 +15,7 @@ from contracts.events.tool import ToolCallCompleted
 from contracts.ids import NOBODY
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.adapters.mongo import speaking
-from memory.context_ports import ToolUse
+from memory.context_ports import PastToolCall
 from memory.domain.keys import END, conversation_key, timed_key
 from runtime.mongo import Collection, Document
 
@@ -54,14 +54,14 @@ class MongoExecutions:
         async with speaking("store a tool call"):
             await self._rows.update_one({"_id": f"{company}/{user}/{call.call_id}"}, {"$setOnInsert": row}, upsert=True)
 
-    async def newest(self, company: str, conversation: str, limit: int) -> list[ToolUse]:
+    async def newest(self, company: str, conversation: str, limit: int) -> list[PastToolCall]:
         """The newest successful calls, newest first; raises StoreUnavailable."""
         talk = conversation_key(company, conversation)
         where = {"talkKey": {"$gt": f"{talk}/", "$lt": f"{talk}/{END}"}}
         async with speaking("read tool calls"):
             found = self._rows.find(where, {"at": 1, "tool": 1, "symbols": 1}).sort("talkKey", DESCENDING).limit(limit)
             rows = await found.to_list()
-        return [ToolUse(datetime.fromisoformat(row["at"]), row["tool"], tuple(row["symbols"])) for row in rows]
+        return [PastToolCall(datetime.fromisoformat(row["at"]), row["tool"], tuple(row["symbols"])) for row in rows]
 
 
 def _symbols(arguments: Mapping[str, Any]) -> list[str]:

@@ -13,9 +13,9 @@ from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from contracts.channels import ChatAddress, ChatKind
 from memory.adapters.mongo import speaking
-from memory.domain.facts import Fact, decode, message_id, without_principal
-from memory.domain.keys import END, Position, conversation_key, fact_key, from_cursor, position_of, to_cursor
-from memory.ports import Page
+from memory.domain.facts import LogFact, decode, message_id, without_principal
+from memory.domain.keys import END, LogPosition, conversation_key, fact_key, from_cursor, position_of, to_cursor
+from memory.ports import PageOf
 from runtime.mongo import Collection, Document
 
 _log = structlog.get_logger(__name__)
@@ -27,7 +27,7 @@ class MongoFacts:
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
-    async def add(self, facts: Sequence[Fact]) -> frozenset[Position]:
+    async def add(self, facts: Sequence[LogFact]) -> frozenset[LogPosition]:
         """One bulk write; a second query only if some facts were there already."""
         if not facts:
             return frozenset()
@@ -42,15 +42,15 @@ class MongoFacts:
         # Every fact but the one whose place the row has: it may be any of a batch, for the earliest wins.
         return frozenset(fact.position for fact in facts if places.get(_id(fact), fact.position) != fact.position)
 
-    async def holds(self, facts: Sequence[Fact]) -> bool:
+    async def holds(self, facts: Sequence[LogFact]) -> bool:
         """Whether all of them are stored."""
         wanted = sorted({_id(fact) for fact in facts})
         async with speaking("look for facts"):
             return len(await self._rows.find({"_id": {"$in": wanted}}, {"_id": 1}).to_list()) == len(wanted)
 
     async def newest_messages(
-        self, company: str, conversation: str, up_to: Position, limit: int, since: Position | None = None
-    ) -> list[Fact]:
+        self, company: str, conversation: str, up_to: LogPosition, limit: int, since: LogPosition | None = None
+    ) -> list[LogFact]:
         """The newest messages at or before `up_to` (and after `since`), oldest first."""
         prefix = conversation_key(company, conversation)
         start = "" if since is None else str(since)
@@ -59,7 +59,9 @@ class MongoFacts:
             rows = await self._rows.find(where).sort("messageKey", DESCENDING).limit(limit).to_list()
         return facts_of(reversed(rows))
 
-    async def after(self, company: str, conversation: str, since: Position, up_to: Position, limit: int) -> list[Fact]:
+    async def after(
+        self, company: str, conversation: str, since: LogPosition, up_to: LogPosition, limit: int
+    ) -> list[LogFact]:
         """The facts with since < position ≤ up_to, in order, at most `limit`."""
         where = {"key": {"$gt": fact_key(company, conversation, since), "$lte": fact_key(company, conversation, up_to)}}
         async with speaking("read facts"):
@@ -67,7 +69,7 @@ class MongoFacts:
 
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
-    ) -> Page[Fact]:
+    ) -> PageOf[LogFact]:
         """A page of messages, oldest first; `latest`: the last page, and with its cursor those before it."""
         prefix = conversation_key(company, conversation)
         at = from_cursor(cursor, prefix) if cursor else None
@@ -81,11 +83,11 @@ class MongoFacts:
         following = rows[-1 if latest else limit - 1] if more else None
         rows = rows[:limit]
         page = facts_of(reversed(rows) if latest else rows)
-        return Page(page, to_cursor(following["messageKey"], prefix) if following else None)
+        return PageOf(page, to_cursor(following["messageKey"], prefix) if following else None)
 
     async def owner_changes(
-        self, company: str, conversation: str, since: Position, up_to: Position | None, limit: int
-    ) -> list[Fact]:
+        self, company: str, conversation: str, since: LogPosition, up_to: LogPosition | None, limit: int
+    ) -> list[LogFact]:
         """The newest changes of owner with since < position ≤ up_to, oldest first."""
         prefix = conversation_key(company, conversation)
         where = {
@@ -96,18 +98,18 @@ class MongoFacts:
             rows = await self._rows.find(where).sort("key", DESCENDING).limit(limit).to_list()
         return facts_of(reversed(rows))
 
-    async def message(self, company: str, conversation: str, message_id: str) -> Fact | None:
+    async def message(self, company: str, conversation: str, message_id: str) -> LogFact | None:
         """One message by its id."""
         async with speaking("read a message"):
             row = await self._rows.find_one({"messageId": f"{conversation_key(company, conversation)}/{message_id}"})
         return next(iter(facts_of([row] if row else [])), None)
 
 
-def _id(fact: Fact) -> str:
+def _id(fact: LogFact) -> str:
     return f"{fact.company}/{fact.conversation}/{fact.event_id}"
 
 
-def _upsert(fact: Fact) -> UpdateOne:
+def _upsert(fact: LogFact) -> UpdateOne:
     key = fact_key(fact.company, fact.conversation, fact.position)
     place = {"key": key}
     row: Document = {
@@ -123,9 +125,9 @@ def _upsert(fact: Fact) -> UpdateOne:
     return UpdateOne({"_id": _id(fact)}, {"$min": place, "$setOnInsert": row}, upsert=True)
 
 
-def facts_of(rows: Iterable[Document]) -> list[Fact]:
+def facts_of(rows: Iterable[Document]) -> list[LogFact]:
     """The facts of rows; one that this release does not know, or would not take any more, hides none of the others."""
-    found: list[Fact] = []
+    found: list[LogFact] = []
     for row in rows:
         try:
             found.append(_fact(row))
@@ -134,7 +136,7 @@ def facts_of(rows: Iterable[Document]) -> list[Fact]:
     return found
 
 
-def _fact(row: Document) -> Fact:
+def _fact(row: Document) -> LogFact:
     company, conversation = row["_id"].split("/", 2)[:2]
     return decode(
         ChatAddress(company, conversation, ChatKind(row["kind"])),

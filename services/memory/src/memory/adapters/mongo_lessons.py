@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memory.adapters.mongo import speaking
-from memory.application.lessons import Lesson
-from memory.domain.keys import Position, conversation_key
+from memory.application.lessons import PendingLesson
+from memory.domain.keys import LogPosition, conversation_key
 from runtime.mongo import Collection, Document
 
 
@@ -16,7 +16,7 @@ class MongoLessons:
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
-    async def put(self, lesson: Lesson) -> None:
+    async def put(self, lesson: PendingLesson) -> None:
         row: Document = {
             "_id": _name(lesson),
             "basis": str(lesson.basis),
@@ -27,28 +27,28 @@ class MongoLessons:
         async with speaking("keep what a turn teaches"):
             await self._rows.replace_one({"_id": row["_id"]}, row, upsert=True)
 
-    async def drop(self, lesson: Lesson) -> None:
+    async def drop(self, lesson: PendingLesson) -> None:
         async with speaking("let go of what a turn taught"):
             await self._rows.delete_one({"_id": _name(lesson)})
 
-    async def first(self, most: int) -> Sequence[Lesson]:
+    async def first(self, most: int) -> Sequence[PendingLesson]:
         async with speaking("look for what turns teach"):
             rows = await self._rows.find({}).sort("due", 1).limit(most).to_list()
         return [_lesson(row) for row in rows]
 
 
-def _name(lesson: Lesson) -> str:
+def _name(lesson: PendingLesson) -> str:
     return f"{conversation_key(lesson.company, lesson.conversation)}/{lesson.turn}"
 
 
-def _lesson(row: Document) -> Lesson:
+def _lesson(row: Document) -> PendingLesson:
     company, conversation, turn = str(row["_id"]).split("/")
     era, seq = str(row["basis"]).split("/")
-    return Lesson(
+    return PendingLesson(
         company=company,
         conversation=conversation,
         turn=turn,
-        basis=Position(int(era), int(seq)),
+        basis=LogPosition(int(era), int(seq)),
         at=datetime.fromisoformat(row["at"]),
         tries=int(row["tries"]),
         due=float(row["due"]),

@@ -13,7 +13,7 @@ from contracts.envelope import Wire
 from contracts.memory_rpc import LongTermMemory
 from memory.adapters.mongo import put_over, speaking
 from memory.domain.forgotten import Forgotten
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered
 from memory.ports import Versioned
 from runtime.mongo import Collection, Document
@@ -62,7 +62,7 @@ class MongoMemories:
             learned=tuple(kept.learned),
             since=kept.since,
             set_since=kept.set_since,
-            forgotten=Position(*kept.forgotten),
+            forgotten=LogPosition(*kept.forgotten),
             done=tuple(kept.done),
             gone=tuple(Forgotten(frozenset(one.words), one.at) for one in kept.gone),
         )

@@ -11,7 +11,7 @@ from pymongo.errors import OperationFailure
 
 from memory.adapters.mongo import put_over, speaking
 from memory.application.positions import Missed
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from runtime.mongo import Database, Document
 
 ROW = "positions"
@@ -40,10 +40,10 @@ class MongoPositions:
         self._server = server
         return self._lives
 
-    async def load(self) -> dict[str, Position]:
+    async def load(self) -> dict[str, LogPosition]:
         return _positions(await self._row())
 
-    async def move(self, name: str, before: Position | None, to: Position) -> bool:
+    async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
         for _ in range(ATTEMPTS):
             row = await self._row()
             held = _positions(row)
@@ -74,8 +74,8 @@ class MongoPositions:
             return await put_over(self._rows, row | change | {"version": (version or 0) + 1}, version)
 
 
-def _positions(row: Document) -> dict[str, Position]:
-    return {str(name): Position(*map(int, str(at).split("/"))) for name, at in row.get("at", ())}
+def _positions(row: Document) -> dict[str, LogPosition]:
+    return {str(name): LogPosition(*map(int, str(at).split("/"))) for name, at in row.get("at", ())}
 
 
 def _missed(row: Document) -> list[Missed]:

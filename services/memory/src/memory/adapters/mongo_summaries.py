@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memory.adapters.mongo import put_over, speaking
 from memory.context_ports import StoredSummary
-from memory.domain.keys import Position, conversation_key
+from memory.domain.keys import LogPosition, conversation_key
 from runtime.mongo import Collection, Document
 
 
@@ -41,7 +41,7 @@ def _summary(row: Document) -> StoredSummary:
     era, seq = str(row["upTo"]).split("/")
     return StoredSummary(
         text=str(row["text"]),
-        up_to=Position(int(era), int(seq)),
+        up_to=LogPosition(int(era), int(seq)),
         messages=int(row["messages"]),
         version=str(row["version"]),
         at=datetime.fromisoformat(row["updatedAt"]),

@@ -11,9 +11,9 @@ from pymongo import ASCENDING, DESCENDING
 
 from contracts.channels import ChatKind
 from memory.adapters.mongo import speaking
-from memory.domain.keys import END, Position, conversation_key, fact_key, position_of
-from memory.domain.recall.index import Passage
-from memory.recall_ports import Said, Talk
+from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
+from memory.domain.recall.index import IndexedMessage
+from memory.recall_ports import ConversationPage, Talk
 from runtime.mongo import Collection, Document
 
 SPEAKERS = {
@@ -40,7 +40,7 @@ class MongoTalks:
             rows = await found.to_list()
         return [_talk(str(row["personKey"]).removeprefix(f"{prefix}/")) for row in rows]
 
-    async def said(self, company: str, conversation: str, since: Position, limit: int) -> Said:
+    async def said(self, company: str, conversation: str, since: LogPosition, limit: int) -> ConversationPage:
         """The messages of people and of the assistant after `since`, oldest first."""
         end = f"{conversation_key(company, conversation)}/{END}"
         where = {"messageKey": {"$gt": fact_key(company, conversation, since), "$lt": end}}
@@ -48,17 +48,17 @@ class MongoTalks:
             found = self._facts.find(where, {"messageKey": 1, "kind": 1, "event": 1})
             rows = await found.sort("messageKey", ASCENDING).limit(limit).to_list()
         passages = [_passage(row, conversation) for row in rows if row["kind"] in SPEAKERS]
-        return Said(passages, position_of(rows[-1]["messageKey"]) if rows else None)
+        return ConversationPage(passages, position_of(rows[-1]["messageKey"]) if rows else None)
 
 
 def _talk(key: str) -> Talk:
     era, seq, conversation = key.split("/", 2)
-    return Talk(conversation, Position(int(era), int(seq)))
+    return Talk(conversation, LogPosition(int(era), int(seq)))
 
 
-def _passage(row: Document, conversation: str) -> Passage:
+def _passage(row: Document, conversation: str) -> IndexedMessage:
     event: dict[str, Any] = orjson.loads(row["event"])
-    return Passage(
+    return IndexedMessage(
         id=event["data"]["messageId"],
         conversation=conversation,
         order=position_of(row["messageKey"]),

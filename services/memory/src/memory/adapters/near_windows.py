@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from memory.domain.recent import Window
+from memory.domain.recent import RecentMessages
 from memory.metrics import WINDOWS
 from memory.ports import RecentWindows
 
@@ -20,10 +20,10 @@ class NearWindows:
         self._behind = behind
         self._max_windows = max_windows
         self._max_characters = max_characters
-        self._windows: OrderedDict[tuple[int, str, str], tuple[Window, int]] = OrderedDict()
+        self._windows: OrderedDict[tuple[int, str, str], tuple[RecentMessages, int]] = OrderedDict()
         self._characters = 0
 
-    async def get(self, era: int, company: str, conversation: str) -> Window | None:
+    async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
         key = (era, company, conversation)
         found = self._windows.get(key)
         if found is not None:
@@ -36,7 +36,7 @@ class NearWindows:
             self._hold(key, window)
         return window
 
-    def keep(self, era: int, company: str, conversation: str, window: Window) -> None:
+    def keep(self, era: int, company: str, conversation: str, window: RecentMessages) -> None:
         self._hold((era, company, conversation), window)
         self._behind.keep(era, company, conversation, window)
 
@@ -47,7 +47,7 @@ class NearWindows:
             _, size = self._windows.pop(key)
             self._characters -= size
 
-    def _hold(self, key: tuple[int, str, str], window: Window) -> None:
+    def _hold(self, key: tuple[int, str, str], window: RecentMessages) -> None:
         held = self._windows.get(key)
         if held is not None and held[0].up_to > window.up_to:
             return

@@ -16,7 +16,7 @@ import structlog
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.metrics import BEHIND
 from runtime.replies import ReplyInbox
 
@@ -38,7 +38,7 @@ class ProjectionFloor:
         self._inbox = ReplyInbox.of(client)
         self._subject = f"$JS.API.CONSUMER.INFO.{stream}.{consumer}"
         self._era = era
-        self._position = Position(0, 0)
+        self._position = LogPosition(0, 0)
         self._clock: tuple[datetime, float] | None = None
         self._waiters: dict[asyncio.Future[None], int] = {}
         self._urgent = asyncio.Event()
@@ -46,11 +46,11 @@ class ProjectionFloor:
         self._asked = float("-inf")
         self.hurry: Callable[[], None] | None = None
         """Called when somebody waits: this replica's projection need not wait for a fuller batch then."""
-        self.store: Callable[[], Position | None] = lambda: None
+        self.store: Callable[[], LogPosition | None] = lambda: None
         """How far the store is while it is behind what has been acknowledged (see application/positions)."""
 
     @property
-    def position(self) -> Position:
+    def position(self) -> LogPosition:
         """The floor with its era."""
         store = self.store()
         return self._position if store is None else min(store, self._position)
@@ -86,7 +86,7 @@ class ProjectionFloor:
         if "ts" in answer:
             self._clock = (datetime.fromisoformat(answer["ts"]), time.monotonic())
         BEHIND.set(int(answer.get("num_pending", 0)) + int(answer.get("num_ack_pending", 0)))
-        self._position = max(self._position, Position(era, floor_of(answer)))
+        self._position = max(self._position, LogPosition(era, floor_of(answer)))
         for waiter, seq in list(self._waiters.items()):
             if self.seq >= seq and not waiter.done():
                 waiter.set_result(None)

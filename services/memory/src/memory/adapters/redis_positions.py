@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from memory.application.positions import Missed
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.errors import CacheUnavailable
 
 KEY = "nexus:memory:positions"
@@ -32,12 +32,12 @@ class RedisPositions:
         info: Any = self._redis.info("server")  # pyright: ignore[reportUnknownMemberType]
         return (await _answered(info)).get("run_id")
 
-    async def load(self) -> dict[str, Position]:
+    async def load(self) -> dict[str, LogPosition]:
         reply: Any = self._redis.hgetall(KEY)  # pyright: ignore[reportUnknownMemberType]
         held = cast("dict[bytes, bytes]", await _answered(reply))
-        return {name.decode(): Position(*map(int, at.decode().split("/"))) for name, at in held.items()}
+        return {name.decode(): LogPosition(*map(int, at.decode().split("/"))) for name, at in held.items()}
 
-    async def move(self, name: str, before: Position | None, to: Position) -> bool:
+    async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
         arguments = [name, "" if before is None else str(before), str(to)]
         return bool(await _answered(self._move(keys=[KEY], args=arguments)))
 

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 
 from contracts.envelope import Wire
 from contracts.rpc import MessageView, VisitorProfile
-from memory.domain.recent import Seen, Window
+from memory.domain.recent import RecentMessages, VisitorTraits
 
 TTL_SECONDS = 3600
 """Seconds after its last use for which a conversation's newest messages are kept."""
@@ -49,7 +49,7 @@ class RedisWindows:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._waiting: dict[str, Window] = {}
+        self._waiting: dict[str, RecentMessages] = {}
         self._wake = asyncio.Event()
         self._away_until = 0.0
         self._writer: asyncio.Task[None] | None = None
@@ -73,7 +73,7 @@ class RedisWindows:
         self._away_until = time.monotonic() + AWAY
         _log.warning("windows in redis cannot be had for now", what=what, error=str(error)[:200])
 
-    async def get(self, era: int, company: str, conversation: str) -> Window | None:
+    async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
         if self._away:
             return None
         try:
@@ -87,9 +87,11 @@ class RedisWindows:
             record = WindowRecord.model_validate_json(text)
         except ValidationError:
             return None  # another version of this service wrote it
-        return Window(record.up_to, tuple(record.messages), record.whole, Seen(record.profile, record.seen_at))
+        return RecentMessages(
+            record.up_to, tuple(record.messages), record.whole, VisitorTraits(record.profile, record.seen_at)
+        )
 
-    def keep(self, era: int, company: str, conversation: str, window: Window) -> None:
+    def keep(self, era: int, company: str, conversation: str, window: RecentMessages) -> None:
         if self._away:
             return
         key = _key(era, company, conversation)
@@ -127,7 +129,7 @@ def _key(era: int, company: str, conversation: str) -> str:
     return f"{PREFIX}{era}:{company}:{conversation}"
 
 
-def _text(window: Window) -> bytes:
+def _text(window: RecentMessages) -> bytes:
     return WindowRecord(
         up_to=window.up_to,
         whole=window.whole,

@@ -5,7 +5,7 @@ from runtime.errors import InvalidToken
 from runtime.principals import PrincipalVerifier
 
 
-class SignedPrincipals:
+class PrincipalCheck:
     """Principals."""
 
     def __init__(self, verifier: PrincipalVerifier) -> None:

@@ -9,9 +9,9 @@ from nats.aio.client import Client
 from contracts.channels import CHAT_ALL, ChatKind, chat, conversation_tree, parse_chat
 from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.projection_floor import floor_of
-from memory.application.trimming import LogState, Lying
+from memory.application.log_trimmer import LogState, Lying
 from memory.errors import BusUnavailable
 from memory.ports import LogClock
 from runtime.conversation import ConversationLog
@@ -25,7 +25,7 @@ ANSWER = 5.0
 class TrimmedChat:
     """TrimmedLog."""
 
-    def __init__(self, client: Client, log: ChatLog) -> None:
+    def __init__(self, client: Client, log: StreamLog) -> None:
         self._inbox = ReplyInbox.of(client)
         self._direct = DirectReader(client, CHAT.name)
         self._conversations = ConversationLog(client)

@@ -26,7 +26,7 @@ from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.deliveries import delivery_of
 from runtime.errors import NotReady, PublishFailed, PublishRefused
 from runtime.marks import Marks
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 DURABLE = "memory-webhooks"
 SPECS = (

@@ -13,12 +13,12 @@ from datetime import datetime
 import structlog
 
 from contracts.events.chat import AssistantMessage, VisitorMessage
-from memory.adapters.market import Market
+from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_short_term import RedisShortTerm
-from memory.adapters.signed_principals import SignedPrincipals
+from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import CUSTOMER
-from memory.domain.facts import Fact
+from memory.domain.facts import LogFact
 from memory.domain.mentions import mentioned
 from memory.domain.short_term import KEPT, Happening
 from memory.errors import MarketUnavailable
@@ -50,8 +50,8 @@ class Activity:
         *,
         store: RedisShortTerm,
         conversations: MongoConversations,
-        principals: SignedPrincipals,
-        market: Market,
+        principals: PrincipalCheck,
+        market: MarketClient,
         clock: Clock,
     ) -> None:
         self._store = store
@@ -73,7 +73,7 @@ class Activity:
             with contextlib.suppress(asyncio.CancelledError):
                 await worker
 
-    def note(self, facts: Sequence[Fact]) -> None:
+    def note(self, facts: Sequence[LogFact]) -> None:
         """Takes in facts of conversations that have just been stored; never waits."""
         oldest = self._clock.now() - KEPT
         for fact in facts:
@@ -81,7 +81,7 @@ class Activity:
                 with contextlib.suppress(asyncio.QueueFull):
                     self._waiting.put_nowait(noted)
 
-    async def again(self, fact: Fact) -> None:
+    async def again(self, fact: LogFact) -> None:
         """Takes in a fact that Redis has lost, at once; raises CacheUnavailable, StoreUnavailable."""
         noted = self._noted(fact)
         if noted is not None:
@@ -93,7 +93,7 @@ class Activity:
             return
         await self._store.update(company, user, Happening(at, clear=(action,)))
 
-    def _noted(self, fact: Fact) -> _Noted | None:
+    def _noted(self, fact: LogFact) -> _Noted | None:
         company, conversation = fact.company, fact.conversation
         match fact.data:
             case VisitorMessage(principal=str() as principal, text=text):

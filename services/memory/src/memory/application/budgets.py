@@ -24,7 +24,7 @@ class Purse:
     keep: int
 
 
-class Ledger(Protocol):
+class BudgetLedger(Protocol):
     """Where the accounts are. Each method is one atomic step."""
 
     async def reserve(
@@ -46,10 +46,10 @@ Clock = Callable[[], float]
 """Seconds since the epoch."""
 
 
-class Budgets:
+class BudgetBook:
     """Days and hours are those of UTC, and those in which a call was reserved."""
 
-    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+    def __init__(self, ledger: BudgetLedger, clock: Clock) -> None:
         self._ledger = ledger
         self._clock = clock
 

@@ -22,7 +22,7 @@ AGED = timedelta(days=7)
 Changed = Callable[[CompanySettings], Awaitable[None]]
 
 
-class Companies:
+class CompanyRegistry:
     """The settings of all companies. What leaves is without secrets. `changed` is told of each change before its caller
     has the answer."""
 

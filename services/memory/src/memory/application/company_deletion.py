@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from memory.application.companies import Companies
+from memory.application.companies import CompanyRegistry
 from memory.erasure_ports import CompanyEraser
 
 
@@ -10,7 +10,7 @@ class CompanyDeletion:
     """Deletes companies. `forget_knowledge` deletes what a company says."""
 
     def __init__(
-        self, companies: Companies, forget_knowledge: Callable[[str], Awaitable[None]], *erasers: CompanyEraser
+        self, companies: CompanyRegistry, forget_knowledge: Callable[[str], Awaitable[None]], *erasers: CompanyEraser
     ) -> None:
         self._companies = companies
         self._forget_knowledge = forget_knowledge

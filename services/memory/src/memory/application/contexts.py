@@ -20,13 +20,13 @@ from contracts.context_rpc import (
 )
 from contracts.market_rpc import ActiveAlert, MarketEvent, MarketStatusReply
 from contracts.memory_rpc import LongTermMemory
-from memory.adapters.market import Market
+from memory.adapters.market import MarketClient
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.memories import Memories
 from memory.application.parts import Parts
 from memory.application.talk import Talks
-from memory.context_ports import Knowledge
+from memory.context_ports import PassageSearch
 from memory.domain.forgotten import without_forgotten
 from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
@@ -43,14 +43,14 @@ EVENTS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _HeldContext:
     """`portfolio` None: what was told is none."""
 
     portfolio: ContextPortfolio | None
     alerts: list[ActiveAlert]
 
 
-class Contexts:
+class ContextBuilder:
     """Builds contexts. `seconds`: what each part may take, and never more than a share of what its caller waits;
     symbols and events wait for what they are chosen from, and may take as long again."""
 
@@ -60,11 +60,11 @@ class Contexts:
         memories: Memories,
         talks: Talks,
         short_term: RedisShortTerm,
-        market: Market,
+        market: MarketClient,
         tools: ToolCatalogue,
         clock: Clock,
         seconds: float,
-        knowledge: Knowledge,
+        knowledge: PassageSearch,
     ) -> None:
         self._memories = memories
         self._talks = talks
@@ -140,17 +140,19 @@ class Contexts:
             missing=parts.missing,
         )
 
-    async def _holdings(self, company: str, user: str) -> "_Held":
+    async def _holdings(self, company: str, user: str) -> "_HeldContext":
         held = await self._market.holdings(company, user)
         try:
             portfolio = ContextPortfolio.model_validate(held.portfolio)
         except ValidationError:
-            return _Held(None, held.alerts[:MOST])
+            return _HeldContext(None, held.alerts[:MOST])
         if len(portfolio.positions) > MOST:
             portfolio = portfolio.model_copy(update={"positions": portfolio.positions[:MOST]})
-        return _Held(portfolio, held.alerts[:MOST])
+        return _HeldContext(portfolio, held.alerts[:MOST])
 
-    async def _wanted(self, text: str, memory: "Task[Remembered | None]", holdings: "Task[_Held | None]") -> list[str]:
+    async def _wanted(
+        self, text: str, memory: "Task[Remembered | None]", holdings: "Task[_HeldContext | None]"
+    ) -> list[str]:
         """The candidates, once it is known what the user likes and holds, or that it will not be known."""
         await asyncio.wait((memory, holdings))
         known, held = memory.result(), holdings.result()

@@ -12,13 +12,13 @@ from contracts.errors import NexusError
 from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
 from contracts.ids import derive_id
 from contracts.rpc import ConversationView
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.application.inbox import Inbox, conversation_view
-from memory.domain.conversation import Conversation
+from memory.domain.conversation import InboxConversation
 from memory.domain.desk import BY, CONFIRMED, OPEN, RESOLVED, SILENCE, WOKE, Update, fold_updates, mentions, stored_at
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.errors import AssignedMeanwhile, NoSuchConversation, StoreUnavailable
 from memory.ports import LogClock
 
@@ -42,7 +42,7 @@ class DeskStore(Protocol):
         """The newest of a conversation, oldest first."""
         ...
 
-    async def add_note(self, place: Position, note: NoteAdded) -> None:
+    async def add_note(self, place: LogPosition, note: NoteAdded) -> None:
         """Keeps it at its earliest place."""
         ...
 
@@ -66,11 +66,11 @@ class DeskStore(Protocol):
 class DeskFacts(Protocol):
     """Where facts of the desk are published."""
 
-    async def updated(self, update_id: str, data: ConversationUpdated) -> Position:
+    async def updated(self, update_id: str, data: ConversationUpdated) -> LogPosition:
         """conversation.updated.v1; where it is stored."""
         ...
 
-    async def noted(self, data: NoteAdded) -> Position:
+    async def noted(self, data: NoteAdded) -> LogPosition:
         """note.added.v1; where it is stored."""
         ...
 
@@ -86,7 +86,7 @@ class Desk:
         conversations: MongoConversations,
         companies: MongoCompanies,
         inbox: Inbox,
-        log: ChatLog,
+        log: StreamLog,
         clock: LogClock,
     ) -> None:
         self._store = store
@@ -160,7 +160,7 @@ class Desk:
 
     # ---------------------------------------------------------------- what the bus tells
 
-    async def take_update(self, update: Update) -> Conversation:
+    async def take_update(self, update: Update) -> InboxConversation:
         """Takes an update in; the same again changes nothing.
 
         Raises:
@@ -179,7 +179,7 @@ class Desk:
                 return replace(changed, version=changed.version + 1)
         raise StoreUnavailable("the conversation kept changing while it was updated: it is tried again")
 
-    async def take_note(self, place: Position, note: NoteAdded) -> None:
+    async def take_note(self, place: LogPosition, note: NoteAdded) -> None:
         """Takes a note in; the same again changes nothing."""
         await self._store.add_note(place, note)
 
@@ -215,7 +215,7 @@ class Desk:
                 await self._settle(state, RESOLVED, SILENCE)
         return len(quiet)
 
-    async def _settle(self, state: Conversation, to: Status, reason: Reason) -> None:
+    async def _settle(self, state: InboxConversation, to: Status, reason: Reason) -> None:
         """Under an id that is the same whichever replica does it, and however often."""
         since = state.desk.state_since
         what = (str(state.latest), str(since.at) if since else "", to, reason)
@@ -232,13 +232,13 @@ class Desk:
         except NexusError as error:
             _log.warning("not settled", company=state.company, conversation=state.conversation, error=str(error)[:300])
 
-    async def _do(self, update_id: str, data: ConversationUpdated) -> Conversation:
+    async def _do(self, update_id: str, data: ConversationUpdated) -> InboxConversation:
         place = await self._facts.updated(update_id, data)
         return await self.take_update(Update(update_id, place, data))
 
-    async def _load(self, company: str, conversation: str) -> Conversation:
-        found: Sequence[Conversation] = list((await self._conversations.load([(company, conversation)])).values())
-        return found[0] if found else Conversation(company, conversation)
+    async def _load(self, company: str, conversation: str) -> InboxConversation:
+        found: Sequence[InboxConversation] = list((await self._conversations.load([(company, conversation)])).values())
+        return found[0] if found else InboxConversation(company, conversation)
 
 
 def _change(update: Update) -> DeskChange:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from memory.application.positions import BATCH, Consumers, Source
+from memory.application.positions import BATCH, Consumers, ProjectionSource
 
 _log = structlog.get_logger(__name__)
 
@@ -17,7 +17,7 @@ _log = structlog.get_logger(__name__)
 class FormerConsumers:
     """The sources of earlier releases."""
 
-    def __init__(self, consumers: Consumers, sources: Sequence[Source]) -> None:
+    def __init__(self, consumers: Consumers, sources: Sequence[ProjectionSource]) -> None:
         self._consumers = consumers
         self._sources = sources
 
@@ -28,7 +28,7 @@ class FormerConsumers:
             if progress is not None and not progress.served:
                 await self._end(source, progress.done.seq)
 
-    async def _end(self, source: Source, after: int) -> None:
+    async def _end(self, source: ProjectionSource, after: int) -> None:
         taken, more = 0, True
         while more:
             facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)

@@ -12,11 +12,11 @@ from contracts.conversation import Snapshot
 from contracts.errors import NexusError
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import place_in_channel
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
-from memory.domain.conversation import Conversation
+from memory.domain.conversation import InboxConversation
 from memory.domain.handoff import (
     BY,
     Absence,
@@ -26,7 +26,7 @@ from memory.domain.handoff import (
     Notify,
     NotYet,
     Patience,
-    Standing,
+    QueuePlace,
     decide,
     unreplied,
 )
@@ -58,7 +58,7 @@ class Handoffs:
         *,
         conversations: MongoConversations,
         companies: MongoCompanies,
-        log: ChatLog,
+        log: StreamLog,
         looks: RedisLooks,
         clock: LogClock,
         usual: Callable[[str], Awaitable[timedelta | None]],
@@ -119,7 +119,9 @@ class Handoffs:
             absence = await self._absence(company, conversation, snapshot)
             standing = None
             if snapshot.owner is OwnerKind.WAITING:
-                standing = Standing(self._places.get((company, conversation), 1), await self._usual_wait(company, now))
+                standing = QueuePlace(
+                    self._places.get((company, conversation), 1), await self._usual_wait(company, now)
+                )
             decision = decide(
                 snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, standing
             )
@@ -179,7 +181,7 @@ class Handoffs:
         )
 
 
-def _places(waiting: Sequence[Conversation]) -> dict[Key, int]:
+def _places(waiting: Sequence[InboxConversation]) -> dict[Key, int]:
     """Each company's queue, counted from 1: who has waited longest is first."""
     places: dict[Key, int] = {}
     queues: Counter[str] = Counter()
@@ -190,7 +192,7 @@ def _places(waiting: Sequence[Conversation]) -> dict[Key, int]:
     return places
 
 
-def _earliest(state: Conversation, patience: Patience, now: datetime) -> datetime:
+def _earliest(state: InboxConversation, patience: Patience, now: datetime) -> datetime:
     since = state.due_since or now
     match state.ownership.owner.kind:
         case OwnerKind.WAITING:

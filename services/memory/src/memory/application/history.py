@@ -8,13 +8,13 @@ import asyncio
 from dataclasses import dataclass
 
 from contracts.rpc import MessageView
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.projection_floor import ProjectionFloor
-from memory.domain.facts import Fact
-from memory.domain.keys import Position
-from memory.domain.recent import HELD, Seen, Window, stored_window
+from memory.domain.facts import LogFact
+from memory.domain.keys import LogPosition
+from memory.domain.recent import HELD, RecentMessages, VisitorTraits, stored_window
 from memory.errors import ProjectionBehind, StoreUnavailable
 from memory.ports import RecentWindows
 
@@ -25,12 +25,12 @@ PATIENCE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class HistoryRead:
     """Messages oldest first; `up_to` is at least the sequence that was named."""
 
     messages: tuple[MessageView, ...]
     up_to: int
-    seen: Seen
+    seen: VisitorTraits
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Recent:
     """Messages after a sequence, oldest first. `complete`: none of them is left out for there being too many."""
 
     messages: tuple[MessageView, ...]
-    seen: Seen
+    seen: VisitorTraits
     complete: bool
 
 
@@ -47,12 +47,12 @@ class FactsPage:
     """Facts in order. `complete`: nothing up to the named sequence is left out behind the last one; `gone`: the
     position that was asked for is not of this log."""
 
-    facts: list[Fact]
+    facts: list[LogFact]
     complete: bool
     gone: bool = False
 
 
-class Histories:
+class HistoryReader:
     """Reads of a conversation that name a sequence.
 
     `patience`: seconds for which the database is waited for where the log can answer instead.
@@ -64,7 +64,7 @@ class Histories:
         facts: MongoFacts,
         conversations: MongoConversations,
         windows: RecentWindows,
-        log: ChatLog,
+        log: StreamLog,
         floor: ProjectionFloor,
         deadline: float,
         patience: float = PATIENCE,
@@ -77,7 +77,7 @@ class Histories:
         self._deadline = deadline
         self._patience = patience
 
-    async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> History:
+    async def newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
         """The newest `limit` messages: with seq ≤ up_to if `exact`, otherwise as new as is at hand.
 
         Raises:
@@ -91,7 +91,7 @@ class Histories:
             if not self._log_will_do(up_to):
                 raise
         window = await self._from_log(company, conversation, up_to, limit)
-        return History(window.messages[-limit:], up_to, window.seen)
+        return HistoryRead(window.messages[-limit:], up_to, window.seen)
 
     async def since(self, company: str, conversation: str, after: int, up_to: int, limit: int) -> Recent:
         """The newest `limit` messages with after < seq ≤ up_to; those that are at hand, when the rest cannot be had.
@@ -131,17 +131,17 @@ class Histories:
             found += await self._log.read(company, conversation, max(floor, since), end)
         return FactsPage(found[:limit], complete=len(found) <= limit)
 
-    async def _newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> History:
+    async def _newest(self, company: str, conversation: str, up_to: int, limit: int, *, exact: bool) -> HistoryRead:
         if limit <= HELD:
             window = await self._window(company, conversation, up_to)
             end = up_to if exact else window.up_to
             messages = window.last(limit, end)
             if messages is not None:
-                return History(messages, end, window.seen)
+                return HistoryRead(messages, end, window.seen)
         window = await self._from_store(company, conversation, up_to, limit)
-        return History(window.messages[-limit:], up_to, window.seen)
+        return HistoryRead(window.messages[-limit:], up_to, window.seen)
 
-    async def _window(self, company: str, conversation: str, up_to: int) -> Window:
+    async def _window(self, company: str, conversation: str, up_to: int) -> RecentMessages:
         era = self._log.era
         held = await self._windows.get(era, company, conversation)
         if held is not None and held.up_to >= up_to:
@@ -153,7 +153,9 @@ class Histories:
         self._windows.keep(era, company, conversation, window)
         return window
 
-    async def _from_store(self, company: str, conversation: str, up_to: int, limit: int, after: int = 0) -> Window:
+    async def _from_store(
+        self, company: str, conversation: str, up_to: int, limit: int, after: int = 0
+    ) -> RecentMessages:
         floor = await self._floor_near(up_to)
         patience = self._patience if self._log_will_do(up_to) else PATIENCE
         try:
@@ -176,9 +178,9 @@ class Histories:
             return stored
         return stored.extended(await self._log.read(company, conversation, floor, up_to), up_to, limit)
 
-    async def _from_log(self, company: str, conversation: str, up_to: int, limit: int) -> Window:
+    async def _from_log(self, company: str, conversation: str, up_to: int, limit: int) -> RecentMessages:
         first = max(self._log.first_seq, 1)
-        empty = Window(first - 1, (), whole=True)
+        empty = RecentMessages(first - 1, (), whole=True)
         return empty.extended(await self._log.read(company, conversation, first - 1, up_to), up_to, limit)
 
     def _log_will_do(self, up_to: int) -> bool:
@@ -194,5 +196,5 @@ class Histories:
             )
         return self._floor.seq
 
-    def _at(self, seq: int) -> Position:
-        return Position(self._log.era, seq)
+    def _at(self, seq: int) -> LogPosition:
+        return LogPosition(self._log.era, seq)

@@ -5,17 +5,17 @@ from datetime import UTC, datetime
 from contracts.events.chat import OwnerKind
 from contracts.inbox import OwnerEvent, VisitorView
 from contracts.rpc import ConversationView, MessageView
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.history import MAX_GAP
 from memory.application.inbox_search import InboxSearch
-from memory.domain.conversation import Conversation
+from memory.domain.conversation import InboxConversation
 from memory.domain.facts import owner_event, view
 from memory.domain.inbox_index import Wanted
-from memory.domain.keys import Position, conversation_key, from_cursor, position_of, to_cursor
-from memory.ports import InboxFilter, Page
+from memory.domain.keys import LogPosition, conversation_key, from_cursor, position_of, to_cursor
+from memory.ports import InboxFilter, PageOf
 
 FRESH = 1.0
 """Seconds that a list waits at most for the projection to pass what the log holds now."""
@@ -34,7 +34,7 @@ class Inbox:
         facts: MongoFacts,
         conversations: MongoConversations,
         searching: InboxSearch,
-        log: ChatLog,
+        log: StreamLog,
         floor: ProjectionFloor,
     ) -> None:
         self._searching = searching
@@ -59,15 +59,15 @@ class Inbox:
         await self.fresh()
         return await self._conversations.latest_of(company, user_id)
 
-    async def page(self, company: str, by: InboxFilter, limit: int, cursor: str | None) -> Page[ConversationView]:
+    async def page(self, company: str, by: InboxFilter, limit: int, cursor: str | None) -> PageOf[ConversationView]:
         """A page of conversations, latest activity first, as new as the log was when it was asked for."""
         await self.fresh()
         page = await self._conversations.page(company, by, limit, cursor)
-        return Page([conversation_view(state) for state in page.items], page.next)
+        return PageOf([conversation_view(state) for state in page.items], page.next)
 
     async def search(
         self, company: str, wanted: Wanted, limit: int, cursor: str | None, *, turned: bool
-    ) -> tuple[Page[ConversationView], bool]:
+    ) -> tuple[PageOf[ConversationView], bool]:
         """A page of what fits, latest activity first, and whether every conversation was looked at."""
         await self.fresh()
         hits = await self._searching.find(company, wanted)
@@ -79,15 +79,15 @@ class Inbox:
         states = await self._conversations.load([(company, row.name) for row in shown])
         found = [state for row in shown if (state := states.get((company, row.name))) is not None]
         following = to_cursor(f"{company}/{shown[-1].latest}", company) if len(rows) > limit else None
-        return Page([conversation_view(state) for state in found], following), hits.complete
+        return PageOf([conversation_view(state) for state in found], following), hits.complete
 
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
-    ) -> Page[MessageView]:
+    ) -> PageOf[MessageView]:
         """A page of messages, oldest first; `latest`: the last page, and with its cursor those before it."""
         await self.fresh()
         page = await self._facts.messages(company, conversation, limit, cursor, latest=latest)
-        return Page([message for fact in page.items if (message := view(fact)) is not None], page.next)
+        return PageOf([message for fact in page.items if (message := view(fact)) is not None], page.next)
 
     async def events(
         self, company: str, conversation: str, cursor: str | None, after: str | None, *, latest: bool = False
@@ -95,7 +95,7 @@ class Inbox:
         """The changes of owner that belong to the page that `cursor` gave; `after`: its own cursor to the next one."""
         prefix = conversation_key(company, conversation)
         begin, end = (after, cursor) if latest else (cursor, after)
-        since = position_of(from_cursor(begin, prefix)) if begin else Position(0, 0)
+        since = position_of(from_cursor(begin, prefix)) if begin else LogPosition(0, 0)
         up_to = position_of(from_cursor(end, prefix)) if end else None
         facts = await self._facts.owner_changes(company, conversation, since, up_to, MOST_EVENTS)
         return [event for fact in facts if (event := owner_event(fact)) is not None]
@@ -122,7 +122,7 @@ class Inbox:
         await self._floor.reach(await self._log.end(), FRESH)
 
 
-def conversation_view(state: Conversation) -> ConversationView:
+def conversation_view(state: InboxConversation) -> ConversationView:
     """The conversation as the inbox shows it."""
     assignee, name = state.assignee
     return ConversationView(

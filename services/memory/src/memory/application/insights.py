@@ -7,7 +7,7 @@ from datetime import UTC, date
 from contracts.insight_rpc import Complaint, InsightsDay, InsightsReply
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_ratings import MongoRatings
-from memory.domain.conversation import Outcome
+from memory.domain.conversation import ConversationOutcome
 from memory.domain.rating import Rating
 
 MOST_CONVERSATIONS = 20_000
@@ -63,7 +63,7 @@ class Insights:
         )
 
 
-def _by_day(outcomes: list[Outcome], ratings: list[Rating]) -> dict[date, _Day]:
+def _by_day(outcomes: list[ConversationOutcome], ratings: list[Rating]) -> dict[date, _Day]:
     days: defaultdict[date, _Day] = defaultdict(_Day)
     for outcome in outcomes:
         day = days[outcome.day]

@@ -12,10 +12,10 @@ from typing import Protocol
 import structlog
 
 from contracts.events.chat import AssistantMessage
-from memory.adapters.chat_log import ChatLog
-from memory.application.learning import Learner
-from memory.domain.facts import Fact
-from memory.domain.keys import Position
+from memory.adapters.chat_log import StreamLog
+from memory.application.learner import Learner
+from memory.domain.facts import LogFact
+from memory.domain.keys import LogPosition
 from memory.errors import StoreUnavailable
 from runtime.deliveries import pause_after
 
@@ -35,13 +35,13 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class PendingLesson:
     """An answered turn. `basis`: the message that it answers; `due`: when it is tried, in seconds since the epoch."""
 
     company: str
     conversation: str
     turn: str
-    basis: Position
+    basis: LogPosition
     at: datetime
     tries: int = 0
     due: float = 0.0
@@ -50,15 +50,15 @@ class Lesson:
 class LessonStore(Protocol):
     """Lessons that are still to be learned; each method raises StoreUnavailable."""
 
-    async def put(self, lesson: Lesson) -> None:
+    async def put(self, lesson: PendingLesson) -> None:
         """Keeps one, in the place of the same turn's."""
         ...
 
-    async def drop(self, lesson: Lesson) -> None:
+    async def drop(self, lesson: PendingLesson) -> None:
         """Keeps it no longer."""
         ...
 
-    async def first(self, most: int) -> Sequence[Lesson]:
+    async def first(self, most: int) -> Sequence[PendingLesson]:
         """Those that are due first."""
         ...
 
@@ -66,14 +66,14 @@ class LessonStore(Protocol):
 class Lessons:
     """What turns teach, once each: learned twice it is the same."""
 
-    def __init__(self, learner: Learner, store: LessonStore, log: ChatLog) -> None:
+    def __init__(self, learner: Learner, store: LessonStore, log: StreamLog) -> None:
         self._learner = learner
         self._store = store
         self._log = log
         self._kept = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    async def take(self, fact: Fact) -> None:
+    async def take(self, fact: LogFact) -> None:
         """Learns from an answer that is stored, or keeps it to be learned from; other facts teach nothing.
 
         Raises:
@@ -81,8 +81,8 @@ class Lessons:
         """
         if not isinstance(fact.data, AssistantMessage):
             return
-        basis = Position(fact.position.era, fact.data.basis)
-        lesson = Lesson(fact.company, fact.conversation, fact.data.turn_id, basis, fact.at)
+        basis = LogPosition(fact.position.era, fact.data.basis)
+        lesson = PendingLesson(fact.company, fact.conversation, fact.data.turn_id, basis, fact.at)
         failed = await self._learned(lesson, AT_FIRST)
         if failed is not None:
             await self._store.put(failed)
@@ -125,7 +125,7 @@ class Lessons:
                 await self._store.put(failed)
         return 0.0 if kept else EVERY
 
-    async def _learned(self, lesson: Lesson, seconds: float) -> Lesson | None:
+    async def _learned(self, lesson: PendingLesson, seconds: float) -> PendingLesson | None:
         """None: it is learned, or of a log that is no more; otherwise how it is to be tried again."""
         if lesson.basis.era != self._log.era:
             return None

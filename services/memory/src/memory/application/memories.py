@@ -13,7 +13,7 @@ from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory
 from memory.adapters.announcements import BusAnnouncements
 from memory.domain.fact_changes import forgetting
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, corrected
 from memory.errors import MemoryMoved, StoreUnavailable
 from memory.ports import MemoryStore
@@ -86,7 +86,7 @@ class Memories:
         _, after = await self.change(company, user, correction, over=over, request=request)
         return after.memory
 
-    async def forget(self, company: str, user: str, said: Position | None = None) -> bool:
+    async def forget(self, company: str, user: str, said: LogPosition | None = None) -> bool:
         """Forgets everything; True when there was something. `said`: where the log ends, if the user has said anything:
         what was said up to there is not learned afterwards.
 

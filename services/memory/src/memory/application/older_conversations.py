@@ -5,15 +5,15 @@ from typing import Protocol
 
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
-from memory.domain.conversation import Conversation, fold
-from memory.domain.keys import Position
-from memory.migrations import Change
+from memory.domain.conversation import InboxConversation, fold
+from memory.domain.keys import LogPosition
+from memory.migrations import MigrationStep
 
 MOST = 50
 """Conversations at a time."""
 MOST_FACTS = 5_000
 """Of one, the oldest: what it is found by has room for far less."""
-BEGINNING = Position(0, 0)
+BEGINNING = LogPosition(0, 0)
 
 
 class OlderConversations(Protocol):
@@ -23,18 +23,18 @@ class OlderConversations(Protocol):
         """How many there are."""
         ...
 
-    async def older(self, limit: int) -> list[Conversation]:
+    async def older(self, limit: int) -> list[InboxConversation]:
         """A few of them."""
         ...
 
 
-def listed(store: OlderConversations, conversations: MongoConversations, facts: MongoFacts) -> Change:
+def listed(store: OlderConversations, conversations: MongoConversations, facts: MongoFacts) -> MigrationStep:
     """The migration."""
 
     async def some() -> None:
         for state in await store.older(MOST):
             stored = await facts.after(state.company, state.conversation, BEGINNING, state.latest, MOST_FACTS)
-            fresh = fold(Conversation(state.company, state.conversation), stored, BEGINNING, {})
+            fresh = fold(InboxConversation(state.company, state.conversation), stored, BEGINNING, {})
             # Of what the older release knows nothing is touched. One that is changed meanwhile has been written by this
             # release: it is asked about again, or is done.
             await conversations.save(
@@ -52,4 +52,4 @@ def listed(store: OlderConversations, conversations: MongoConversations, facts: 
             )
 
     what = "conversations are put into the inbox's lists, and found by their words"
-    return Change("conversation-lists", what, store.left, some)
+    return MigrationStep("conversation-lists", what, store.left, some)

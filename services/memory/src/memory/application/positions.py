@@ -17,18 +17,18 @@ import structlog
 
 from contracts.errors import NexusError
 from contracts.streams import CHAT
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.metrics import RECOVERED, STORE_MISSES
 from runtime.direct import StoredFact
 
 BATCH = 256
-BEGINNING = Position(0, 0)
+BEGINNING = LogPosition(0, 0)
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ProjectionSource:
     """One durable consumer that fills the store.
 
     `again` takes in facts once more, in order; that changes nothing where they have been taken in. `kept`: facts older
@@ -52,11 +52,11 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ConsumerProgress:
     """A consumer: everything up to `done` has been taken in. `first`, `last`: the sequences that the stream holds;
     `served`: somebody waits for its next messages."""
 
-    done: Position
+    done: LogPosition
     first: int
     last: int
     served: bool = True
@@ -78,11 +78,11 @@ class PositionStore(Protocol):
         """Another one after each start of the store: it may have lost its last writes then; raises NexusError."""
         ...
 
-    async def load(self) -> dict[str, Position]:
+    async def load(self) -> dict[str, LogPosition]:
         """By the source's name; raises NexusError."""
         ...
 
-    async def move(self, name: str, before: Position | None, to: Position) -> bool:
+    async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
         """Puts `to` in the place of `before`; False: another one is there."""
         ...
 
@@ -98,7 +98,7 @@ class PositionStore(Protocol):
 class Consumers(Protocol):
     """The consumers on the bus, and their streams."""
 
-    async def progress(self, stream: str, durable: str) -> Progress | None:
+    async def progress(self, stream: str, durable: str) -> ConsumerProgress | None:
         """None: there is no such consumer (yet); raises NexusError."""
         ...
 
@@ -137,7 +137,7 @@ class Positions:
         store: str,
         positions: PositionStore,
         consumers: Consumers,
-        sources: Sequence[Source],
+        sources: Sequence[ProjectionSource],
         *,
         now: Callable[[], datetime],
         empty: bool,
@@ -153,9 +153,9 @@ class Positions:
         self._restored = restored
         self._every = every
         self._asked = float("-inf")
-        self._known: dict[str, Position] = {}
+        self._known: dict[str, LogPosition] = {}
         self._life: object = None
-        self.behind: dict[str, Position] = {}
+        self.behind: dict[str, LogPosition] = {}
         """How far the store is with the sources that are being brought up; what comes later is not all there."""
         self._gaps: list[Missed] = []
 
@@ -201,7 +201,9 @@ class Positions:
         late = [f"{name} is being brought up from {at.seq}" for name, at in self.behind.items()]
         return "; ".join(gaps + late) or "complete"
 
-    async def _compare(self, source: Source, here: Position | None, progress: Progress, *, doubted: bool) -> None:
+    async def _compare(
+        self, source: ProjectionSource, here: LogPosition | None, progress: ConsumerProgress, *, doubted: bool
+    ) -> None:
         name, known = source.name, self._known.get(source.name)
         lost = here is not None and here.era == progress.done.era and progress.last < here.seq
         if here is not None and lost and source.stream == CHAT.name:
@@ -230,7 +232,7 @@ class Positions:
             self._known[name] = at
 
     async def _keep(
-        self, source: Source, holds: Callable[[Sequence[StoredFact]], Awaitable[bool]], first: int, last: int
+        self, source: ProjectionSource, holds: Callable[[Sequence[StoredFact]], Awaitable[bool]], first: int, last: int
     ) -> None:
         """Takes in what the log got after it had lost its end: it stands behind all that the store has."""
         after = last
@@ -248,7 +250,7 @@ class Positions:
             after = facts[-1].seq if facts and more else last
         _log.warning("the end of the log is taken in", store=self._store, source=source.name, facts=taken)
 
-    async def _bring_up(self, source: Source) -> None:
+    async def _bring_up(self, source: ProjectionSource) -> None:
         progress = await self._consumers.progress(source.stream, source.durable)
         here = (await self._positions.load()).get(source.name)
         if progress is None:
@@ -267,7 +269,7 @@ class Positions:
                 await source.again(facts)
                 taken += len(facts)
             after = facts[-1].seq if facts and more else progress.done.seq
-            to = Position(progress.done.era, after)
+            to = LogPosition(progress.done.era, after)
             if not await self._move(source.name, here, to):
                 return  # another replica is at it as well: the next look sees how far it has come
             here = self.behind[source.name] = to
@@ -278,7 +280,7 @@ class Positions:
         if taken:
             _log.warning("brought up from the log", store=self._store, source=source.name, facts=taken)
 
-    async def _move(self, name: str, before: Position | None, to: Position) -> bool:
+    async def _move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
         if before == to:
             self._known[name] = to
             return True
@@ -292,7 +294,7 @@ class Positions:
         await self._positions.miss(gap)
 
 
-def _lost(progress: Progress, here: Position) -> dict[str, int]:
+def _lost(progress: ConsumerProgress, here: LogPosition) -> dict[str, int]:
     return {"first": progress.last + 1, "last": here.seq}
 
 

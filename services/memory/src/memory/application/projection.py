@@ -8,9 +8,9 @@ from contracts.events.chat import AssistantMessage, VisitorMessage
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.projection_floor import ProjectionFloor
-from memory.adapters.signed_principals import SignedPrincipals
-from memory.domain.conversation import CUSTOMER, Conversation, Person, fold
-from memory.domain.facts import Fact
+from memory.adapters.signed_principals import PrincipalCheck
+from memory.domain.conversation import CUSTOMER, InboxConversation, Person, fold
+from memory.domain.facts import LogFact
 from memory.errors import StoreUnavailable
 
 ATTEMPTS = 10
@@ -28,22 +28,22 @@ class Projection:
         facts: MongoFacts,
         conversations: MongoConversations,
         floor: ProjectionFloor,
-        principals: SignedPrincipals,
+        principals: PrincipalCheck,
     ) -> None:
         self._facts = facts
         self._conversations = conversations
         self._floor = floor
         self._principals = principals
-        self._known: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], InboxConversation] = OrderedDict()
 
-    async def project(self, facts: Sequence[Fact]) -> None:
+    async def project(self, facts: Sequence[LogFact]) -> None:
         """Returns when everything is stored.
 
         Raises:
             StoreUnavailable: nothing is certain; project the same facts again.
         """
         copies = await self._facts.add(facts)
-        by_conversation: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+        by_conversation: defaultdict[tuple[str, str], list[LogFact]] = defaultdict(list)
         for fact in facts:
             if fact.position not in copies:
                 by_conversation[fact.company, fact.conversation].append(fact)
@@ -53,7 +53,7 @@ class Projection:
             if not waiting:
                 return
             states = await self._states(waiting)
-            changed: list[Conversation] = []
+            changed: list[InboxConversation] = []
             for key, before in states.items():
                 after = fold(before, by_conversation[key], self._floor.position, verified)
                 if after.taken - before.taken:
@@ -61,17 +61,17 @@ class Projection:
             waiting = await self._save(changed)
         raise StoreUnavailable(f"{len(waiting)} conversations kept changing while they were stored: it is tried again")
 
-    async def holds(self, facts: Sequence[Fact]) -> bool:
+    async def holds(self, facts: Sequence[LogFact]) -> bool:
         """Whether all of them are stored; raises StoreUnavailable."""
         return await self._facts.holds(facts)
 
-    async def _states(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], Conversation]:
+    async def _states(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:
         """The states as last seen here, or stored: if another replica has changed one since, saving it is refused."""
         unknown = [key for key in sorted(keys) if key not in self._known]
         stored = await self._conversations.load(unknown) if unknown else {}
-        return {key: self._known.get(key) or stored.get(key) or Conversation(*key) for key in sorted(keys)}
+        return {key: self._known.get(key) or stored.get(key) or InboxConversation(*key) for key in sorted(keys)}
 
-    async def _save(self, states: Sequence[Conversation]) -> set[tuple[str, str]]:
+    async def _save(self, states: Sequence[InboxConversation]) -> set[tuple[str, str]]:
         """Saves; returns what was refused, and forgets it."""
         refused = {(state.company, state.conversation) for state in await self._conversations.save(states)}
         for state in states:
@@ -83,7 +83,7 @@ class Projection:
             self._known.popitem(last=False)
         return refused
 
-    def teaches(self, fact: Fact) -> bool:
+    def teaches(self, fact: LogFact) -> bool:
         """Whether a fact that is stored may be the end of a customer's turn: a visitor's is none."""
         if not isinstance(fact.data, AssistantMessage):
             return False
@@ -101,7 +101,7 @@ class Projection:
         """Holds no state any longer: the store is another one."""
         self._known.clear()
 
-    def _verified(self, facts: Sequence[Fact]) -> dict[str, Person]:
+    def _verified(self, facts: Sequence[LogFact]) -> dict[str, Person]:
         found: dict[str, Person] = {}
         for fact in facts:
             if isinstance(fact.data, VisitorMessage) and fact.data.principal:

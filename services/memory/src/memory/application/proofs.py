@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.proposal_rpc import AnsweredTurn, ProposalGround, ProposalsJudged, ProposalsRequest
-from memory.adapters.chat_log import ChatLog
-from memory.application.history import Histories
-from memory.application.learning import Learner
+from memory.adapters.chat_log import StreamLog
+from memory.application.history import HistoryReader
+from memory.application.learner import Learner
 from memory.application.memories import Memories
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.domain.proposals import Judged, is_judged, judged, own_statements, touched
 from memory.domain.remembered import Remembered
 from memory.errors import MarketUnavailable
@@ -22,17 +22,17 @@ class _Heard:
     """A customer's turn. `texts`: each with its place in the log."""
 
     user: str
-    texts: tuple[tuple[Position, str], ...]
+    texts: tuple[tuple[LogPosition, str], ...]
     at: datetime
 
-    def since(self, forgotten: Position) -> list[str]:
+    def since(self, forgotten: LogPosition) -> list[str]:
         return [text for position, text in self.texts if position > forgotten]
 
 
 class Proofs:
     """Proposals of a model, held against what its user wrote."""
 
-    def __init__(self, *, learner: Learner, memories: Memories, histories: Histories, log: ChatLog) -> None:
+    def __init__(self, *, learner: Learner, memories: Memories, histories: HistoryReader, log: StreamLog) -> None:
         self._learner = learner
         self._memories = memories
         self._histories = histories
@@ -79,7 +79,7 @@ class Proofs:
         answer = await self._histories.newest(turn.company_id, turn.conversation_id, turn.answered, 1, exact=True)
         if not answer.messages or answer.messages[-1].turn_id != turn.turn_id:
             return None
-        texts = tuple((Position(self._log.era, one.seq), one.text) for one in said)
+        texts = tuple((LogPosition(self._log.era, one.seq), one.text) for one in said)
         return _Heard(user, texts, answer.messages[-1].created_at)
 
     async def _learned(self, turn: AnsweredTurn, heard: _Heard) -> Remembered:

@@ -6,10 +6,10 @@ from contracts.errors import RATING_ASKED
 from contracts.events.chat import SystemMessage
 from contracts.ids import derive_id
 from contracts.text import Text
-from memory.adapters.chat_log import ChatLog
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
-from memory.domain.conversation import Conversation
+from memory.domain.conversation import InboxConversation
 from memory.domain.desk import RESOLVED
 from memory.domain.handoff import language
 from runtime.conversation import NewFact
@@ -23,7 +23,7 @@ _QUESTION = Text(
 class RatingQuestion:
     """Asks. The fact's id is the conversation's: whoever asks, and however often, it is one question."""
 
-    def __init__(self, *, conversations: MongoConversations, companies: MongoCompanies, log: ChatLog) -> None:
+    def __init__(self, *, conversations: MongoConversations, companies: MongoCompanies, log: StreamLog) -> None:
         self._conversations = conversations
         self._companies = companies
         self._log = log
@@ -51,6 +51,6 @@ class RatingQuestion:
         return stored is not None and not stored.duplicate
 
 
-def _is_due(state: Conversation) -> bool:
+def _is_due(state: InboxConversation) -> bool:
     answered = state.answers > 0 or state.handed_off
     return state.status == RESOLVED and answered and not state.rating_asked and state.person is not None

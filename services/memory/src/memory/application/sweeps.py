@@ -9,7 +9,7 @@ import structlog
 _log = structlog.get_logger(__name__)
 
 
-class Sweep:
+class PeriodicSweep:
     """Calls `work` every `seconds`, one call after the other; a call that fails is the next one's business."""
 
     def __init__(self, name: str, seconds: float, work: Callable[[], Awaitable[object]]) -> None:

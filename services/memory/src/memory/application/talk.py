@@ -8,16 +8,16 @@ from contracts.context_rpc import ContextConversation, ContextRequest, Summary, 
 from contracts.events.chat import Role
 from contracts.ids import derive_id
 from contracts.rpc import MessageView
-from memory.adapters.chat_log import ChatLog
-from memory.adapters.market import Market
+from memory.adapters.chat_log import StreamLog
+from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_summaries import MongoSummaries
-from memory.application.history import Histories, Recent
+from memory.application.history import HistoryReader, Recent
 from memory.application.parts import Parts
-from memory.context_ports import StoredSummary, ToolUse
-from memory.domain.conversation import Conversation
-from memory.domain.keys import Position
+from memory.context_ports import PastToolCall, StoredSummary
+from memory.domain.conversation import InboxConversation
+from memory.domain.keys import LogPosition
 from memory.domain.recent import HELD
 from memory.domain.room import for_prompt, newest_that_fit
 from memory.domain.topics import MENTIONED, TOPICS, newest, subjects
@@ -39,12 +39,12 @@ class Talks:
     def __init__(
         self,
         *,
-        histories: Histories,
+        histories: HistoryReader,
         conversations: MongoConversations,
         summaries: MongoSummaries,
         uses: MongoExecutions,
-        market: Market,
-        log: ChatLog,
+        market: MarketClient,
+        log: StreamLog,
     ) -> None:
         self._histories = histories
         self._conversations = conversations
@@ -98,7 +98,7 @@ class Talks:
     async def save(self, asked: SummarySaveRequest, now: datetime) -> tuple[bool, Summary | None]:
         """Whether it is stored now, and what is stored; raises StoreUnavailable."""
         company, name = asked.company_id, asked.conversation_id
-        up_to = Position(self._log.era, asked.up_to_seq)
+        up_to = LogPosition(self._log.era, asked.up_to_seq)
         new = StoredSummary(asked.text, up_to, asked.messages, derive_id(company, name, str(up_to), asked.text), now)
         held = await self._summaries.load(company, name)
         if held is not None and held.version == new.version:
@@ -117,7 +117,7 @@ class Talks:
             return None
         return summary_view(held, held.up_to.seq if held.up_to.era == self._log.era else 0)
 
-    async def _state(self, company: str, name: str) -> Conversation | None:
+    async def _state(self, company: str, name: str) -> InboxConversation | None:
         return (await self._conversations.load([(company, name)])).get((company, name))
 
     async def _known(self, asked_for: Sequence[Named]) -> frozenset[str]:
@@ -134,7 +134,7 @@ def summary_view(held: StoredSummary, covered: int) -> Summary:
     return Summary(text=held.text, up_to_seq=covered, messages=held.messages, version=held.version, updated_at=held.at)
 
 
-def _named(asked_for: Sequence[Named], known: Collection[str], uses: Sequence[ToolUse]) -> list[Named]:
+def _named(asked_for: Sequence[Named], known: Collection[str], uses: Sequence[PastToolCall]) -> list[Named]:
     """What the user's messages name, and the symbols that tools were called for."""
     found: list[Named] = [(use.at, [(name, True) for name in use.symbols]) for use in uses if use.symbols]
     for at, names in asked_for:
@@ -143,7 +143,7 @@ def _named(asked_for: Sequence[Named], known: Collection[str], uses: Sequence[To
     return found
 
 
-def _count(state: Conversation | None, window: Sequence[MessageView]) -> int:
+def _count(state: InboxConversation | None, window: Sequence[MessageView]) -> int:
     """All messages: those that have been projected, and the newer ones that have not yet."""
     if state is None:
         return len(window)

@@ -14,7 +14,7 @@ from memory.application.channel_delivery import ChannelDelivery
 from memory.application.webhook_answers import Answer
 from memory.application.webhook_lanes import Lanes
 from memory.application.webhook_table import WebhookTable
-from memory.domain.webhooks import Endpoint, pause_after, signed_headers
+from memory.domain.webhooks import WebhookEndpoint, pause_after, signed_headers
 from memory.metrics import WEBHOOKS
 from runtime.deliveries import Delivery
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
@@ -88,7 +88,7 @@ class Deliveries:
                 return self._counted("delivered", Done())
             return await self._refused(endpoint, answer, now - waiting.stored_at)
 
-    def _put_off(self, endpoint: Endpoint, waiting: Delivery) -> Outcome | None:
+    def _put_off(self, endpoint: WebhookEndpoint, waiting: Delivery) -> Outcome | None:
         """What becomes of a fact that may not be sent now; None: it may."""
         lane, now = self._lanes.of(endpoint.id), self._clock()
         wait = lane.wait(now)
@@ -96,7 +96,7 @@ class Deliveries:
             return self._counted("given_up", DeadLetter(f"{_host(endpoint)} has not worked for too long"))
         return Later(wait) if wait > 0 else None
 
-    async def _refused(self, endpoint: Endpoint, answer: Answer, age: float) -> Outcome:
+    async def _refused(self, endpoint: WebhookEndpoint, answer: Answer, age: float) -> Outcome:
         said = answer.problem or f"answered {answer.status}"
         if answer.status == GONE and endpoint.channel is None:
             await self._gone(endpoint.company, endpoint.hook.url)
@@ -119,6 +119,6 @@ class Deliveries:
         return result
 
 
-def _host(endpoint: Endpoint) -> str:
+def _host(endpoint: WebhookEndpoint) -> str:
     """Of an address its host alone: paths and queries may be secrets."""
     return urlsplit(endpoint.hook.url).hostname or "the endpoint"

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from contracts.company import CompanySettings
 from contracts.ids import channel_of
 from memory.adapters.mongo_companies import MongoCompanies
-from memory.domain.webhooks import Endpoint, endpoints_of
+from memory.domain.webhooks import WebhookEndpoint, endpoints_of
 
 
 class WebhookTable:
@@ -13,7 +13,7 @@ class WebhookTable:
 
     def __init__(self, store: MongoCompanies) -> None:
         self._store = store
-        self._endpoints: dict[str, list[Endpoint]] = {}
+        self._endpoints: dict[str, list[WebhookEndpoint]] = {}
         self.changed: Callable[[], Awaitable[None]] | None = None
         """Called after each change of a company that has or had webhooks."""
 
@@ -22,20 +22,20 @@ class WebhookTable:
         """Whether nobody has webhooks."""
         return not self._endpoints
 
-    def of(self, company: str) -> list[Endpoint]:
+    def of(self, company: str) -> list[WebhookEndpoint]:
         """The endpoints of a company that something is sent to."""
         return self._endpoints.get(company, [])
 
-    def find(self, company: str, endpoint: str) -> Endpoint | None:
+    def find(self, company: str, endpoint: str) -> WebhookEndpoint | None:
         """The endpoint; None: there is no such one any more, or it is gone."""
         return next((one for one in self.of(company) if one.id == endpoint), None)
 
-    async def stored(self, company: str) -> list[Endpoint]:
+    async def stored(self, company: str) -> list[WebhookEndpoint]:
         """The endpoints of a company as the store has them now; raises StoreUnavailable."""
         settings = await self._store.get(company)
         return endpoints_of(settings.config) if settings else []
 
-    async def found_channel(self, channel: str) -> Endpoint | None:
+    async def found_channel(self, channel: str) -> WebhookEndpoint | None:
         """The endpoint of a channel, by the channel's id; one that is not known here is looked for in the store, for
         it may be new. Raises StoreUnavailable."""
         company = channel_of(channel) or ""
@@ -61,5 +61,5 @@ class WebhookTable:
             await self.changed()
 
 
-def _of_channel(endpoints: list[Endpoint], channel: str) -> Endpoint | None:
+def _of_channel(endpoints: list[WebhookEndpoint], channel: str) -> WebhookEndpoint | None:
     return next((one for one in endpoints if one.channel is not None and one.channel.id == channel), None)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from memory.domain.long_term.attributes import Value, changing, differ, values
 from memory.domain.long_term.concepts import concept, content, plain
-from memory.domain.long_term.endings import Ending, ended_by, endings
+from memory.domain.long_term.endings import StatementEnd, ended_by, endings
 
 LEFT_OVER = 2
 """Words that a statement may have beside those that are ended, and still be the statement that is meant."""
@@ -43,7 +43,7 @@ class Claims:
     of whom it speaks, empty for the writer; `listing`: it speaks of several things at once."""
 
     made: tuple[Value, ...]
-    ended: tuple[Ending, ...]
+    ended: tuple[StatementEnd, ...]
     words: frozenset[str]
     denied: bool = False
     changed: bool = False
@@ -105,7 +105,7 @@ def ends_only(new: Claims) -> bool:
     return bool(new.ended) and not new.made and not any(ending.replaced for ending in new.ended)
 
 
-def _over(ending: Ending, new: Claims, old: Claims) -> bool:
+def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
     if old.denied or ending in old.ended or not ended_by(ending, old.words) or (old.of and old.of not in new.words):
         return False
     if not ending.what:

@@ -25,13 +25,13 @@ from contracts.inbox import HandOver
 from contracts.rpc import MessageView
 from memory.domain import handoff
 from memory.domain.desk import OPEN, RESOLVED, SNOOZED, Desk
-from memory.domain.facts import Fact, view
+from memory.domain.facts import LogFact, view
 from memory.domain.farewell import says_that_is_all
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.domain.recall.words import words
-from memory.domain.recent import UNSEEN, Seen
+from memory.domain.recent import UNSEEN, VisitorTraits
 
-START = Position(0, 0)
+START = LogPosition(0, 0)
 STATES = ("needs_human", "ai", "stuck", "snoozed", "resolved")
 """Those that have a list of their own in the inbox."""
 MOST_WORDS = 2_000
@@ -59,7 +59,7 @@ class Ownership:
     was there, and waits for a person while the AI answers."""
 
     owner: Owner = field(default_factory=lambda: Owner(kind=OwnerKind.AI))
-    position: Position = START
+    position: LogPosition = START
     since: datetime | None = None
     by: str = ""
     reason: str | None = None
@@ -72,7 +72,7 @@ class Ownership:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ConversationOutcome:
     """What came of a conversation that began on `day` (UTC)."""
 
     day: date
@@ -82,7 +82,7 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Conversation:
+class InboxConversation:
     """What the inbox shows of a conversation, and what the sweeps need. `version` guards each write.
 
     A value: only `fold` makes new ones. It is not frozen because copying it for every fact would cost more than all
@@ -92,42 +92,42 @@ class Conversation:
     company: str
     conversation: str
     version: int = 0
-    settled: Position = START
-    taken: frozenset[Position] = frozenset()
+    settled: LogPosition = START
+    taken: frozenset[LogPosition] = frozenset()
     person: Person | None = None
-    person_position: Position | None = None
+    person_position: LogPosition | None = None
     started_at: datetime | None = None
-    latest: Position = START
+    latest: LogPosition = START
     """Of its newest fact: the order of the inbox."""
     message_count: int = 0
     last_message: MessageView | None = None
-    last_position: Position = START
-    seen: Seen = UNSEEN
-    seen_position: Position = START
+    last_position: LogPosition = START
+    seen: VisitorTraits = UNSEEN
+    seen_position: LogPosition = START
     ownership: Ownership = field(default_factory=Ownership)
-    answered: Position = START
-    failed: Position = START
+    answered: LogPosition = START
+    failed: LogPosition = START
     answers: int = 0
     handed_off: bool = False
     """Whether a person was ever asked for, or took over."""
     failures: int = 0
-    noticed: Position = START
+    noticed: LogPosition = START
     """The newest notice of who answers now: that somebody is waited for, that nobody came, that the owner has gone."""
     hand_over: HandOver | None = None
     """Why a person was asked for last."""
-    hand_over_position: Position = START
-    replied: Position = START
+    hand_over_position: LogPosition = START
+    replied: LogPosition = START
     """Up to where visitors have a reply: the newest operator message, or what an answer or a notice names."""
     desk: Desk = field(default_factory=Desk)
     """What people did with it beside writing: it comes from another stream (domain/desk.py)."""
     heard_at: datetime | None = None
     """When the log stored the visitor's newest message."""
-    claimed: Position = START
+    claimed: LogPosition = START
     """Of the newest change of owner by which a person was asked for or took it."""
     claimed_at: datetime | None = None
     said_at: datetime | None = None
     """When the log stored the newest message of all."""
-    farewell: Position = START
+    farewell: LogPosition = START
     """Of the visitor's newest message that says that this was all."""
     words: frozenset[str] = frozenset()
     """What it is found by."""
@@ -230,7 +230,9 @@ class Conversation:
         return (told_by_sweep or waits) and self.noticed < own.position
 
 
-def fold(state: Conversation, facts: Iterable[Fact], floor: Position, verified: Mapping[str, Person]) -> Conversation:
+def fold(
+    state: InboxConversation, facts: Iterable[LogFact], floor: LogPosition, verified: Mapping[str, Person]
+) -> InboxConversation:
     """A new state with these facts taken in; a fact that it has taken already changes nothing.
 
     Args:
@@ -249,7 +251,7 @@ def fold(state: Conversation, facts: Iterable[Fact], floor: Position, verified: 
     return state
 
 
-def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
+def _take(state: InboxConversation, fact: LogFact, person: Person | None) -> None:
     at, stored = fact.position, fact.stored_at
     state.started_at = min(state.started_at or stored, stored)
     state.latest = max(state.latest, at)
@@ -260,7 +262,7 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
             state.last_message, state.last_position = view(fact), at
             state.said_at = stored
     if isinstance(fact.data, AssistantMessage | SystemMessage):
-        state.replied = max(state.replied, Position(at.era, fact.data.basis))
+        state.replied = max(state.replied, LogPosition(at.era, fact.data.basis))
     match fact.data:
         case VisitorMessage() as data:
             _take_visitor(state, fact, data, person)
@@ -292,7 +294,7 @@ def _take(state: Conversation, fact: Fact, person: Person | None) -> None:
             pass
 
 
-def _take_words(state: Conversation, fact: Fact) -> None:
+def _take_words(state: InboxConversation, fact: LogFact) -> None:
     match fact.data:
         case OperatorMessage() as data:
             text = f"{data.text} {data.name or ''}"
@@ -305,7 +307,7 @@ def _take_words(state: Conversation, fact: Fact) -> None:
         state.words = state.words.union(new[: max(MOST_WORDS - len(state.words), 0)])
 
 
-def _handed_over(state: Conversation, fact: Fact, data: OwnerChanged) -> HandOver:
+def _handed_over(state: InboxConversation, fact: LogFact, data: OwnerChanged) -> HandOver:
     """Why a person is asked for. An owner who has gone does not undo what the one before them was told."""
     told = state.hand_over if data.reason in handoff.REASONS else None
     return HandOver(
@@ -318,7 +320,7 @@ def _handed_over(state: Conversation, fact: Fact, data: OwnerChanged) -> HandOve
     )
 
 
-def _take_visitor(state: Conversation, fact: Fact, data: VisitorMessage, person: Person | None) -> None:
+def _take_visitor(state: InboxConversation, fact: LogFact, data: VisitorMessage, person: Person | None) -> None:
     at = fact.position
     if state.person_position is None or at < state.person_position:
         state.person, state.person_position = person, at

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from contracts.events.desk import ConversationUpdated, Status
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 
 OPEN: Final = "open"
 SNOOZED: Final = "snoozed"
@@ -30,7 +30,7 @@ class Update:
     """One update. `place`: when FACTS stored it (ms since the epoch) and its sequence there."""
 
     id: str
-    place: Position
+    place: LogPosition
     data: ConversationUpdated
 
     @property
@@ -43,10 +43,10 @@ class Update:
 class Since:
     """The place of an update among the conversation's facts: behind `basis`, or, where none is known, behind `at`."""
 
-    basis: Position | None
+    basis: LogPosition | None
     at: datetime
 
-    def before(self, position: Position, stored_at: datetime | None) -> bool:
+    def before(self, position: LogPosition, stored_at: datetime | None) -> bool:
         """Whether a fact came after it."""
         if self.basis is not None:
             return position > self.basis
@@ -70,7 +70,7 @@ class Desk:
     previous: str | None = None
 
 
-def stored_at(place: Position) -> datetime:
+def stored_at(place: LogPosition) -> datetime:
     """When FACTS stored what stands there, to the millisecond."""
     return datetime.fromtimestamp(place.era / 1000, UTC)
 
@@ -91,7 +91,7 @@ def fold_updates(updates: Iterable[Update], era: int) -> Desk:
 def _after(desk: Desk, update: Update, era: int) -> Desk:
     data = update.data
     known = data.basis is not None and update.place.era >= era
-    since = Since(Position(era, data.basis or 0) if known else None, update.at)
+    since = Since(LogPosition(era, data.basis or 0) if known else None, update.at)
     if data.state is not None:
         desk = replace(
             desk,

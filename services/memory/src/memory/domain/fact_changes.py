@@ -10,7 +10,7 @@ from memory.domain.forgotten import forgotten, remembered_again
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.plain_facts import unquoted
 from memory.domain.remembered import LONGEST, Remembered, unsaid
-from memory.domain.stated import kept, remembering
+from memory.domain.statements import kept, remembering
 
 ENOUGH = 0.6
 """Of the telling words that name a fact, the share that the fact must hold to be meant."""
@@ -29,7 +29,7 @@ class Undo:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MemoryChange:
     """The memory after a change. `facts`: what was remembered, or forgotten; `ended`: what it made untrue."""
 
     state: Remembered
@@ -38,7 +38,7 @@ class Change:
     undo: tuple[Undo, ...] = ()
 
 
-def remember(state: Remembered, fact: str, now: datetime) -> Change:
+def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
     """With one more fact; what it makes untrue becomes history."""
     text = " ".join(fact.split())[:LONGEST]
     before = kept(state.memory)
@@ -46,17 +46,17 @@ def remember(state: Remembered, fact: str, now: datetime) -> Change:
     after = replace(after, gone=remembered_again(after.gone, text))
     ended = tuple(one for one in before if one not in kept(after.memory) and one.casefold() != text.casefold())
     undo = (Undo("forget", {"what": fact_id(text)}), *(Undo("remember", {"fact": one}) for one in ended))
-    return Change(after, (text,), ended, undo)
+    return MemoryChange(after, (text,), ended, undo)
 
 
-def forget(state: Remembered, what: str, now: datetime) -> Change:
+def forget(state: Remembered, what: str, now: datetime) -> MemoryChange:
     """Without the facts that are meant, by id or by words; their history goes too."""
     gone = _meant(state.memory, what)
     after = without(state, gone, now)
-    return Change(after, gone, undo=tuple(Undo("remember", {"fact": one}) for one in gone))
+    return MemoryChange(after, gone, undo=tuple(Undo("remember", {"fact": one}) for one in gone))
 
 
-def update(state: Remembered, fact: str, new: str, now: datetime) -> Change | None:
+def update(state: Remembered, fact: str, new: str, now: datetime) -> MemoryChange | None:
     """With a fact, by its id, in other words; None: there is no such fact. The older one becomes history."""
     old = next((one for one in kept(state.memory) if fact_id(one) == fact), None)
     if old is None:
@@ -64,7 +64,7 @@ def update(state: Remembered, fact: str, new: str, now: datetime) -> Change | No
     text = " ".join(new.split())[:LONGEST]
     after = remembering(state, text, now, instead_of=old)
     ended = tuple(one for one in kept(state.memory) if one not in kept(after.memory) and one != text)
-    return Change(after, (text,), ended, (Undo("update_memory", {"id": fact_id(text), "fact": old}),))
+    return MemoryChange(after, (text,), ended, (Undo("update_memory", {"id": fact_id(text), "fact": old}),))
 
 
 def without(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:

@@ -19,7 +19,7 @@ from contracts.events.chat import (
 )
 from contracts.inbox import OwnerEvent
 from contracts.rpc import MessageView
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 
 
 class BadFactError(ValueError):
@@ -27,13 +27,13 @@ class BadFactError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class LogFact:
     """One durable fact. `at`: when its publisher says it happened; `stored_at`: the log's own stamp."""
 
     company: str
     conversation: str
     kind: ChatKind
-    position: Position
+    position: LogPosition
     event_id: str
     at: datetime
     stored_at: datetime
@@ -51,7 +51,7 @@ class Fact:
         return self.kind in MESSAGE_KINDS
 
 
-def decode(address: ChatAddress, position: Position, stored_at: datetime, raw: bytes) -> Fact:
+def decode(address: ChatAddress, position: LogPosition, stored_at: datetime, raw: bytes) -> LogFact:
     """The fact that the log holds at `position`.
 
     Raises:
@@ -62,7 +62,7 @@ def decode(address: ChatAddress, position: Position, stored_at: datetime, raw: b
         event = read_fact(address, raw)
     except ValueError as error:
         raise BadFactError(f"at {position.seq}: {error}"[:1000]) from None
-    return Fact(
+    return LogFact(
         company=address.company,
         conversation=address.conversation,
         kind=address.kind,
@@ -75,7 +75,7 @@ def decode(address: ChatAddress, position: Position, stored_at: datetime, raw: b
     )
 
 
-def message_id(fact: Fact) -> str | None:
+def message_id(fact: LogFact) -> str | None:
     """The id under which clients know the message; None when it is none."""
     match fact.data:
         case OwnerChanged() | RunCancelled():
@@ -84,7 +84,7 @@ def message_id(fact: Fact) -> str | None:
             return data.message_id
 
 
-def view(fact: Fact) -> MessageView | None:
+def view(fact: LogFact) -> MessageView | None:
     """The message as clients see it; None when it is none."""
     match fact.data:
         case VisitorMessage() as data:
@@ -133,7 +133,7 @@ def view(fact: Fact) -> MessageView | None:
             return None
 
 
-def owner_event(fact: Fact) -> OwnerEvent | None:
+def owner_event(fact: LogFact) -> OwnerEvent | None:
     """The change of owner as people see it in the thread; None when it is none."""
     match fact.data:
         case OwnerChanged() as data:

@@ -9,7 +9,7 @@ from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, SystemC
 from contracts.events.chat import OwnerKind
 from contracts.ids import derive_id
 from contracts.office_hours import OfficeHours, closing, opening, spoken_time, told_away
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 
 BY = "memory"
 TIMEOUT = "handoff_timeout"
@@ -58,7 +58,7 @@ _UNITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class QueuePlace:
     """Where somebody stands who waits for a person: the first is at 1. `usual`: how long others have waited; None:
     too few have to tell."""
 
@@ -92,7 +92,7 @@ class LogPlace:
 
     def event_id(self, fact: Fact, reason: str, what: str) -> str:
         """The id of what follows from a fact: the same whoever appends it, and however often."""
-        return derive_id(self.company, self.conversation, reason, what, str(Position(self.era, fact.seq)))
+        return derive_id(self.company, self.conversation, reason, what, str(LogPosition(self.era, fact.seq)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Notify:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class NothingToDo:
     """Nothing to do any more."""
 
 
@@ -135,7 +135,7 @@ class NotYet:
     at: datetime
 
 
-Decision = GiveBack | Notify | Nothing | NotYet
+Decision = GiveBack | Notify | NothingToDo | NotYet
 
 
 def decide(
@@ -144,7 +144,7 @@ def decide(
     patience: Patience,
     now: datetime,
     absence: Absence | None = None,
-    standing: Standing | None = None,
+    standing: QueuePlace | None = None,
 ) -> Decision:
     """What to append to a conversation.
 
@@ -158,7 +158,7 @@ def decide(
     """
     owner = snapshot.last.get(ChatKind.OWNER)
     if owner is None:
-        return Nothing()
+        return NothingToDo()
     if (notice := _untold(snapshot, place, owner, patience, now, standing)) is not None:
         return notice
     match snapshot.owner:
@@ -168,7 +168,7 @@ def decide(
             present = max(owner.stored_at, absence.waiting_since, absence.looked_at or owner.stored_at)
             due, to, reason = present + patience.idle, patience.idle_to, IDLE
         case _:
-            return Nothing()
+            return NothingToDo()
     if now >= due:
         # Nobody would come before the office opens: the AI goes on, and the message waits for them.
         opens = opening(patience.hours, now) if reason == TIMEOUT or to is OwnerKind.WAITING else None
@@ -182,7 +182,7 @@ def says_so_itself(by: object, reason: object) -> bool:
 
 
 def _untold(
-    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, standing: Standing | None
+    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, standing: QueuePlace | None
 ) -> Notify | None:
     """The notice that is due after a change of owner by this service, or when a message was taken."""
     by, reason = owner.data.get("by"), owner.data.get("reason")
@@ -201,7 +201,7 @@ def _untold(
 
 
 def _waiting(
-    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, standing: Standing | None
+    snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, standing: QueuePlace | None
 ) -> Notify | None:
     """The notice to somebody who has begun to wait for a person: where they stand."""
     if standing is None or snapshot.owner is not OwnerKind.WAITING or _told(snapshot, owner):

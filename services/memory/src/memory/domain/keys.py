@@ -19,7 +19,7 @@ class BadCursorError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Position:
+class LogPosition:
     """Where a fact stands: the incarnation of the log (its creation, ms since the epoch), then the sequence."""
 
     era: int
@@ -34,15 +34,15 @@ def conversation_key(company: str, conversation: str) -> str:
     return f"{company}/{conversation}"
 
 
-def fact_key(company: str, conversation: str, position: Position) -> str:
+def fact_key(company: str, conversation: str, position: LogPosition) -> str:
     """The order of the facts of one conversation."""
     return f"{company}/{conversation}/{position}"
 
 
-def position_of(key: str) -> Position:
+def position_of(key: str) -> LogPosition:
     """The position in a fact key."""
     era, seq = key.rsplit("/", 2)[1:]
-    return Position(int(era), int(seq))
+    return LogPosition(int(era), int(seq))
 
 
 def timed_key(prefix: str, at_ms: int, last: str) -> str:
@@ -50,7 +50,7 @@ def timed_key(prefix: str, at_ms: int, last: str) -> str:
     return f"{prefix}/{at_ms:013d}/{last}"
 
 
-def list_key(prefix: str, latest: Position, name: str) -> str:
+def list_key(prefix: str, latest: LogPosition, name: str) -> str:
     """A key under `prefix` that sorts by the newest fact, then by name."""
     return f"{prefix}/{latest}/{name}"
 

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from contracts.memory_rpc import LongTermMemory
 from memory.domain.claims import Claims, claims, replaces
-from memory.domain.learning import style_in
-from memory.domain.recall.index import Passage
-from memory.domain.stated import notes_in, preferences_in
+from memory.domain.lesson import style_in
+from memory.domain.recall.index import IndexedMessage
+from memory.domain.statements import notes_in, preferences_in
 
 USER = "user"
 
@@ -27,7 +27,7 @@ class Past:
 class _Said:
     at: datetime
     id: str
-    passage: Passage = field(compare=False)
+    passage: IndexedMessage = field(compare=False)
     claims: Claims = field(compare=False)
 
 
@@ -38,7 +38,7 @@ class Outdated:
         self._made: defaultdict[str, list[_Said]] = defaultdict(list)
         self._ended: defaultdict[str, list[_Said]] = defaultdict(list)
 
-    def add(self, passages: Iterable[Passage]) -> None:
+    def add(self, passages: Iterable[IndexedMessage]) -> None:
         """Takes in what the person said."""
         for passage in passages:
             if passage.speaker != USER:
@@ -49,7 +49,7 @@ class Outdated:
             for word in _ended(said.claims):
                 insort(self._ended[word], said)
 
-    def of(self, passage: Passage, memory: LongTermMemory) -> Past | None:
+    def of(self, passage: IndexedMessage, memory: LongTermMemory) -> Past | None:
         """What made this passage history; None: it may still be true, for all that is known."""
         if passage.speaker != USER:
             return None
@@ -70,7 +70,7 @@ def _ended(said: Claims) -> frozenset[str]:
     return frozenset(found - {"be", "have"} or found)
 
 
-def _remembered_past(passage: Passage, memory: LongTermMemory) -> Past | None:
+def _remembered_past(passage: IndexedMessage, memory: LongTermMemory) -> Past | None:
     stated = {
         "tradingStyle": [style for style in (style_in(passage.text),) if style != memory.trading_style],
         "userNotes": notes_in(passage.text),

@@ -15,14 +15,14 @@ from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact
 from memory.domain.claims import statements
 from memory.domain.facts_apart import why_both_stay
 from memory.domain.forgotten import is_forgotten
-from memory.domain.learning import ABOUT_MEMORY, told_elsewhere
+from memory.domain.lesson import ABOUT_MEMORY, told_elsewhere
 from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.own_words import speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, unquoted
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import fitting
 from memory.domain.remembered import LONGEST, Remembered
-from memory.domain.stated import adding, ending, is_passing, kept, notes_in, preferences_in
+from memory.domain.statements import adding, ending, is_passing, kept, notes_in, preferences_in
 
 MARK = "proposed "
 """Before the id of a turn whose proposals have been judged, among what has been learned."""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from contracts.events.chat import Page, VisitorMessage
 from contracts.rpc import MAX_PAGES, MessageView, VisitorProfile
-from memory.domain.facts import Fact, view
+from memory.domain.facts import LogFact, view
 
 HELD = 50
 """Messages that a window holds: a snapshot's worth."""
@@ -19,13 +19,13 @@ NEW_VISIT_AFTER = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisitorTraits:
     """What the visitor messages tell of the visitor; `last_at` is the newest one's time."""
 
     profile: VisitorProfile = field(default_factory=VisitorProfile)
     last_at: datetime | None = None
 
-    def after(self, message: VisitorMessage, at: datetime) -> "Seen":
+    def after(self, message: VisitorMessage, at: datetime) -> "VisitorTraits":
         """With one more visitor message, the newest so far."""
         new_visit = self.last_at is not None and at - self.last_at > NEW_VISIT_AFTER
         old = self.profile
@@ -38,10 +38,10 @@ class Seen:
             name=message.name or old.name,
             email=message.email or old.email,
         )
-        return Seen(profile, at)
+        return VisitorTraits(profile, at)
 
 
-UNSEEN = Seen()
+UNSEEN = VisitorTraits()
 
 
 def _pages(before: list[Page] | None, page: Page | None) -> list[Page] | None:
@@ -52,15 +52,15 @@ def _pages(before: list[Page] | None, page: Page | None) -> list[Page] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class RecentMessages:
     """The newest messages with seq ≤ up_to, oldest first. `whole`: there are none before them."""
 
     up_to: int
     messages: tuple[MessageView, ...]
     whole: bool
-    seen: Seen = UNSEEN
+    seen: VisitorTraits = UNSEEN
 
-    def extended(self, facts: Iterable[Fact], up_to: int, held: int = HELD) -> "Window":
+    def extended(self, facts: Iterable[LogFact], up_to: int, held: int = HELD) -> "RecentMessages":
         """The window with the facts in (self.up_to, up_to], in order. A copy of a held message changes nothing."""
         messages = list(self.messages)
         known = {message.id for message in messages}
@@ -76,7 +76,7 @@ class Window:
             if isinstance(fact.data, VisitorMessage):
                 seen = seen.after(fact.data, fact.at)
         whole = self.whole and len(messages) <= held
-        return Window(up_to, tuple(messages[-held:]), whole, seen)
+        return RecentMessages(up_to, tuple(messages[-held:]), whole, seen)
 
     def last(self, limit: int, up_to: int) -> tuple[MessageView, ...] | None:
         """The newest `limit` messages with seq ≤ up_to; None when the window does not reach back far enough.
@@ -109,7 +109,7 @@ class Window:
         return self.whole or any(message.seq <= after for message in self.messages)
 
 
-def stored_window(messages: Sequence[Fact], up_to: int, held: int, seen: Seen | None) -> Window:
+def stored_window(messages: Sequence[LogFact], up_to: int, held: int, seen: VisitorTraits | None) -> RecentMessages:
     """The window of stored messages, oldest first, of which one more than `held` was asked for."""
     views = [message for fact in messages if (message := view(fact)) is not None]
     if seen is None:
@@ -117,4 +117,4 @@ def stored_window(messages: Sequence[Fact], up_to: int, held: int, seen: Seen | 
         for fact in messages:
             if isinstance(fact.data, VisitorMessage):
                 seen = seen.after(fact.data, fact.at)
-    return Window(up_to, tuple(views[-held:]), len(views) <= held, seen)
+    return RecentMessages(up_to, tuple(views[-held:]), len(views) <= held, seen)

@@ -14,7 +14,7 @@ from contracts.wrong_fields import message_of
 from memory.domain.company import BadField
 from memory.domain.forgotten import MOST as MOST_FORGOTTEN
 from memory.domain.forgotten import Forgotten, forgotten, is_forgotten, remembered_again, without_forgotten
-from memory.domain.keys import Position
+from memory.domain.keys import LogPosition
 from memory.domain.zones import is_zone
 
 FAVOURITES = 20
@@ -29,7 +29,7 @@ LONGEST = 500
 LEARNED = 1000
 CORRECTIONS = 50
 """Turns that are known to have been learned; the bus does not deliver anything again after so many."""
-BEGINNING = Position(0, 0)
+BEGINNING = LogPosition(0, 0)
 """Before all that was ever said."""
 
 _CAPS = {
@@ -71,7 +71,7 @@ class Remembered:
     learned: tuple[str, ...] = ()
     since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     set_since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
-    forgotten: Position = BEGINNING
+    forgotten: LogPosition = BEGINNING
     done: tuple[str, ...] = ()
     gone: tuple[Forgotten, ...] = ()
 

@@ -17,7 +17,7 @@ from contracts.events.chat import (
     VisitorMessage,
 )
 from contracts.report_rpc import By, Figure, ReportFigures, ReportReply, ReportRow
-from memory.domain.facts import Fact
+from memory.domain.facts import LogFact
 
 QUIET = timedelta(hours=24)
 """Nothing asked for so long: what the AI has answered counts as resolved."""
@@ -95,7 +95,7 @@ class Counted:
                 return self.digest.day.isoformat()
 
 
-def digest_of(facts: Sequence[Fact]) -> Digest | None:
+def digest_of(facts: Sequence[LogFact]) -> Digest | None:
     """What came of a conversation with these facts, in their order; None: there are none."""
     if not facts:
         return None
@@ -214,7 +214,7 @@ def is_behind(one: Counted, figure: Figure | str, now: datetime) -> bool:
             return True
 
 
-def _since(start: datetime | None, fact: Fact) -> float | None:
+def _since(start: datetime | None, fact: LogFact) -> float | None:
     return max((fact.stored_at - start).total_seconds(), 0.0) if start else None
 
 

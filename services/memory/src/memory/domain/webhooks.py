@@ -30,7 +30,7 @@ _HEADER_SAFE = re.compile(r"[!-~]{1,128}")
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class WebhookEndpoint:
     """One endpoint of a company, as its settings name it now. `id` is the address's, so that it survives changes.
 
     `channel`: it is told of that channel's conversations alone, through its API.
@@ -58,20 +58,20 @@ class NotTold(ValueError):  # noqa: N818 - reads as an event, as every error her
     """No event that an endpoint could be sent; the message says why."""
 
 
-def endpoints_of(config: CompanyConfig) -> list[Endpoint]:
+def endpoints_of(config: CompanyConfig) -> list[WebhookEndpoint]:
     """The endpoints that something is sent to; of an address that is named twice, the first one."""
     company = config.company_id
-    found: dict[str, Endpoint] = {}
+    found: dict[str, WebhookEndpoint] = {}
     for hook in config.webhooks:
         if hook.gone_at is None:
-            found.setdefault(hook.url, Endpoint(endpoint_id(company, hook.url), company, hook))
+            found.setdefault(hook.url, WebhookEndpoint(endpoint_id(company, hook.url), company, hook))
     return [*found.values(), *(_channel_endpoint(company, channel) for channel in config.channels)]
 
 
-def _channel_endpoint(company: str, channel: Channel) -> Endpoint:
+def _channel_endpoint(company: str, channel: Channel) -> WebhookEndpoint:
     identity = channel_id(company, channel)
     hook = Webhook(url=channel.address, events=list(CHANNEL_EVENTS), secret=channel.secret)
-    return Endpoint(endpoint_id(company, identity), company, hook, channel.model_copy(update={"id": identity}))
+    return WebhookEndpoint(endpoint_id(company, identity), company, hook, channel.model_copy(update={"id": identity}))
 
 
 def endpoint_id(company: str, url: str) -> str:
@@ -79,7 +79,7 @@ def endpoint_id(company: str, url: str) -> str:
     return derive_id(company, "webhook", url).replace("-", "")
 
 
-def wanted(endpoints: list[Endpoint], event_type: str, subject: str) -> list[Endpoint]:
+def wanted(endpoints: list[WebhookEndpoint], event_type: str, subject: str) -> list[WebhookEndpoint]:
     """Those of the endpoints that are told of such events about this (company/conversation or company/user)."""
     company, _, about = subject.partition("/")
     place = place_in_channel(company, about)

@@ -17,7 +17,7 @@ from memory.adapters.chat_log import SOURCE
 from memory.errors import BusUnavailable
 from memory.knowledge.shelves import Shelves
 from runtime.connection import subscribe
-from runtime.publishing import Publisher
+from runtime.publisher import Publisher
 
 CHANGED = "knowledge.changed.v1"
 TOLD = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))
@@ -75,7 +75,7 @@ class KnowledgeBus:
         )
 
 
-class Following:
+class LibraryFollower:
     """A replica hears what others have stored, and settings; what it misses the next look at the store finds."""
 
     def __init__(self, client: Client, shelves: Shelves) -> None:

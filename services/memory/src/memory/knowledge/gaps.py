@@ -9,7 +9,7 @@ from memory.domain.recall.words import language_of
 from memory.errors import BadKnowledge, NoSuchKnowledge, StoreUnavailable
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_gaps import AskedOnce, Gap, Gaps
-from memory.knowledge.question import Telling, telling
+from memory.knowledge.question import TextProfile, telling
 from memory.knowledge.records import Pair, Record
 from runtime.clock import Clock
 
@@ -107,7 +107,7 @@ class GapList:
             raise NoSuchKnowledge("no such gap")
         return gap
 
-    async def _same(self, company: str, told: Telling) -> str:
+    async def _same(self, company: str, told: TextProfile) -> str:
         """The gap that asks the same; a new id when there is none, the same for the same words."""
         for state in ("open", "dismissed", "answered"):
             gaps, _ = await self._gaps.page(company, state, COMPARED, None)
@@ -117,7 +117,7 @@ class GapList:
         return derive_id(company, "gap", *sorted(word for word, _ in told.words))
 
 
-def _alike(one: Telling, other: Telling) -> float:
+def _alike(one: TextProfile, other: TextProfile) -> float:
     if one.numbers != other.numbers:
         return 0.0
     shared = len(one.shared(other))

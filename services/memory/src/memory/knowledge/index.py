@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from memory.domain.recall.postings import Postings
 from memory.embeddings.fusion import fused
 from memory.knowledge.passages import Section
-from memory.knowledge.question import Asked, Question, Telling, telling
-from memory.knowledge.texts import Document, Text
+from memory.knowledge.question import KnowledgeQuestion, QueryWord, TextProfile, telling
+from memory.knowledge.texts import StemmedDocument, StemmedPassage
 
 MOST_PASSAGES = 20_000
 """Of one company."""
@@ -34,23 +34,23 @@ SAME_QUESTION = 0.75
 
 
 @dataclass(slots=True)
-class _Held:
+class _HeldDocument:
     """A document of which passages are in the index."""
 
-    document: Document
+    document: StemmedDocument
     numbers: range
-    telling: tuple[Telling, ...] = ()
+    telling: tuple[TextProfile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    held: _Held
+    held: _HeldDocument
     place: int
     packed: bytes
     sections: tuple[Section, ...]
 
     @property
-    def document(self) -> Document:
+    def document(self) -> StemmedDocument:
         return self.held.document
 
 
@@ -59,7 +59,7 @@ class Hit:
     """A passage that was found. `score` 0 to 1: how much of the question's weight it holds; `place`: its number in its
     document; `section`: the part of it that fits best."""
 
-    document: Document
+    document: StemmedDocument
     place: int
     text: str
     section: Section
@@ -73,7 +73,7 @@ class CompanyIndex:
     def __init__(self) -> None:
         self._postings = Postings()
         self._entries: list[_Entry | None] = []
-        self._documents: dict[str, _Held] = {}
+        self._documents: dict[str, _HeldDocument] = {}
         self._gone = 0
         self._pairs: defaultdict[str, set[str]] = defaultdict(set)
 
@@ -95,7 +95,7 @@ class CompanyIndex:
         held = self._documents.get(document)
         return len(held.numbers) if held else 0
 
-    def version(self, document: str) -> Document | None:
+    def version(self, document: str) -> StemmedDocument | None:
         """The document as it is found now."""
         held = self._documents.get(document)
         return held.document if held else None
@@ -104,12 +104,12 @@ class CompanyIndex:
         """The ids of all documents."""
         return frozenset(self._documents)
 
-    def put(self, document: Document, texts: Iterable[Text]) -> None:
+    def put(self, document: StemmedDocument, texts: Iterable[StemmedPassage]) -> None:
         """Takes in a document, in place of what was there under its id."""
         self.drop(document.id)
         start = len(self._entries)
         asked = tuple(telling(question) for question in document.questions)
-        held = self._documents[document.id] = _Held(document, range(start, start), asked)
+        held = self._documents[document.id] = _HeldDocument(document, range(start, start), asked)
         for place, text in enumerate(texts):
             self._postings.add(text.counts, text.length)
             self._entries.append(_Entry(held, place, zlib.compress(text.text.encode(), 1), text.sections))
@@ -117,7 +117,7 @@ class CompanyIndex:
         for stem in {stem for one in asked for stem in one.stems}:
             self._pairs[stem].add(document.id)
 
-    def describe(self, document: Document) -> None:
+    def describe(self, document: StemmedDocument) -> None:
         """What is told of a document that is in it, its texts being the same."""
         if held := self._documents.get(document.id):
             held.document = document
@@ -134,7 +134,7 @@ class CompanyIndex:
             self._pairs[stem].discard(document)
 
     def search(
-        self, question: Question, asked: str, limit: int, near: Mapping[tuple[str, int], float] | None = None
+        self, question: KnowledgeQuestion, asked: str, limit: int, near: Mapping[tuple[str, int], float] | None = None
     ) -> list[Hit]:
         """The best passages, best first; the answer of a pair whose question this is comes before all. `near`: those
         nearest by meaning, by document and place, and how near."""
@@ -154,12 +154,12 @@ class CompanyIndex:
                 break
         return hits[:limit]
 
-    def pages(self, most: int) -> list[Document]:
+    def pages(self, most: int) -> list[StemmedDocument]:
         """Pages of the site, those with the shortest addresses first."""
         found = (one.document for one in self._documents.values() if one.document.source == "site" and one.document.url)
         return heapq.nsmallest(most, found, key=lambda one: (len(one.url or ""), one.url))
 
-    def _ranked(self, question: Question, near: Mapping[tuple[str, int], float]) -> list[tuple[float, int]]:
+    def _ranked(self, question: KnowledgeQuestion, near: Mapping[tuple[str, int], float]) -> list[tuple[float, int]]:
         """Share of the question and number, best first."""
         words = [(one, self._known(one)) for one in question.asked]
         # A word that nobody holds counts as much as the rarest: what is asked for is not there.
@@ -208,7 +208,7 @@ class CompanyIndex:
                 found[held.numbers[place]] = share
         return found
 
-    def _known(self, asked: Asked) -> dict[str, float]:
+    def _known(self, asked: QueryWord) -> dict[str, float]:
         known = {stem: weight for stem, weight in asked.stems.items() if stem in self._postings}
         return known or dict.fromkeys(self._postings.misspelt(asked.word), MISSPELT)
 
@@ -248,7 +248,7 @@ class CompanyIndex:
         text = zlib.decompress(entry.packed).decode()
         return Hit(entry.document, 0, text, entry.sections[0], round(best[0], 4), exact=True)
 
-    def _share(self, one: Telling, other: Telling) -> float:
+    def _share(self, one: TextProfile, other: TextProfile) -> float:
         """How much two questions have in common of what either tells, by how telling each word is."""
         if not one.words or not other.words or one.numbers != other.numbers:
             return 0.0
@@ -262,7 +262,7 @@ class CompanyIndex:
         return sum(1.0 + 0.2 * postings.idf(max(map(postings.holders, word))) for word in words)
 
 
-def _best_section(sections: tuple[Section, ...], text: str, question: Question) -> Section:
+def _best_section(sections: tuple[Section, ...], text: str, question: KnowledgeQuestion) -> Section:
     """The section of a passage that holds most of what is asked for."""
     if len(sections) == 1:
         return sections[0]

@@ -11,7 +11,6 @@ from contracts.events.knowledge import DocumentFailed, DocumentRemoved, Document
 from contracts.ids import is_id, uuid7
 from contracts.knowledge import Block, document_id
 from memory.errors import BadKnowledge, StoreUnavailable
-from memory.knowledge.cutting import cut_up, nearest_home, number, repeats, text_of_pair, with_new_stems
 from memory.knowledge.index import MOST_PASSAGES
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_state import State
@@ -27,8 +26,9 @@ from memory.knowledge.records import (
     milliseconds,
     next_edition,
 )
+from memory.knowledge.segmentation import cut_up, nearest_home, number, repeats, text_of_pair, with_new_stems
 from memory.knowledge.shelves import Shelves
-from memory.knowledge.texts import STEMS, Text, digest
+from memory.knowledge.texts import STEMS, StemmedPassage, digest
 from runtime import markdown_blocks
 from runtime.clock import Clock
 
@@ -50,7 +50,7 @@ Tell = Callable[[str, str | None], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class StoredReading:
     """What was read of a document."""
 
     id: str
@@ -82,7 +82,7 @@ class Library:
         """A document from the bus. With no blocks it says that the text with this hash was read again."""
         name = _named(company, event)
         url = urldefrag(event.url).url if event.url else None
-        read = Read(
+        read = StoredReading(
             name,
             event.source,
             event.title,
@@ -122,7 +122,7 @@ class Library:
     ) -> Record:
         """A document that somebody wrote, plain or in Markdown."""
         now = self._clock.now()
-        read = Read(name, "document", title, digest(text), now, url, external_id, tongue)
+        read = StoredReading(name, "document", title, digest(text), now, url, external_id, tongue)
         _, blocks = await asyncio.to_thread(markdown_blocks.read, text, title)
         if not any(plain(block) for block in blocks):
             raise BadKnowledge("the text says nothing: write something", "text")
@@ -132,7 +132,7 @@ class Library:
     async def put_pair(self, company: str, name: str, pair: Pair, language: str) -> Record:
         """A question with its answer."""
         now = self._clock.now()
-        read = Read(name, ANSWER, pair.questions[0], digest(pair.answer), now, language=language)
+        read = StoredReading(name, ANSWER, pair.questions[0], digest(pair.answer), now, language=language)
         texts = [text_of_pair(pair)]
         return await self._write(
             company, read, lambda old: (texts, replace(_record(read, old, self._clock), pair=pair))
@@ -266,7 +266,7 @@ class Library:
             await self._documents.tidy(company, page.id, edition, None)
             await self._told(company, page.id)
 
-    async def _take(self, company: str, read: Read, blocks: Sequence[Block]) -> Record:
+    async def _take(self, company: str, read: StoredReading, blocks: Sequence[Block]) -> Record:
         site = read.source == "site"
         repeated = await self._state.repeated(company) if site else frozenset[int]()
         numbers = tuple(dict.fromkeys(number(block) for block in blocks)) if site else ()
@@ -274,7 +274,7 @@ class Library:
         texts = await asyncio.to_thread(cut_up, kept, read.title)
         dropped = len(repeated.intersection(numbers))
 
-        def written(old: Record | None) -> tuple[Sequence[Text], Record]:
+        def written(old: Record | None) -> tuple[Sequence[StemmedPassage], Record]:
             return texts, replace(_record(read, old, self._clock), blocks=numbers, dropped=dropped)
 
         record = await self._write(company, read, written)
@@ -283,7 +283,10 @@ class Library:
         return record
 
     async def _write(
-        self, company: str, read: Read, made: Callable[[Record | None], tuple[Sequence[Text], Record]]
+        self,
+        company: str,
+        read: StoredReading,
+        made: Callable[[Record | None], tuple[Sequence[StemmedPassage], Record]],
     ) -> Record:
         replaced: str | None = None
 
@@ -307,7 +310,7 @@ class Library:
         await self._told(company, read.id)
         return record
 
-    async def _again(self, company: str, read: Read) -> None:
+    async def _again(self, company: str, read: StoredReading) -> None:
         def seen(old: Record | None) -> Record | None:
             if old is None or old.hash != read.hash or old.read_at > read.read_at or old.state == GONE:
                 return None
@@ -354,7 +357,7 @@ def _named(company: str, event: DocumentUpserted | DocumentRemoved) -> str:
     return document_id(company, event.source, name)
 
 
-def _record(read: Read, old: Record | None, clock: Clock) -> Record:
+def _record(read: StoredReading, old: Record | None, clock: Clock) -> Record:
     return Record(
         read.id,
         read.source,

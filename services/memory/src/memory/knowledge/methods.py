@@ -42,7 +42,7 @@ from memory.knowledge.overview import Overview
 from memory.knowledge.records import FAILED, GONE, READY, Record
 from memory.knowledge.runs import Refreshing
 from memory.knowledge.shelves import Shelves
-from memory.knowledge.texts import Document, Text
+from memory.knowledge.texts import StemmedDocument, StemmedPassage
 from runtime.deadlines import part
 from runtime.service import Service
 
@@ -61,7 +61,14 @@ def passage(hit: Hit) -> Passage:
 
 
 def _passage(
-    about: Document, place: int, text: str, heading: list[str], anchor: str | None, score: float, *, exact: bool = False
+    about: StemmedDocument,
+    place: int,
+    text: str,
+    heading: list[str],
+    anchor: str | None,
+    score: float,
+    *,
+    exact: bool = False,
 ) -> Passage:
     url = f"{about.url}#{anchor}" if about.url and anchor and about.source == "site" else about.url
     return Passage(
@@ -159,7 +166,7 @@ class DocumentMethods:
         return KnownPagesReply(items=items, next=pages[-1].id if len(pages) == request.limit else None)
 
     async def _reply(self, company: str, record: Record) -> DocumentReply:
-        texts: list[Text] = []
+        texts: list[StemmedPassage] = []
         if record.edition is not None and record.state != GONE:
             texts = await self._documents.texts(company, record.id, record.edition)
         about = record.document()

@@ -19,7 +19,7 @@ from contracts.knowledge import Block
 from memory.adapters.mongo import put_over, speaking
 from memory.domain.keys import END, from_cursor, to_cursor
 from memory.knowledge.records import GONE, Record, record_of, row_of
-from memory.knowledge.texts import Text, packed, unpacked
+from memory.knowledge.texts import StemmedPassage, packed, unpacked
 from runtime.mongo import Collection, Database, Document
 
 BUNDLE = 100
@@ -98,7 +98,7 @@ class Documents:
             rows = await self._rows.find(_older(stems), {"_id": 1}).limit(limit).to_list()
         return [(company, name) for company, _, name in (str(row["_id"]).partition("/") for row in rows)]
 
-    async def write_texts(self, company: str, document: str, edition: str, texts: Sequence[Text]) -> None:
+    async def write_texts(self, company: str, document: str, edition: str, texts: Sequence[StemmedPassage]) -> None:
         """Stores texts that no row names yet."""
         bundles = [texts[start : start + BUNDLE] for start in range(0, len(texts), BUNDLE)]
         rows = [
@@ -107,7 +107,7 @@ class Documents:
         ]
         await self._insert(self._texts, rows, "store passages")
 
-    async def texts(self, company: str, document: str, edition: str) -> list[Text]:
+    async def texts(self, company: str, document: str, edition: str) -> list[StemmedPassage]:
         """The passages of an edition, in order."""
         prefix = f"{company}/{document}/{edition}/"
         async with speaking("read passages"):
@@ -115,7 +115,7 @@ class Documents:
             rows = await self._texts.find(where).sort("_id", ASCENDING).to_list()
         return [text for row in rows for text in unpacked(zlib.decompress(row["texts"]))]
 
-    async def all_texts(self, company: str) -> AsyncIterator[tuple[str, str, list[Text]]]:
+    async def all_texts(self, company: str) -> AsyncIterator[tuple[str, str, list[StemmedPassage]]]:
         """Document, edition and a bundle of its passages, in order; also of editions that no row names any more."""
         after = f"{company}/"
         while True:

@@ -19,7 +19,7 @@ KEPT = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class StoredRun:
     """A run as it is stored. `step`: of the newest progress that was told; `version` changes with every write."""
 
     run: Run
@@ -36,19 +36,19 @@ class Runs:
     def __init__(self, database: Database) -> None:
         self._rows = database["knowledge_runs"]
 
-    async def get(self, company: str, run: str) -> Reading | None:
+    async def get(self, company: str, run: str) -> StoredRun | None:
         """One run."""
         async with speaking("read a run"):
             row = await self._rows.find_one({"_id": f"{company}/{run}"})
         return _reading(row) if row else None
 
-    async def put(self, reading: Reading, over: int | None) -> bool:
+    async def put(self, reading: StoredRun, over: int | None) -> bool:
         """Stores it over the version `over`; False: another one is there."""
         async with speaking("store a run"):
             stored = replace(reading, version=(over or 0) + 1)
             return await put_over(self._rows, _row(stored), over)
 
-    async def newest(self, company: str, limit: int) -> list[Reading]:
+    async def newest(self, company: str, limit: int) -> list[StoredRun]:
         """The newest runs, newest first."""
         async with speaking("list runs"):
             where = {"listKey": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
@@ -72,7 +72,7 @@ def _key(run: Run) -> str:
     return timed_key(run.company_id, milliseconds(run.requested_at), run.id)
 
 
-def _row(one: Reading) -> Document:
+def _row(one: StoredRun) -> Document:
     return {
         "_id": f"{one.run.company_id}/{one.run.id}",
         "version": one.version,
@@ -85,6 +85,6 @@ def _row(one: Reading) -> Document:
     }
 
 
-def _reading(row: Document) -> Reading:
+def _reading(row: Document) -> StoredRun:
     run = Run.model_validate_json(row["run"])
-    return Reading(run, row["site"], row["step"], row["asked"], tuple(row["gone"]), row["version"])
+    return StoredRun(run, row["site"], row["step"], row["asked"], tuple(row["gone"]), row["version"])

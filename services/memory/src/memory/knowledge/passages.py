@@ -30,7 +30,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class PassageCut:
     """One passage: Markdown as contracts.knowledge describes it, and its sections, the first of which begins at 0."""
 
     text: str
@@ -38,7 +38,7 @@ class Cut:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenPassage:
     """A passage that is being filled."""
 
     parts: list[str] = field(default_factory=list[str])
@@ -58,14 +58,14 @@ class _Open:
         self.parts.insert(0, text)
         self.length += len(text)
 
-    def cut(self) -> Cut:
-        return Cut("".join(self.parts), tuple(self.sections))
+    def cut(self) -> PassageCut:
+        return PassageCut("".join(self.parts), tuple(self.sections))
 
 
-def passages(blocks: Sequence[Block]) -> list[Cut]:
+def passages(blocks: Sequence[Block]) -> list[PassageCut]:
     """The passages of a document, in order."""
-    found: list[Cut] = []
-    current = _Open()
+    found: list[PassageCut] = []
+    current = _OpenPassage()
     for headings, anchor, section in _sections(blocks):
         pieces = [piece for block in section for piece in _pieces(block)]
         size = sum(len(text) for text, _, _ in pieces)
@@ -74,7 +74,7 @@ def passages(blocks: Sequence[Block]) -> list[Cut]:
         grown = current.length + len(current.heading()) + size
         if current.parts and (current.length >= ENOUGH or size >= ALONE or grown > MOST):
             found.append(current.cut())
-            current = _Open()
+            current = _OpenPassage()
         if current.parts:
             # A second section in one passage: the headings of both are part of the text, or nobody would know what
             # each is about.
@@ -88,7 +88,7 @@ def passages(blocks: Sequence[Block]) -> list[Cut]:
         for text, glue, again in pieces:
             if current.parts and current.length + len(text) > MOST:
                 found.append(current.cut())
-                current = _Open(sections=[Section(0, headings, anchor)])
+                current = _OpenPassage(sections=[Section(0, headings, anchor)])
                 if again:
                     current.add(again, "\n\n")
             current.add(text, glue)
@@ -96,7 +96,7 @@ def passages(blocks: Sequence[Block]) -> list[Cut]:
             return found[:MOST_PASSAGES]
         if size >= ALONE:
             found.append(current.cut())
-            current = _Open()
+            current = _OpenPassage()
     if current.parts:
         found.append(current.cut())
     return found[:MOST_PASSAGES]

@@ -14,7 +14,7 @@ SAME_HERE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryWord:
     """One word: the stems that stand for it, each with its weight; and what it counts beside the others."""
 
     word: str
@@ -23,10 +23,10 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class KnowledgeQuestion:
     """What is looked for. `language`: of the question, where it can be told."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[QueryWord, ...]
     language: str | None
 
 
@@ -58,7 +58,7 @@ class Synonyms:
 
 def understood(
     text: str, earlier: Sequence[str] = (), language: str | None = None, synonyms: Synonyms | None = None
-) -> Question:
+) -> KnowledgeQuestion:
     """The question. What was said `earlier`, newest first, counts where it says little by itself."""
     asked = {one.word: one for one in _words(text, synonyms, 1.0)}
     if len(asked) < SAYS_LITTLE:
@@ -67,11 +67,11 @@ def understood(
             for one in _words(said, synonyms, weight):
                 asked.setdefault(one.word, one)
             weight *= 0.6
-    return Question(tuple(asked.values()), language_of(text) or language)
+    return KnowledgeQuestion(tuple(asked.values()), language_of(text) or language)
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class TextProfile:
     """What a text tells, for comparing it with another. Each word has its English and its Spanish stem: what language a
     few words are cannot be told, and two are alike when either stem is."""
 
@@ -79,32 +79,32 @@ class Telling:
     stems: frozenset[str]
     numbers: frozenset[str]
 
-    def shared(self, other: "Telling") -> list[tuple[str, str]]:
+    def shared(self, other: "TextProfile") -> list[tuple[str, str]]:
         """The words that the other one tells too."""
         return [word for word in self.words if word[0] in other.stems or word[1] in other.stems]
 
 
-def telling(text: str) -> Telling:
+def telling(text: str) -> TextProfile:
     """What the text tells."""
     found = {(english(word), spanish(word)): word for word in words(text) if word not in STOP}
     numbers = frozenset(word for word in found.values() if word[0].isdigit())
-    return Telling(tuple(found), frozenset(stem for pair in found for stem in pair), numbers)
+    return TextProfile(tuple(found), frozenset(stem for pair in found for stem in pair), numbers)
 
 
-def _words(text: str, synonyms: Synonyms | None, weight: float) -> list[Asked]:
+def _words(text: str, synonyms: Synonyms | None, weight: float) -> list[QueryWord]:
     others = synonyms.of(text) if synonyms else {}
-    found: list[Asked] = []
+    found: list[QueryWord] = []
     for one in sought(text):
         stems = dict(one.stems)
         for other in others.get(one.word, ()):
             for stem in (english(other), spanish(other)):
                 stems[stem] = max(stems.get(stem, 0.0), SAME_HERE)
-        found.append(Asked(one.word, stems, weight))
+        found.append(QueryWord(one.word, stems, weight))
     # A phrase may be made of words that tell nothing by themselves.
     known = {one.word for one in found}
     for word, same in others.items():
         if word not in known:
             found.append(
-                Asked(word, {s: SAME_HERE for other in same for s in (english(other), spanish(other))}, weight)
+                QueryWord(word, {s: SAME_HERE for other in same for s in (english(other), spanish(other))}, weight)
             )
     return found

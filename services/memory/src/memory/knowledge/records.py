@@ -6,7 +6,7 @@ from typing import Any
 
 from contracts.ids import uuid7
 from contracts.knowledge_rpc import AnswerView, DocumentView
-from memory.knowledge.texts import Document
+from memory.knowledge.texts import StemmedDocument
 
 Row = dict[str, Any]
 READY, READING, FAILED, GONE = "ready", "reading", "failed", "gone"
@@ -54,10 +54,10 @@ class Record:
         """Whether there are texts of it to be found."""
         return self.edition is not None and self.state != GONE
 
-    def document(self) -> Document:
+    def document(self) -> StemmedDocument:
         """As it is found."""
         questions = self.pair.questions if self.pair else ()
-        return Document(
+        return StemmedDocument(
             self.id, self.source, self.title, self.url, self.language, self.hash or "", self.read_at, questions
         )
 

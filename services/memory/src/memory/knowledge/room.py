@@ -15,15 +15,15 @@ from contracts.knowledge_rpc import FORGET, DocumentGone
 from contracts.streams import FACTS
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_facts import MongoFacts
-from memory.application.sweeps import Sweep
-from memory.domain.facts import Fact
-from memory.domain.keys import Position
+from memory.application.sweeps import PeriodicSweep
+from memory.domain.facts import LogFact
+from memory.domain.keys import LogPosition
 from memory.embeddings.embeddings import configured
 from memory.errors import BadKnowledge
 from memory.handlers import answering, fact_owner
 from memory.knowledge import answer_methods, methods, tool
 from memory.knowledge.answer_methods import AnswerMethods, GapMethods
-from memory.knowledge.bus import Following, KnowledgeBus
+from memory.knowledge.bus import KnowledgeBus, LibraryFollower
 from memory.knowledge.gaps import GapList, Unanswered
 from memory.knowledge.library import Library
 from memory.knowledge.methods import DocumentMethods, RunMethods, Searcher
@@ -35,7 +35,7 @@ from memory.knowledge.overview import Overview
 from memory.knowledge.runs import Refreshing
 from memory.knowledge.shelves import Shelves
 from memory.knowledge.texts import STEMS
-from memory.migrations import Change
+from memory.migrations import MigrationStep
 from memory.settings import EmbeddingSettings
 from runtime.batch_worker import BatchWorker, brief, each
 from runtime.clock import Clock
@@ -43,7 +43,7 @@ from runtime.consumers import ConsumerSpec
 from runtime.direct import StoredFact
 from runtime.mongo import Database
 from runtime.outcomes import Ack, DeadLetter, Outcome
-from runtime.pulling import Delivery
+from runtime.pull_worker import Delivery
 from runtime.service import Service
 
 DURABLE = "memory-knowledge"
@@ -99,16 +99,16 @@ class Room:
         self._stores = (Documents(stored), State(stored), Runs(stored), self._gap_store)
         service.serve(FORGET, answering(self._forget))
 
-    def parts(self) -> Sequence[Sweep | Following]:
+    def parts(self) -> Sequence[PeriodicSweep | LibraryFollower]:
         """What has a life of its own."""
         return (
-            Following(self._service.nats, self.shelves),
-            Sweep("pages that have come in", SETTLING, self.library.settle),
-            Sweep("sites that are due", SCHEDULING, self.refreshing.sweep),
-            Sweep("knowledge held and stored", COMPARING, self.shelves.look),
+            LibraryFollower(self._service.nats, self.shelves),
+            PeriodicSweep("pages that have come in", SETTLING, self.library.settle),
+            PeriodicSweep("sites that are due", SCHEDULING, self.refreshing.sweep),
+            PeriodicSweep("knowledge held and stored", COMPARING, self.shelves.look),
         )
 
-    async def heard(self, facts: Sequence[Fact]) -> None:
+    async def heard(self, facts: Sequence[LogFact]) -> None:
         """What conversations show of what the assistant does not know."""
         for fact in facts:
             data = fact.data
@@ -131,7 +131,7 @@ class Room:
             question, language = said.grounding.question, said.grounding.language
         else:
             era = answer.position.era
-            before, upto = Position(era, said.basis - 1), Position(era, said.basis)
+            before, upto = LogPosition(era, said.basis - 1), LogPosition(era, said.basis)
             found = await self._facts.after(company, rating.conversation_id, before, upto, 1)
             asked = found[0].data if found else None
             if not isinstance(asked, VisitorMessage):
@@ -154,17 +154,17 @@ class Room:
         self.shelves.drop(company)
         await self.bus.changed(company, None)
 
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[MigrationStep, ...]:
         """What an upgrade may leave to be done."""
         documents = self._stores[0]
         what = "passages are given the stems by which this release finds them"
-        return (Change("knowledge-stems", what, lambda: documents.left_with(STEMS), self.library.stem_anew),)
+        return (MigrationStep("knowledge-stems", what, lambda: documents.left_with(STEMS), self.library.stem_anew),)
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
         """Deletes what was asked in these conversations."""
         await self._gap_store.forget_conversations(company, conversations)
 
-    async def _unanswered(self, fact: Fact, name: str, grounding: Grounding, reason: str) -> None:
+    async def _unanswered(self, fact: LogFact, name: str, grounding: Grounding, reason: str) -> None:
         await self.gaps.note(
             Unanswered(fact.company, fact.conversation, name, grounding.question, reason, fact.at, grounding.language)
         )

@@ -13,7 +13,7 @@ from memory.errors import BadKnowledge, NoSuchKnowledge, StoreUnavailable
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
-from memory.knowledge.mongo_runs import Reading, Runs
+from memory.knowledge.mongo_runs import Runs, StoredRun
 from memory.knowledge.records import milliseconds
 from runtime.clock import Clock
 
@@ -132,12 +132,12 @@ class Refreshing:
     async def _begin(self, company: str, name: str, site: str, url: str | None, by: str) -> Run:
         now = self._clock.now()
         run = Run(id=name, company_id=company, state="queued", url=url, by=by or "schedule", requested_at=now)
-        if await self._runs.put(Reading(run, site, asked=milliseconds(now)), None):
+        if await self._runs.put(StoredRun(run, site, asked=milliseconds(now)), None):
             await self._bus.refresh(RefreshRequested(company_id=company, run_id=name, url=url, by=run.by))
             await self._runs.tidy(company)
         return run
 
-    async def _ask_again(self, one: Reading, now: int) -> None:
+    async def _ask_again(self, one: StoredRun, now: int) -> None:
         if now - one.asked < NOBODY_CAME / timedelta(milliseconds=1):
             return
         if await self._runs.put(replace(one, asked=now), one.version):
@@ -145,11 +145,11 @@ class Refreshing:
             asked = RefreshRequested(company_id=run.company_id, run_id=run.id, url=run.url, by=run.by)
             await self._bus.refresh(asked, now)
 
-    async def _end(self, one: Reading, why: str) -> None:
+    async def _end(self, one: StoredRun, why: str) -> None:
         ended = one.run.model_copy(update={"state": "failed", "finished_at": self._clock.now(), "problem": why})
         await self._runs.put(replace(one, run=ended), one.version)
 
-    async def _moved(self, company: str, old: Reading | None, event: RunProgressed) -> Reading:
+    async def _moved(self, company: str, old: StoredRun | None, event: RunProgressed) -> StoredRun:
         now = self._clock.now()
         run = (
             old.run if old else Run(id=event.run_id, company_id=company, state="queued", by="service", requested_at=now)
@@ -170,7 +170,7 @@ class Refreshing:
             }
         )
         kept = gone if state == "waiting" else ()
-        return Reading(run, old.site if old else None, event.step, old.asked if old else 0, kept)
+        return StoredRun(run, old.site if old else None, event.step, old.asked if old else 0, kept)
 
     async def _too_many(self, company: str, gone: int) -> bool:
         """Whether more than half of the pages would go: rather the site's fault than its owner's wish."""
@@ -179,7 +179,7 @@ class Refreshing:
         pages = await self._documents.site_pages(company, gone * 2 + 1)
         return gone > len(pages) / 2
 
-    async def _moved_away(self, company: str, reading: Reading) -> None:
+    async def _moved_away(self, company: str, reading: StoredRun) -> None:
         """Takes out pages of where the site was before, once it has been read where it is now."""
         read = reading.run.counts.fetched + reading.run.counts.unchanged
         if reading.site is None or reading.run.url is not None or not read:

@@ -19,7 +19,7 @@ from memory.knowledge.index import MOST_PASSAGES, CompanyIndex, Hit
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.question import Synonyms, understood
 from memory.knowledge.records import Record
-from memory.knowledge.texts import Document, Text
+from memory.knowledge.texts import StemmedDocument, StemmedPassage
 from runtime.deadlines import for_nobody
 
 MOST_IN_PROCESS = 100_000
@@ -46,12 +46,12 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class PassageHits:
     """What was found, and in how much."""
 
     hits: Sequence[Hit]
     documents: int
-    pages: Sequence[Document]
+    pages: Sequence[StemmedDocument]
     complete: bool
 
 
@@ -79,7 +79,7 @@ class Shelves:
         language: str | None = None,
         pages: int = 0,
         seconds: float,
-    ) -> Search:
+    ) -> PassageHits:
         """The best passages. What has to be read first is waited for so long; then it is answered by what there is."""
         asking = asyncio.create_task(self._embeddings.question(text))
         shelf = await self.of(company, seconds)
@@ -87,7 +87,7 @@ class Shelves:
         near = shelf.near.nearest(vector, NEAREST) if vector is not None else None
         hits = shelf.index.search(understood(text, earlier, language, shelf.synonyms), text, limit, near)
         named = shelf.index.pages(pages) if pages else []
-        return Search(hits, shelf.index.documents, named, shelf.complete)
+        return PassageHits(hits, shelf.index.documents, named, shelf.complete)
 
     async def of(self, company: str, seconds: float) -> Shelf:
         """The company's, as far as it can be read in so many seconds."""
@@ -202,7 +202,7 @@ class Shelves:
     async def _read_texts(self, company: str, shelf: Shelf, wanted: dict[str, Record], stale: set[str]) -> None:
         """All texts in a row: of many documents that is faster than one by one."""
         current: tuple[str, str] | None = None
-        texts: list[Text] = []
+        texts: list[StemmedPassage] = []
         breath = 0
 
         def take() -> None:
@@ -230,7 +230,7 @@ class Shelves:
         else:
             shelf.index.describe(record.document())
 
-    def _in(self, shelf: Shelf, record: Record, texts: Sequence[Text]) -> None:
+    def _in(self, shelf: Shelf, record: Record, texts: Sequence[StemmedPassage]) -> None:
         room = MOST_PASSAGES - len(shelf.index) + shelf.index.of(record.id)
         _out(shelf, record.id)
         kept = texts[: max(room, 0)]

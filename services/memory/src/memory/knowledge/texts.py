@@ -9,7 +9,7 @@ from datetime import datetime
 import orjson
 
 from memory.domain.recall.words import stems
-from memory.knowledge.passages import Cut, Section
+from memory.knowledge.passages import PassageCut, Section
 
 STEMS = 2
 """Which stems passages are found by; the first ones have no number in the store. It goes up when
@@ -21,7 +21,7 @@ IN_HEADING = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class StemmedDocument:
     """A document as it is found. `id` is unique within its company; `questions`, of a question-and-answer pair alone:
     the ways to ask it, of which the one passage's text is the answer."""
 
@@ -36,7 +36,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class StemmedPassage:
     """A passage with its stems: how often each counts, and how many words the text itself has."""
 
     text: str
@@ -50,7 +50,7 @@ class Text:
         return self.sections[0].headings
 
 
-def text_of(cut: Cut, title: str) -> Text:
+def text_of(cut: PassageCut, title: str) -> StemmedPassage:
     """The passage with its stems."""
     counts: dict[str, int] = {}
     own = stems(cut.text)
@@ -61,10 +61,10 @@ def text_of(cut: Cut, title: str) -> Text:
             counts[stem] = counts.get(stem, 0) + IN_HEADING
     for stem in stems(title):
         counts[stem] = counts.get(stem, 0) + IN_TITLE
-    return Text(cut.text, cut.sections, counts, len(own))
+    return StemmedPassage(cut.text, cut.sections, counts, len(own))
 
 
-def packed(texts: Sequence[Text]) -> bytes:
+def packed(texts: Sequence[StemmedPassage]) -> bytes:
     """As it is stored."""
     return orjson.dumps(
         [
@@ -74,10 +74,12 @@ def packed(texts: Sequence[Text]) -> bytes:
     )
 
 
-def unpacked(stored: bytes) -> list[Text]:
+def unpacked(stored: bytes) -> list[StemmedPassage]:
     """As it was packed."""
     return [
-        Text(text, tuple(Section(start, tuple(names), anchor) for start, names, anchor in sections), counts, length)
+        StemmedPassage(
+            text, tuple(Section(start, tuple(names), anchor) for start, names, anchor in sections), counts, length
+        )
         for text, sections, counts, length in orjson.loads(stored)
     ]
 

@@ -37,7 +37,7 @@ _BATCH = 256
 _MOST = 10_000
 
 
-class Announcements:
+class AnnouncedTools:
     """Keeps `offers` as the bus says."""
 
     def __init__(self, client: Client, offers: Offers) -> None:

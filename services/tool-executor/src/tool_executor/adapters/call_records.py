@@ -13,7 +13,7 @@ import secrets
 from contracts.events.tool import ToolResult
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
 from tool_executor.adapters.renewals import LEASE, Renewals
-from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, Recorded, Running, StoreAway
+from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, RecordedResult, RunningElsewhere, StoreAway
 
 _CLAIM = Script("""
 local t = redis.call('TIME')
@@ -96,11 +96,11 @@ class RedisCallRecords:
             raise
         match answer[0]:
             case b"done":
-                return Recorded(ToolResult.model_validate_json(answer[1]))
+                return RecordedResult(ToolResult.model_validate_json(answer[1]))
             case b"other":
                 return OtherArguments()
             case b"running":
-                return Running(int(answer[1]) / 1000)
+                return RunningElsewhere(int(answer[1]) / 1000)
             case word:
                 if renewed and lease > LEASE:
                     self._renewals.hold(_name(key), _RENEW, owner, milliseconds, longest=lease)

@@ -13,7 +13,7 @@ _DEADLINE = 2.0
 """Seconds for settings that are not known yet; who lists tools waits for a part of their caller's deadline only."""
 
 
-class KnownCompanies:
+class ExecutorCompanies:
     """See ports.Companies."""
 
     def __init__(self, cache: CompanyCache) -> None:

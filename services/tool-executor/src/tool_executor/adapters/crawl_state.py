@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from contracts.knowledge import Counts, Left
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
-from tool_executor.crawl.outcomes import Item, Outcome
+from tool_executor.crawl.outcomes import CrawlItem, PageOutcome
 
 KEEP_SECONDS = 3 * 86_400
 """For which a run is remembered: longer than a message of it can wait."""
@@ -189,13 +189,13 @@ return {1, math.ceil(wait)}
 class Held:
     """A page that is ours to read; `takes`: how many have begun it, dead ones included."""
 
-    item: Item
+    item: CrawlItem
     token: str
     takes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class NoPage:
     """No page now. `over`: never again; `wait`: seconds until there may be one; neither: all are read, and it is this
     place's to say so."""
 
@@ -204,7 +204,7 @@ class Nothing:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CrawlProgress:
     """How far the run is."""
 
     step: int
@@ -237,7 +237,7 @@ class CrawlState:
         """What is there to read to begin with is in the queue."""
         await self._store.run_on(_START, self._keys, KEEP_SECONDS)
 
-    async def add(self, items: Sequence[tuple[Item, str, int, Left, Left]], most: int) -> None:
+    async def add(self, items: Sequence[tuple[CrawlItem, str, int, Left, Left]], most: int) -> None:
         """Puts pages into the queue that were never in it. Each with its shape, how many of that shape there may be
         (0: any number), and what to say of it when there are more, or more pages than `most`."""
         for start in range(0, len(items), _BATCH):
@@ -255,22 +255,22 @@ class CrawlState:
                 parts += [left.url, _json(left), gone or ""]
             await self._store.run_on(_REFUSE, (self._run, self._left, self._gone), most, _MOST_LEFT, *parts)
 
-    async def claim(self, place: str, token: str) -> Held | Nothing:
+    async def claim(self, place: str, token: str) -> Held | NoPage:
         """The next page for this place."""
         answer = texts(
             await self._store.run_on(_CLAIM, (self._run, self._queue, self._held), place, token, _HELD_SECONDS)
         )
         match answer[0]:
             case b"page" if not answer[1]:
-                return Nothing()
+                return NoPage()
             case b"page":
-                return Held(Item.model_validate_json(answer[1]), token, int(answer[2]))
+                return Held(CrawlItem.model_validate_json(answer[1]), token, int(answer[2]))
             case b"wait":
-                return Nothing(wait=int(answer[1]) / 1000)
+                return NoPage(wait=int(answer[1]) / 1000)
             case word:
-                return Nothing(over=word == b"over")
+                return NoPage(over=word == b"over")
 
-    async def settle(self, place: str, held: Held, outcome: Outcome) -> int | None:
+    async def settle(self, place: str, held: Held, outcome: PageOutcome) -> int | None:
         """What became of the page: how many in a row did not answer; None: it was another's by now."""
         again = outcome.again is not None
         kind = "again" if again else outcome.kind
@@ -301,14 +301,14 @@ class CrawlState:
         await self._store.command("HSETNX", self._run, f"x:{digest}", url)
         return bytes(await self._store.command("HGET", self._run, f"x:{digest}")).decode()
 
-    async def report(self, *, now: bool = False) -> Progress | None:
+    async def report(self, *, now: bool = False) -> CrawlProgress | None:
         """How far it is; None when it is over, or that was told a moment ago and need not be told `now`."""
         answer = texts(await self._store.run_on(_REPORT, (self._run, self._left), int(now)))
         if not answer:
             return None
         step, found, fetched, unchanged, skipped, failed = map(int, answer[:6])
         counts = Counts(found=found, fetched=fetched, unchanged=unchanged, skipped=skipped, failed=failed)
-        return Progress(step, counts, [Left.model_validate_json(line) for line in answer[6:]])
+        return CrawlProgress(step, counts, [Left.model_validate_json(line) for line in answer[6:]])
 
     async def gone(self) -> list[str]:
         """The documents that are no longer there."""
@@ -367,7 +367,7 @@ class SiteMemory:
         await self._store.command("SET", self._key, json.dumps({"rules": rules, "again": again}), "EX", 90 * 86_400)
 
 
-def _json(model: Item | Left) -> str:
+def _json(model: CrawlItem | Left) -> str:
     return model.to_json().decode()
 
 

@@ -7,19 +7,19 @@ import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from contracts.text import Text
-from tool_executor.adapters.schema_wording import form_worded, not_null, worded
-from tool_executor.domain.declaration import Problem
-from tool_executor.ports import Checker, SchemaBroken
+from tool_executor.adapters.schema_messages import form_worded, not_null, worded
+from tool_executor.domain.declaration import ArgumentProblem
+from tool_executor.ports import SchemaBroken, SchemaChecker
 
 _MOST_PROBLEMS = 20
 _LONGEST_MESSAGE = 300
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-class JsonSchemas:
+class CompiledSchemas:
     """Compiles schemas once; a reference to another document does not compile, so nothing is ever fetched."""
 
-    def compile(self, schema: Mapping[str, Any]) -> Checker:
+    def compile(self, schema: Mapping[str, Any]) -> SchemaChecker:
         """See ports.SchemaCompiler."""
         try:
             # A boolean or an array would compile as well, but no tool is declared with one.
@@ -40,14 +40,14 @@ class _Compiled:
         self._validator = validator
         self._schema = schema
 
-    def problems(self, instance: Any) -> Sequence[Problem]:
+    def problems(self, instance: Any) -> Sequence[ArgumentProblem]:
         """See ports.Checker."""
         if self._validator.is_valid(instance):
             return ()
-        found: list[Problem] = []
+        found: list[ArgumentProblem] = []
         for error in self._validator.iter_errors(instance):
             message = self._worded(error)
-            found += [Problem(field, message) for field in _fields(error)]
+            found += [ArgumentProblem(field, message) for field in _fields(error)]
             if len(found) >= _MOST_PROBLEMS:
                 break
         return found

@@ -5,7 +5,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 
 from tool_executor.domain.limits import Admission, Limits, Quota
-from tool_executor.domain.plans import Caller
+from tool_executor.domain.plans import VerifiedCaller
 
 _MOST_KEYS = 20_000
 
@@ -18,7 +18,7 @@ class LocalRateLimiter:
         self._clock = clock
         self._calls: OrderedDict[tuple[str, str, str], deque[tuple[float, str]]] = OrderedDict()
 
-    async def admit(self, caller: Caller, tool: str, limits: Limits, call_id: str) -> Admission:
+    async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> Admission:
         key = (caller.company, caller.user, tool)
         calls = self._calls.setdefault(key, deque())
         self._calls.move_to_end(key)
@@ -33,7 +33,7 @@ class LocalRateLimiter:
         calls.append((now, call_id))
         return self._look(calls, limits, now, call_id)
 
-    async def remaining(self, caller: Caller, tool: str, limits: Limits) -> Admission:
+    async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> Admission:
         return self._look(self._calls.get((caller.company, caller.user, tool), deque()), limits, self._clock(), "")
 
     @staticmethod

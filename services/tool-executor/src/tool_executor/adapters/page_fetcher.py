@@ -41,7 +41,7 @@ class FetchLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FetchRequest:
     """What is asked for: these media types (none: any), as it was when last read at most, within these limits."""
 
     types: frozenset[str] = TEXT_TYPES
@@ -122,7 +122,7 @@ class PageFetcher:
         """
         async with _in_words(self._limits.seconds):
             for _ in range(_MOST_REDIRECTS + 1):
-                answer = await self._get(address, Wanted(), self._limits)
+                answer = await self._get(address, FetchRequest(), self._limits)
                 if isinstance(answer, Fetched):
                     return answer
                 # Nothing was said of how the page was before, so it cannot be as it was.
@@ -133,13 +133,13 @@ class PageFetcher:
                 en=f"The page redirects more than {_MOST_REDIRECTS} times.",
             )
 
-    async def visit(self, address: SiteUrl, wanted: Wanted) -> Fetched | Moved | NotModified:
+    async def visit(self, address: SiteUrl, wanted: FetchRequest) -> Fetched | Moved | NotModified:
         """One request, which follows no redirect. Raises as `fetch` does."""
         limits = wanted.limits or self._limits
         async with _in_words(limits.seconds):
             return await self._get(address, wanted, limits)
 
-    async def _get(self, address: SiteUrl, wanted: Wanted, limits: FetchLimits) -> Fetched | Moved | NotModified:
+    async def _get(self, address: SiteUrl, wanted: FetchRequest, limits: FetchLimits) -> Fetched | Moved | NotModified:
         local = address.origin == self._demo or (self._any_loopback and address.origin.is_loopback)
         session = self._loopback if self._loopback is not None and local else self._public
         url = URL(str(address), encoded=True)

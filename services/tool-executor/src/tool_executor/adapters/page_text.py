@@ -30,12 +30,12 @@ class ReadableText:
 
 def readable_text(html: str) -> ReadableText:
     """The title and the visible text of a page. What a style or an attribute hides from people is left out."""
-    reader = _Reader()
+    reader = _PageTextTarget()
     read(html, reader)
     return reader.result()
 
 
-class _Reader:
+class _PageTextTarget:
     """The parser's target: lxml calls its methods in the order of the markup, each start with its end."""
 
     def __init__(self) -> None:

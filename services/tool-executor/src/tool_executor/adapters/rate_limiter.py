@@ -6,7 +6,7 @@ their edge, and so does GCRA with a full burst). Members are call ids, so a call
 
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
 from tool_executor.domain.limits import Admission, Limits, Quota
-from tool_executor.domain.plans import Caller
+from tool_executor.domain.plans import VerifiedCaller
 
 _ADMIT = Script("""
 local t = redis.call('TIME')
@@ -49,13 +49,13 @@ class RedisRateLimiter:
     def __init__(self, store: RedisStore) -> None:
         self._store = store
 
-    async def admit(self, caller: Caller, tool: str, limits: Limits, call_id: str) -> Admission:
+    async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> Admission:
         return await self._ask(caller, tool, limits, consume=1, member=call_id)
 
-    async def remaining(self, caller: Caller, tool: str, limits: Limits) -> Admission:
+    async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> Admission:
         return await self._ask(caller, tool, limits, consume=0, member="-")
 
-    async def _ask(self, caller: Caller, tool: str, limits: Limits, *, consume: int, member: str) -> Admission:
+    async def _ask(self, caller: VerifiedCaller, tool: str, limits: Limits, *, consume: int, member: str) -> Admission:
         key = f"tool:limit:{caller.company}:{caller.user}:{tool}"
         pairs = [number for window in limits for number in (window.seconds, window.limit)]
         answer = [int(part) for part in texts(await self._store.run(_ADMIT, key, consume, member, *pairs))]

@@ -9,8 +9,8 @@ from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools_rpc import TOOL_OUTCOME, tool_outcome
 from runtime.errors import NobodyServes, RpcError
 from runtime.rpc import RpcClient
-from tool_executor.domain.declaration import CallContext, Data, Problem, ServiceAway, ToolFailed, ToolRefused
-from tool_executor.domain.plans import Arguments, Caller
+from tool_executor.domain.declaration import ArgumentProblem, CallContext, Data, ServiceAway, ToolFailed, ToolRefused
+from tool_executor.domain.plans import Arguments, VerifiedCaller
 
 _SPARE = 0.25
 """Seconds kept back, so that "nobody serves it" can still be said before the call's own time limit."""
@@ -77,11 +77,11 @@ def _as_tool_error(error: RpcError) -> Exception:
         # Its words are for whoever mends it: they go to the log, and the caller reads that it has failed.
         return error
     if error.code in _REFUSED:
-        return ToolRefused(Problem("", error.message))
+        return ToolRefused(ArgumentProblem("", error.message))
     return ToolFailed(error.code.lower(), error.message)
 
 
-def _on_the_wire(caller: Caller) -> WireCaller:
+def _on_the_wire(caller: VerifiedCaller) -> WireCaller:
     return WireCaller(
         company_id=caller.company,
         user_id=caller.user if is_id(caller.user) else None,

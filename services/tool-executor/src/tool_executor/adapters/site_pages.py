@@ -5,12 +5,12 @@ import asyncio
 from contracts.text import Text
 from tool_executor.adapters.page_fetcher import Fetched, PageFetcher
 from tool_executor.adapters.page_text import ReadableText, readable_text
-from tool_executor.domain.declaration import Problem, ToolFailed, ToolRefused
+from tool_executor.domain.declaration import ArgumentProblem, ToolFailed, ToolRefused
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl, site_of
 from tool_executor.domain.token_budget import cut
 from tool_executor.extraction.charsets import decoded
-from tool_executor.ports import Link, Page
+from tool_executor.ports import Link, ReadablePage
 
 _AT_ONCE = 64 * 1024
 """Bytes that are parsed on the event loop (under 5 ms); more go to a thread."""
@@ -28,14 +28,14 @@ class SitePages:
         self._loopback = loopback
         self._budget = budget
 
-    async def read(self, company: CompanyTools, path: str) -> Page:
+    async def read(self, company: CompanyTools, path: str) -> ReadablePage:
         """See ports.Pages."""
         try:
             site = site_of(company.allowed_domains, company.allowed_paths, self._demo, loopback=self._loopback)
             address = site.page(path)
         except AddressRefused as refused:
             if refused.reason == "bad_path":
-                raise ToolRefused(Problem("path", refused.text)) from refused
+                raise ToolRefused(ArgumentProblem("path", refused.text)) from refused
             raise ToolFailed(refused.reason, refused.text) from refused
         fetched = await self._fetcher.fetch(site, address)
         readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _AT_ONCE else _read(fetched)
@@ -49,7 +49,7 @@ class SitePages:
             )
         text, truncated = cut(readable.text, self._budget)
         links = _links(site, SiteUrl(address.origin, fetched.url.removeprefix(str(address.origin))), readable)
-        return Page(url=fetched.url, title=readable.title, text=text, truncated=truncated, links=links)
+        return ReadablePage(url=fetched.url, title=readable.title, text=text, truncated=truncated, links=links)
 
 
 def _links(site: Site, page: SiteUrl, readable: ReadableText) -> tuple[Link, ...]:

@@ -12,17 +12,17 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import Category, OverTheBus, Tool
+from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
 
 CONDITIONS = (">=", "<=", "==")
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools."""
     message = {"type": "string", "maxLength": 500, "description": "What the user wants to be told"}
     alert_id = {**ID, "description": "The alert's id, as list_alerts shows it"}
     return [
-        Tool(
+        CatalogueTool(
             id="alert.create",
             name="create_alert",
             description=Text(
@@ -49,7 +49,7 @@ def tools() -> list[Tool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "AAPL", "condition": ">=", "price": 450},),
         ),
-        Tool(
+        CatalogueTool(
             id="alert.list",
             name="list_alerts",
             description=Text(
@@ -67,7 +67,7 @@ def tools() -> list[Tool]:
             normaliser=with_normal_symbol,
             examples=({}, {"symbol": "AAPL"}),
         ),
-        Tool(
+        CatalogueTool(
             id="alert.delete",
             name="delete_alert",
             description=Text(es="Borra una alerta del usuario.", en="Deletes one of the user's alerts."),

@@ -15,11 +15,11 @@ from tool_executor.catalogue import (
     trading,
     watchlist,
 )
-from tool_executor.domain.declaration import Tool
+from tool_executor.domain.declaration import CatalogueTool
 from tool_executor.ports import Outside
 
 
-def all_tools(outside: Outside) -> list[Tool]:
+def all_tools(outside: Outside) -> list[CatalogueTool]:
     """The declarations, unchecked: registry.build_registry checks them."""
     return [
         *market.tools(),

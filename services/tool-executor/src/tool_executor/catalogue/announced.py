@@ -15,10 +15,10 @@ from contracts.events.tool import ToolDeclaration, ToolsAnnounced
 from contracts.ids import NOBODY
 from contracts.text import Text
 from contracts.tools_rpc import TOOL_OUTCOME
-from tool_executor.adapters.json_schema import JsonSchemas
+from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
-from tool_executor.domain.declaration import CacheScope, OverTheBus, Tool
-from tool_executor.domain.plans import Caller, CompanyTools, Plan
+from tool_executor.domain.declaration import CacheScope, CatalogueTool, OverTheBus
+from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
 
 _SUBJECT = re.compile(r"rpc\.tool(\.[A-Za-z0-9_-]+){1,8}")
 MOST_TOOLS = 64
@@ -37,7 +37,9 @@ class _Offer:
 class Offers:
     """All tools that there are now: the catalogue's, and what is announced. `clock` counts seconds."""
 
-    def __init__(self, catalogue: Registry, compiler: JsonSchemas, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, catalogue: Registry, compiler: CompiledSchemas, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._catalogue = catalogue
         self._compiler = compiler
         self._clock = clock
@@ -51,7 +53,7 @@ class Offers:
             return entry
         return next((offer.entries[name] for offer in self._of(company) if name in offer.entries), None)
 
-    def offered_to(self, caller: Caller, company: CompanyTools) -> list[Entry]:
+    def offered_to(self, caller: VerifiedCaller, company: CompanyTools) -> list[Entry]:
         """The tools that this caller may call now, the catalogue's first."""
         plan = Plan.FREE if caller.is_visitor else caller.plan
         listed = self._catalogue.offered_to(caller, company)
@@ -125,7 +127,7 @@ class Offers:
                 if where == scope and offer.until > now:
                     yield offer
 
-    def _check_free(self, tool: Tool, key: tuple[str, str], offer: _Offer) -> None:
+    def _check_free(self, tool: CatalogueTool, key: tuple[str, str], offer: _Offer) -> None:
         others = [other for (where, service), other in self._offers.items() if where == key[0] and service != key[1]]
         announced = (entry for other in [offer, *others] for entry in other.entries.values())
         if any(tool.name == entry.tool.name or tool.id == entry.tool.id for entry in [*self._catalogue, *announced]):
@@ -137,13 +139,13 @@ class Offers:
             del self._offers[key]
 
 
-def declared_tool(declared: ToolDeclaration, subject: str, outcomes: str | None = None) -> Tool:
+def declared_tool(declared: ToolDeclaration, subject: str, outcomes: str | None = None) -> CatalogueTool:
     """The declaration as our own are; unchecked. What may be kept is kept for each user alone: whether somebody
     else's data is public is not for a service to say."""
     texts = declared.description
     spoken = texts.get("en") or texts.get("es") or declared.name
     digest = hashlib.sha256(declared.to_json()).digest()
-    return Tool(
+    return CatalogueTool(
         id=declared.id,
         name=declared.name,
         description=Text(es=texts.get("es") or spoken, en=spoken),

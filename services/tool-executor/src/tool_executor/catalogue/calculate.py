@@ -4,9 +4,9 @@ from decimal import Decimal
 
 from contracts.text import Text
 from tool_executor.catalogue.shapes import PRICE, SHARE, above_zero, gives, takes
-from tool_executor.domain.declaration import CallContext, Category, Data, Problem, Tool, ToolRefused
+from tool_executor.domain.declaration import ArgumentProblem, CallContext, CatalogueTool, Category, Data, ToolRefused
 from tool_executor.domain.plans import Arguments
-from tool_executor.domain.sizing import SizingError, decimal_of, position_size, risk_reward
+from tool_executor.domain.position_size import SizingError, decimal_of, position_size, risk_reward
 
 
 async def calculate_position_size(arguments: Arguments, context: CallContext) -> Data:
@@ -53,12 +53,12 @@ async def calculate_risk_reward(arguments: Arguments, context: CallContext) -> D
     }
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools."""
     side = {"enum": ["long", "short"]}
     amount = {"type": "number", "minimum": 0}
     return [
-        Tool(
+        CatalogueTool(
             id="calculate.position_size",
             name="calculate_position_size",
             description=Text(
@@ -96,7 +96,7 @@ def tools() -> list[Tool]:
             handler=calculate_position_size,
             examples=({"capital": 10_000, "entry_price": 150, "stop_loss_price": 145, "risk_percent": 0.02},),
         ),
-        Tool(
+        CatalogueTool(
             id="calculate.risk_reward",
             name="calculate_risk_reward",
             description=Text(
@@ -125,7 +125,7 @@ def tools() -> list[Tool]:
 
 
 def _refused(error: SizingError) -> ToolRefused:
-    return ToolRefused(Problem(error.field, error.text))
+    return ToolRefused(ArgumentProblem(error.field, error.text))
 
 
 def _number(value: Decimal) -> int | float:

@@ -4,7 +4,7 @@ from functools import cache
 
 from contracts.text import Text
 from tool_executor.catalogue.shapes import TEXT, gives, list_of, one_of, takes
-from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Tool, ToolFailed
+from tool_executor.domain.declaration import CacheScope, CallContext, CatalogueTool, Category, Data, ToolFailed
 from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConcept
 from tool_executor.domain.plans import Arguments
 
@@ -28,11 +28,11 @@ def with_plain_spacing(arguments: Arguments) -> Arguments:
     return {**arguments, "concept": " ".join(arguments["concept"].casefold().split())}
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools. Reads the glossary, so that a mistake in it stops the service instead of a call."""
     glossary()
     return [
-        Tool(
+        CatalogueTool(
             id="education.explain_concept",
             name="explain_concept",
             description=Text(

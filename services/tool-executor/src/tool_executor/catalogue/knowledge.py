@@ -2,16 +2,16 @@
 
 from contracts.text import Text
 from tool_executor.catalogue.shapes import NUMBER, TEXT, gives, list_of, takes, whole, words
-from tool_executor.domain.declaration import Category, OverTheBus, Tool
+from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools."""
     passage = gives(
         {"id": TEXT, "title": {"type": "string"}, "text": {"type": "string"}, "score": NUMBER, "read_at": TEXT}
     )
     return [
-        Tool(
+        CatalogueTool(
             id="knowledge.search",
             name="search_knowledge",
             description=Text(

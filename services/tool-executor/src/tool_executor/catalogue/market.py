@@ -18,7 +18,7 @@ from tool_executor.catalogue.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Schema, Tool
+from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus, Schema
 from tool_executor.domain.plans import Arguments
 
 TIMEFRAMES = ("1m", "5m", "15m", "1h", "4h", "1d", "1w")
@@ -54,7 +54,9 @@ _SNAPSHOT = sourced(
     }
 )
 _EVENTS = sourced({**_FUNDAMENTALS, "next_earnings_date": _DATE, "next_dividend_date": _DATE})
-OF_MARKET = partial(Tool, category=Category.MARKET, cache=CacheScope.PUBLIC, texts_differ=True, handler=OverTheBus())
+OF_MARKET = partial(
+    CatalogueTool, category=Category.MARKET, cache=CacheScope.PUBLIC, texts_differ=True, handler=OverTheBus()
+)
 """A tool of the category: the market-adapter answers it, the same for everybody who reads the same language."""
 
 
@@ -68,7 +70,7 @@ def with_indicators_once(arguments: Arguments) -> Arguments:
     return {**with_normal_symbol(arguments), "indicators": asked}
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools about symbols and bars; watchlists, which change, are in watchlist.py."""
     return [
         OF_MARKET(

@@ -5,10 +5,10 @@ from typing import Any
 from contracts.text import Text
 from contracts.tools_rpc import MEMORY_OUTCOME
 from tool_executor.catalogue.shapes import ID, NUMBER, TEXT, gives, list_of, sourced, takes, whole, words
-from tool_executor.domain.declaration import Category, OverTheBus, Tool
+from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools."""
     fact = gives({"id": TEXT, "fact": TEXT})
     undo = gives({"tool": TEXT, "arguments": {"type": "object"}})
@@ -24,7 +24,7 @@ def tools() -> list[Tool]:
     }
     passage = gives({"text": {"type": "string"}, "time": TEXT, "conversation_id": TEXT, "score": NUMBER})
     return [
-        Tool(
+        CatalogueTool(
             id="memory.search",
             name="search_memory",
             description=Text(
@@ -47,7 +47,7 @@ def tools() -> list[Tool]:
             handler=OverTheBus(),
             examples=({"query": "stop loss"}, {"query": "qué bróker uso", "limit": 3}),
         ),
-        Tool(
+        CatalogueTool(
             id="memory.remember",
             name="remember",
             description=Text(
@@ -64,7 +64,7 @@ def tools() -> list[Tool]:
             **changing,
             examples=({"fact": "I am vegan"},),
         ),
-        Tool(
+        CatalogueTool(
             id="memory.forget",
             name="forget",
             description=Text(
@@ -79,7 +79,7 @@ def tools() -> list[Tool]:
             **changing,
             examples=({"what": "vegan"},),
         ),
-        Tool(
+        CatalogueTool(
             id="memory.update",
             name="update_memory",
             description=Text(

@@ -14,12 +14,12 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Tool
+from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
 
 PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools. A prediction that is not kept yet is made on the spot, which takes a second or so."""
     prediction_id = {
         **TEXT,
@@ -27,7 +27,7 @@ def tools() -> list[Tool]:
         "description": "A prediction_id of get_ml_signals; without it, the newest prediction of the symbol",
     }
     return [
-        Tool(
+        CatalogueTool(
             id="ml.get_prediction",
             name="get_ml_signals",
             description=Text(
@@ -58,7 +58,7 @@ def tools() -> list[Tool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "MSFT"},),
         ),
-        Tool(
+        CatalogueTool(
             id="ml.get_features",
             name="get_ml_features",
             description=Text(

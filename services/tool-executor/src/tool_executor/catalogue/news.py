@@ -12,17 +12,17 @@ from tool_executor.catalogue.shapes import (
     whole,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Tool
+from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
 
 _SCORE = {"type": "number", "minimum": -1, "maximum": 1}
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools."""
     sentiment = gives({"label": TEXT, "score": _SCORE, "method": TEXT})
     item = gives({"title": TEXT, "time": TEXT, "source": TEXT, "sentiment": sentiment})
     return [
-        Tool(
+        CatalogueTool(
             id="news.get_news",
             name="get_news",
             description=Text(
@@ -43,7 +43,7 @@ def tools() -> list[Tool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "AAPL", "limit": 3},),
         ),
-        Tool(
+        CatalogueTool(
             id="news.get_sentiment",
             name="get_sentiment",
             description=Text(

@@ -14,12 +14,12 @@ from tool_executor.catalogue.shapes import (
     whole,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CacheScope, Category, OverTheBus, Tool
+from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
 
 SIDES = ("buy", "sell")
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools."""
     position = gives(
         {
@@ -41,7 +41,7 @@ def tools() -> list[Tool]:
         }
     )
     return [
-        Tool(
+        CatalogueTool(
             id="portfolio.get_positions",
             name="get_portfolio",
             description=Text(
@@ -62,7 +62,7 @@ def tools() -> list[Tool]:
             handler=OverTheBus(),
             examples=({},),
         ),
-        Tool(
+        CatalogueTool(
             id="portfolio.get_history",
             name="get_trade_history",
             description=Text(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from contracts.events.tool import QuotaView
 from tool_executor.catalogue.registry import Entry
-from tool_executor.domain.plans import Caller
+from tool_executor.domain.plans import VerifiedCaller
 from tool_executor.ports import RateLimiter, StoreAway
 
 Quotas = dict[str, dict[str, QuotaView]]
@@ -18,7 +18,7 @@ class QuotaReader:
     def __init__(self, limiter: RateLimiter) -> None:
         self._limiter = limiter
 
-    async def read(self, caller: Caller, entries: Sequence[Entry]) -> Quotas:
+    async def read(self, caller: VerifiedCaller, entries: Sequence[Entry]) -> Quotas:
         """The quota of each tool in each of its windows; empty when the store is away."""
         try:
             # All at once: the store sends them as one batch.
@@ -27,7 +27,7 @@ class QuotaReader:
             return {}
         return dict(zip((entry.tool.name for entry in entries), views, strict=True))
 
-    async def _of(self, caller: Caller, entry: Entry) -> dict[str, QuotaView]:
+    async def _of(self, caller: VerifiedCaller, entry: Entry) -> dict[str, QuotaView]:
         admission = await self._limiter.remaining(caller, entry.tool.name, entry.limits)
         return {
             quota.window.name: QuotaView(limit=quota.window.limit, remaining=quota.remaining, reset_at=quota.reset_at)

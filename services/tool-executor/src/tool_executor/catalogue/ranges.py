@@ -17,7 +17,7 @@ from tool_executor.catalogue.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
-from tool_executor.domain.declaration import Schema, Tool
+from tool_executor.domain.declaration import CatalogueTool, Schema
 
 RULES = ("sma_cross", "momentum", "rsi_reversion", "buy_and_hold")
 _START: Schema = {"type": "string", "pattern": DAY, "description": "First day, e.g. 2012-03-01; default: a year ago"}
@@ -27,7 +27,7 @@ _STRETCH = {"start": _START, "end": _END, "period": _PERIOD}
 _FIGURE = gives({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools about stretches of time."""
     return [
         OF_MARKET(

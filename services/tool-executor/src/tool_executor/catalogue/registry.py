@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.ids import is_id
-from tool_executor.adapters.json_schema import JsonSchemas
-from tool_executor.domain.declaration import Category, OverTheBus, Tool
+from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
 from tool_executor.domain.limits import Limits, limits_of
 from tool_executor.domain.nulls import taking_null
-from tool_executor.domain.plans import Caller, CompanyTools, Plan, plan_named
-from tool_executor.ports import Checker, SchemaBroken
+from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller, plan_named
+from tool_executor.ports import SchemaBroken, SchemaChecker
 
 LONGEST_DESCRIPTION = 1024
 """Characters that OpenAI-compatible models take: with a longer one they refuse every request that lists the tool."""
@@ -24,16 +24,16 @@ class CatalogueError(Exception):
 class Entry:
     """A tool that passed every check, with what was compiled of it."""
 
-    tool: Tool
+    tool: CatalogueTool
     plan: Plan
     category: Category
     limits: Limits
     parameters: dict[str, Any]
     """The input schema as callers are shown it."""
-    input: Checker
-    output: Checker
+    input: SchemaChecker
+    output: SchemaChecker
 
-    def visible_to(self, caller: Caller, company: CompanyTools) -> bool:
+    def visible_to(self, caller: VerifiedCaller, company: CompanyTools) -> bool:
         """Whether the tool exists for this caller, whatever the plan says."""
         rule, switched = self.tool.offered, company.switched(self.category.value, caller)
         if switched is False or (rule is not None and not rule(company)):
@@ -42,7 +42,7 @@ class Entry:
             return True
         return self.plan is Plan.FREE and (switched is True or self.tool.name in company.enabled_tools)
 
-    def needs_settings(self, caller: Caller) -> bool:
+    def needs_settings(self, caller: VerifiedCaller) -> bool:
         """Whether nobody has the tool without the company's settings saying so."""
         return caller.is_visitor or self.tool.offered is not None
 
@@ -71,13 +71,13 @@ class Registry:
         """The tools that a plan includes."""
         return [entry for entry in self if entry.plan <= plan]
 
-    def offered_to(self, caller: Caller, company: CompanyTools) -> list[Entry]:
+    def offered_to(self, caller: VerifiedCaller, company: CompanyTools) -> list[Entry]:
         """The tools that this caller may call now; a visitor's plan is free."""
         plan = Plan.FREE if caller.is_visitor else caller.plan
         return [entry for entry in self.for_plan(plan) if entry.visible_to(caller, company)]
 
 
-def build_registry(tools: Iterable[Tool], compiler: JsonSchemas) -> Registry:
+def build_registry(tools: Iterable[CatalogueTool], compiler: CompiledSchemas) -> Registry:
     """Checks every declaration.
 
     Raises:
@@ -97,7 +97,7 @@ def build_registry(tools: Iterable[Tool], compiler: JsonSchemas) -> Registry:
     return Registry(entries)
 
 
-def check(tool: Tool, compiler: JsonSchemas) -> Entry:
+def check(tool: CatalogueTool, compiler: CompiledSchemas) -> Entry:
     """One declaration, checked and compiled. Raises CatalogueError."""
     if not is_id(tool.name):
         raise CatalogueError(f"tool {tool.id}: the name {tool.name!r} is not 1 to 64 of A-Z a-z 0-9 _ -")
@@ -130,7 +130,7 @@ def check(tool: Tool, compiler: JsonSchemas) -> Entry:
     )
 
 
-def _compiled(tool: Tool, which: str, schema: Mapping[str, Any], compiler: JsonSchemas) -> Checker:
+def _compiled(tool: CatalogueTool, which: str, schema: Mapping[str, Any], compiler: CompiledSchemas) -> SchemaChecker:
     try:
         return compiler.compile(schema)
     except SchemaBroken as broken:

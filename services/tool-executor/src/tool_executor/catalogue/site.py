@@ -2,7 +2,15 @@
 
 from contracts.text import Text
 from tool_executor.catalogue.shapes import TEXT, gives, takes
-from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, Problem, Tool, ToolFailed
+from tool_executor.domain.declaration import (
+    ArgumentProblem,
+    CacheScope,
+    CallContext,
+    CatalogueTool,
+    Category,
+    Data,
+    ToolFailed,
+)
 from tool_executor.domain.plans import Arguments, CompanyTools
 from tool_executor.domain.site_address import AddressRefused, canonical_path
 from tool_executor.ports import Pages
@@ -13,12 +21,12 @@ def site_is_open(company: CompanyTools) -> bool:
     return company.fetch_page_enabled and bool(company.allowed_domains)
 
 
-def path_problems(arguments: Arguments) -> list[Problem]:
+def path_problems(arguments: Arguments) -> list[ArgumentProblem]:
     """Whether the path is one at all; whether the company allows it is another question."""
     try:
         canonical_path(arguments["path"])
     except AddressRefused as refused:
-        return [Problem("path", refused.text)]
+        return [ArgumentProblem("path", refused.text)]
     return []
 
 
@@ -27,7 +35,7 @@ def with_canonical_path(arguments: Arguments) -> Arguments:
     return {"path": canonical_path(arguments["path"])}
 
 
-def tools(pages: Pages) -> list[Tool]:
+def tools(pages: Pages) -> list[CatalogueTool]:
     """The category's tools."""
 
     async def fetch_page(arguments: Arguments, context: CallContext) -> Data:
@@ -46,7 +54,7 @@ def tools(pages: Pages) -> list[Tool]:
     about = "Path on the company's site, preparation with /, e.g. /pricing"
     path = {**TEXT, "maxLength": 2048, "description": about}
     return [
-        Tool(
+        CatalogueTool(
             id="site.fetch_page",
             name="fetch_page",
             description=Text(

@@ -17,7 +17,7 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import Category, OverTheBus, Problem, Tool
+from tool_executor.domain.declaration import ArgumentProblem, CatalogueTool, Category, OverTheBus
 from tool_executor.domain.plans import Arguments
 
 PRICES_OF: Mapping[str, frozenset[str]] = {
@@ -29,25 +29,27 @@ PRICES_OF: Mapping[str, frozenset[str]] = {
 """The prices that each type of order needs; any other is refused, for somebody meant something by it."""
 
 
-def price_problems(arguments: Arguments) -> Sequence[Problem]:
+def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
     """Prices that are missing, or that the order would ignore."""
     kind = arguments["order_type"]
-    problems: list[Problem] = []
+    problems: list[ArgumentProblem] = []
     for name in ("limit_price", "stop_price"):
         needed, given = name in PRICES_OF[kind], name in arguments
         if needed and not given:
-            problems.append(Problem(name, Text(es=f"una orden {kind} lo necesita", en=f"a {kind} order needs it")))
+            problems.append(
+                ArgumentProblem(name, Text(es=f"una orden {kind} lo necesita", en=f"a {kind} order needs it"))
+            )
         elif given and not needed:
             text = Text(es=f"una orden {kind} no lo tiene: quítalo", en=f"a {kind} order has none: leave it out")
-            problems.append(Problem(name, text))
+            problems.append(ArgumentProblem(name, text))
     return problems
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """The category's tools."""
     order_id = {**ID, "description": "The order's id, as get_pending_orders shows it"}
     return [
-        Tool(
+        CatalogueTool(
             id="trading.create_paper_order",
             name="create_paper_order",
             description=Text(
@@ -92,7 +94,7 @@ def tools() -> list[Tool]:
                 {"symbol": "MSFT", "side": "sell", "quantity": 5, "order_type": "limit", "limit_price": 29.5},
             ),
         ),
-        Tool(
+        CatalogueTool(
             id="trading.cancel_paper_order",
             name="cancel_paper_order",
             description=Text(
@@ -113,7 +115,7 @@ def tools() -> list[Tool]:
             reconcile=OverTheBus(),
             examples=({"order_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
         ),
-        Tool(
+        CatalogueTool(
             id="trading.get_pending_orders",
             name="get_pending_orders",
             description=Text(

@@ -2,14 +2,14 @@
 
 from contracts.text import Text
 from tool_executor.catalogue.shapes import SYMBOL, TEXT, list_of, sourced, takes, with_normal_symbol
-from tool_executor.domain.declaration import Category, OverTheBus, Tool
+from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
 
 
-def tools() -> list[Tool]:
+def tools() -> list[CatalogueTool]:
     """Looking, adding, removing; each gives the list as it is then."""
     symbols = sourced({"symbols": list_of(TEXT)})
     return [
-        Tool(
+        CatalogueTool(
             id="watchlist.get",
             name="get_watchlist",
             description=Text(es="Símbolos que sigue el usuario.", en="The symbols that the user follows."),
@@ -22,7 +22,7 @@ def tools() -> list[Tool]:
             handler=OverTheBus(),
             examples=({},),
         ),
-        Tool(
+        CatalogueTool(
             id="watchlist.add",
             name="add_to_watchlist",
             description=Text(
@@ -41,7 +41,7 @@ def tools() -> list[Tool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM"},),
         ),
-        Tool(
+        CatalogueTool(
             id="watchlist.remove",
             name="remove_from_watchlist",
             description=Text(

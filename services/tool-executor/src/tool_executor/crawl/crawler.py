@@ -19,9 +19,9 @@ from tool_executor.adapters.crawl_state import CrawlState, Held, HostSlots, Site
 from tool_executor.adapters.metrics import count_page, count_run
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.facts import KnowledgeFacts
-from tool_executor.crawl.outcomes import Item, Outcome
-from tool_executor.crawl.pages import Document, PageReader, Read
-from tool_executor.crawl.plan import Plan, address_in, site_in
+from tool_executor.crawl.outcomes import CrawlItem, PageOutcome
+from tool_executor.crawl.pages import PageReader, PageReading, ReadDocument
+from tool_executor.crawl.plan import CrawlPlan, address_in, site_in
 from tool_executor.crawl.preparation import Preparation, RunFailed
 from tool_executor.crawl.words import said
 from tool_executor.domain.site_address import Site
@@ -79,13 +79,13 @@ class Crawler:
             if word == "new":
                 plan = await self._prepare(state, asked, settings)
             else:
-                plan = Plan.model_validate_json(kept)
+                plan = CrawlPlan.model_validate_json(kept)
             return await self._slice(state, asked, plan, place)
         except RunFailed as failed:
             await self._end(state, asked, None, problem=str(failed))
             return Done()
 
-    async def _prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> Plan:
+    async def _prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> CrawlPlan:
         await self._tell(state, asked, now=True)
         plan = await self._preparation.prepare(state, asked, settings)
         await self._preparation.fill(state, plan)
@@ -94,7 +94,7 @@ class Crawler:
             await self._facts.place(asked, number)
         return plan
 
-    async def _slice(self, state: CrawlState, asked: RefreshRequested, plan: Plan, place: str) -> Done | Later:
+    async def _slice(self, state: CrawlState, asked: RefreshRequested, plan: CrawlPlan, place: str) -> Done | Later:
         site, ends = site_in(plan), time.monotonic() + SLICE
         reader = PageReader(self._preparation.fetcher, self._extraction, plan, site)
         while time.monotonic() < ends:
@@ -117,25 +117,25 @@ class Crawler:
         return Later(_BETWEEN)
 
     async def _one(
-        self, state: CrawlState, plan: Plan, site: Site, reader: PageReader, place: str, held: Held
+        self, state: CrawlState, plan: CrawlPlan, site: Site, reader: PageReader, place: str, held: Held
     ) -> int | None:
         """Reads one page; how many pages in a row have not been answered, or None: the place is another's by now."""
         item = held.item
         if held.takes > _MOST_TAKES:
-            return await state.settle(place, held, Outcome("failed", "crashed", said("crashed")))
+            return await state.settle(place, held, PageOutcome("failed", "crashed", said("crashed")))
         origin = address_in(Site(site.origins), item.url).origin
         robots = await self._preparation.robots(state, origin)
         interval = self._preparation.interval(origin, robots)
         took, wait = await self._slots.take(f"{origin.host}:{origin.port}", interval, _LONGEST_TURN)
         if not took:
-            return await state.settle(place, held, Outcome("failed", again=wait))
+            return await state.settle(place, held, PageOutcome("failed", again=wait))
         await asyncio.sleep(wait)
         try:
             read = await reader.read(item)
         except Exception:
             # A fault of ours with one page must not hold up the others.
             log.exception("crawl.page_failed", company=plan.company_id, url=item.url)
-            read = Read(Outcome("failed", "crashed", said("crashed"), look_again=True))
+            read = PageReading(PageOutcome("failed", "crashed", said("crashed"), look_again=True))
         outcome = await self._told(state, plan, item, read)
         await self._preparation.add(state, plan, site, outcome.found)
         await state.refuse(((left, None) for left in outcome.refused), plan.max_pages)
@@ -143,7 +143,7 @@ class Crawler:
             count_page(outcome.kind, outcome.reason)
         return await state.settle(place, held, outcome)
 
-    async def _told(self, state: CrawlState, plan: Plan, item: Item, read: Read) -> Outcome:
+    async def _told(self, state: CrawlState, plan: CrawlPlan, item: CrawlItem, read: PageReading) -> PageOutcome:
         """Publishes what a page says, before it counts as read."""
         document = read.document
         if document is None:
@@ -155,13 +155,13 @@ class Crawler:
             first = await state.first_with(document.page.hash, document.url)
             if first != document.url:
                 duplicate = said("duplicate", other=first)
-                return Outcome(
+                return PageOutcome(
                     "skipped", "duplicate", duplicate, found=read.outcome.found, refused=read.outcome.refused
                 )
         await self._facts.upserted(_upserted(plan, document, same=read.outcome.kind == "unchanged"))
         return read.outcome
 
-    async def _finish(self, state: CrawlState, asked: RefreshRequested, plan: Plan) -> None:
+    async def _finish(self, state: CrawlState, asked: RefreshRequested, plan: CrawlPlan) -> None:
         progress = await state.report(now=True)
         if progress is None:
             return
@@ -178,7 +178,7 @@ class Crawler:
         self,
         state: CrawlState,
         asked: RefreshRequested,
-        plan: Plan | None,
+        plan: CrawlPlan | None,
         *,
         gone: list[str] | None = None,
         problem: str | None = None,
@@ -229,7 +229,7 @@ class Crawler:
             )
 
 
-def _upserted(plan: Plan, document: Document, *, same: bool) -> DocumentUpserted:
+def _upserted(plan: CrawlPlan, document: ReadDocument, *, same: bool) -> DocumentUpserted:
     page = document.page
     return DocumentUpserted(
         company_id=plan.company_id,
@@ -248,7 +248,7 @@ def _upserted(plan: Plan, document: Document, *, same: bool) -> DocumentUpserted
     )
 
 
-def _again(plan: Plan, item: Item, name: str, digest: str, etag: str | None) -> DocumentUpserted:
+def _again(plan: CrawlPlan, item: CrawlItem, name: str, digest: str, etag: str | None) -> DocumentUpserted:
     return DocumentUpserted(
         company_id=plan.company_id,
         document_id=name,

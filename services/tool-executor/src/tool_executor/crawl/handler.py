@@ -7,7 +7,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.knowledge import FileReceived, RefreshRequested
 from runtime.companies import CompanyCache
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
-from runtime.pulling import Delivery
+from runtime.pull_worker import Delivery
 from tool_executor.crawl.crawler import Crawler
 from tool_executor.crawl.uploads import Uploads
 from tool_executor.ports import StoreAway
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 class RunHandler:
-    """Places at runs. See runtime.pulling: what it raises brings the message again."""
+    """Places at runs. See runtime.pull_worker: what it raises brings the message again."""
 
     def __init__(self, crawler: Crawler, companies: CompanyCache) -> None:
         self._crawler = crawler

@@ -21,14 +21,14 @@ _HEX = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{2
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedLink:
     """An address of the site that is not read, with the reason."""
 
     url: str
     reason: str
 
 
-def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | Refused | None:
+def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | RefusedLink | None:
     """Where a link leads; None: nowhere on the site, to no document, or to nothing that is an address."""
     address = address.strip().partition("#")[0].replace(" ", "%20")
     if not address or len(address) > _LONGEST or _OTHER_SCHEMES.match(address):
@@ -36,7 +36,11 @@ def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | Refused | No
     try:
         found = site.redirected(page, address)
     except AddressRefused as refused:
-        return Refused(f"{page.origin}{address}"[:_LONGEST], "denied") if refused.reason == "path_not_allowed" else None
+        return (
+            RefusedLink(f"{page.origin}{address}"[:_LONGEST], "denied")
+            if refused.reason == "path_not_allowed"
+            else None
+        )
     path, _, query = found.target.partition("?")
     path = _SESSION.sub("", path)
     if _OTHER_FILES.search(path):

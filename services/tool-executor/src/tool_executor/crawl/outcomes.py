@@ -13,7 +13,7 @@ TRIES = 3
 """Of a page whose site does not answer, or says that it is busy."""
 
 
-class Item(Wire):
+class CrawlItem(Wire):
     """A page that a run is to read. `sure`: its site names it, or memory knows it; links alone may have no end.
     `links_only`: the site begins here, and yet its rules leave the page itself out."""
 
@@ -30,7 +30,7 @@ Kind = Literal["fetched", "unchanged", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PageOutcome:
     """`gone`: the document that is no longer there. `again`: seconds after which the page is tried once more.
 
     `look_again`: it is no document, and may be one next time, or lead to one.
@@ -44,5 +44,5 @@ class Outcome:
     again: float | None = None
     look_again: bool = False
     away: bool = False
-    found: list[Item] = field(default_factory=list[Item])
+    found: list[CrawlItem] = field(default_factory=list[CrawlItem])
     refused: list[Left] = field(default_factory=list[Left])

@@ -10,14 +10,14 @@ from tool_executor.adapters.page_fetcher import (
     BadStatus,
     Fetched,
     FetchLimits,
+    FetchRequest,
     Moved,
     NotModified,
     PageFetcher,
-    Wanted,
 )
-from tool_executor.crawl.links import Refused, goes_round, target_of
-from tool_executor.crawl.outcomes import TRIES, Item, Outcome
-from tool_executor.crawl.plan import Plan, address_in
+from tool_executor.crawl.links import RefusedLink, goes_round, target_of
+from tool_executor.crawl.outcomes import TRIES, CrawlItem, PageOutcome
+from tool_executor.crawl.plan import CrawlPlan, address_in
 from tool_executor.crawl.words import said
 from tool_executor.domain.declaration import ToolFailed
 from tool_executor.domain.site_address import AddressRefused, Site, SiteUrl
@@ -38,7 +38,7 @@ _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ReadDocument:
     """A page that is to be known."""
 
     id: str
@@ -50,102 +50,108 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class PageReading:
     """What became of a page, and what it said where that is to be known. `same`: what memory knows still holds."""
 
-    outcome: Outcome
-    document: Document | None = None
+    outcome: PageOutcome
+    document: ReadDocument | None = None
     same: bool = False
 
 
 class PageReader:
     """Reads pages of one run."""
 
-    def __init__(self, fetcher: PageFetcher, extraction: Extraction, plan: Plan, site: Site) -> None:
+    def __init__(self, fetcher: PageFetcher, extraction: Extraction, plan: CrawlPlan, site: Site) -> None:
         self._fetcher = fetcher
         self._extraction = extraction
         self._plan = plan
         self._site = site
 
-    async def read(self, item: Item) -> Read:
+    async def read(self, item: CrawlItem) -> PageReading:
         """Fetches and takes out one page. Raises nothing that a site can cause."""
         known = item.known
         try:
             # Of a page that is read for its links alone the rules say that it may not be read.
             address = address_in(Site(self._site.origins) if item.links_only else self._site, item.url)
-            wanted = Wanted(TYPES, known.etag if known else None, known.last_modified if known else None, limits=LIMITS)
+            wanted = FetchRequest(
+                TYPES, known.etag if known else None, known.last_modified if known else None, limits=LIMITS
+            )
             answer = await self._fetcher.visit(address, wanted)
         except AddressRefused:
-            return Read(Outcome("skipped", "denied", said("denied"), gone=known.document_id if known else None))
+            return PageReading(
+                PageOutcome("skipped", "denied", said("denied"), gone=known.document_id if known else None)
+            )
         except ToolFailed as failed:
-            return Read(self._not_fetched(item, failed))
+            return PageReading(self._not_fetched(item, failed))
         if isinstance(answer, NotModified):
-            return Read(Outcome("unchanged"), same=True)
+            return PageReading(PageOutcome("unchanged"), same=True)
         if isinstance(answer, Moved):
-            return Read(self._moved(item, address, answer.location))
+            return PageReading(self._moved(item, address, answer.location))
         return await self._taken_out(item, address, answer)
 
-    def _not_fetched(self, item: Item, failed: ToolFailed) -> Outcome:
+    def _not_fetched(self, item: CrawlItem, failed: ToolFailed) -> PageOutcome:
         message = failed.message.en if not isinstance(failed.message, str) else failed.message
         match failed.reason:
             case "page_not_found":
                 if item.known is not None:
-                    return Outcome("skipped", "gone", said("gone"), gone=item.known.document_id)
-                return Outcome("failed", "page_not_found", message)
+                    return PageOutcome("skipped", "gone", said("gone"), gone=item.known.document_id)
+                return PageOutcome("failed", "page_not_found", message)
             case "not_text":
-                return Outcome("skipped", "not_text", said("not_text"))
+                return PageOutcome("skipped", "not_text", said("not_text"))
             case "unreachable" | "too_slow":
                 return self._tried(item, failed.reason, message, None)
             case "bad_status" if isinstance(failed, BadStatus) and failed.status in _BUSY:
                 return self._tried(item, failed.reason, message, failed.retry_after)
             case reason:
-                return Outcome("failed", reason, message, look_again=True)
+                return PageOutcome("failed", reason, message, look_again=True)
 
-    def _tried(self, item: Item, reason: str, message: str, retry_after: float | None) -> Outcome:
+    def _tried(self, item: CrawlItem, reason: str, message: str, retry_after: float | None) -> PageOutcome:
         pause = None
         if item.tries + 1 < TRIES:
             pause = min(max(_PAUSES[min(item.tries, 1)], retry_after or 0.0), _LONGEST_PAUSE)
-        return Outcome("failed", reason, message, again=pause, look_again=True, away=True)
+        return PageOutcome("failed", reason, message, again=pause, look_again=True, away=True)
 
-    def _moved(self, item: Item, address: SiteUrl, location: str) -> Outcome:
+    def _moved(self, item: CrawlItem, address: SiteUrl, location: str) -> PageOutcome:
         gone = item.known.document_id if item.known else None
         try:
             target = self._site.redirected(address, location)
         except AddressRefused:
-            return Outcome("skipped", "leaves_the_site", said("leaves_the_site"), gone=gone)
+            return PageOutcome("skipped", "leaves_the_site", said("leaves_the_site"), gone=gone)
         url = str(target)
         if url == item.url or url in item.via:
-            return Outcome("failed", "redirect_loop", said("redirect_loop"))
+            return PageOutcome("failed", "redirect_loop", said("redirect_loop"))
         if len(item.via) >= _MOST_REDIRECTS:
-            return Outcome("failed", "too_many_redirects", said("too_many_redirects", most=_MOST_REDIRECTS))
-        found = Item(url=url, depth=item.depth, sure=item.sure, via=[*item.via, item.url])
-        return Outcome(
+            return PageOutcome("failed", "too_many_redirects", said("too_many_redirects", most=_MOST_REDIRECTS))
+        found = CrawlItem(url=url, depth=item.depth, sure=item.sure, via=[*item.via, item.url])
+        return PageOutcome(
             "skipped", "redirected", said("redirected", other=url), gone=gone, look_again=True, found=[found]
         )
 
-    async def _taken_out(self, item: Item, address: SiteUrl, answer: Fetched) -> Read:
+    async def _taken_out(self, item: CrawlItem, address: SiteUrl, answer: Fetched) -> PageReading:
         gone = item.known.document_id if item.known else None
         name = address.target.partition("?")[0]
         try:
             page = await self._extraction.extract(answer.body, answer.content_type, answer.charset, name)
         except Unreadable as unreadable:
-            return Read(Outcome("failed", unreadable.reason, unreadable.text.en, look_again=True))
+            return PageReading(PageOutcome("failed", unreadable.reason, unreadable.text.en, look_again=True))
         found, refused = await asyncio.to_thread(self._leads_to, item, address, page, "nofollow" in answer.robots)
         if item.links_only:
-            return Read(_left(item, "denied", found, refused))
+            return PageReading(_left(item, "denied", found, refused))
         if page.noindex or "noindex" in answer.robots or answer.robots == "none":
-            return Read(_left(item, "noindex", found, refused, gone=gone))
+            return PageReading(_left(item, "noindex", found, refused, gone=gone))
         other = self._canonical(address, page)
         if other is not None:
-            item_there = Item(url=str(other), depth=item.depth, sure=item.sure, via=item.via)
+            item_there = CrawlItem(url=str(other), depth=item.depth, sure=item.sure, via=item.via)
             outcome = _left(item, "canonical", [item_there, *found], refused, gone=gone, other=str(other))
-            return Read(outcome)
+            return PageReading(outcome)
         if not page.blocks:
-            return Read(Outcome("failed", "no_text", said("no_text"), look_again=True, found=found, refused=refused))
+            return PageReading(
+                PageOutcome("failed", "no_text", said("no_text"), look_again=True, found=found, refused=refused)
+            )
         if not page.title:
             page.title = name
         same = item.known is not None and item.known.hash == page.hash
-        document = Document(
+        document = ReadDocument(
             id=item.known.document_id if item.known else document_id(self._plan.company_id, "site", str(address)),
             url=str(address),
             page=page,
@@ -153,7 +159,7 @@ class PageReader:
             etag=(answer.etag or "")[:500] or None,
             last_modified=(answer.last_modified or "")[:100] or None,
         )
-        return Read(Outcome("unchanged" if same else "fetched", found=found, refused=refused), document)
+        return PageReading(PageOutcome("unchanged" if same else "fetched", found=found, refused=refused), document)
 
     def _canonical(self, address: SiteUrl, page: Extracted) -> SiteUrl | None:
         """Another page of the site that this one says it is. That all pages are the first one is a slip, not a word."""
@@ -164,24 +170,26 @@ class PageReader:
             return None
         return target
 
-    def _leads_to(self, item: Item, address: SiteUrl, page: Extracted, nofollow: bool) -> tuple[list[Item], list[Left]]:
+    def _leads_to(
+        self, item: CrawlItem, address: SiteUrl, page: Extracted, nofollow: bool
+    ) -> tuple[list[CrawlItem], list[Left]]:
         if self._plan.only or page.nofollow or nofollow or item.depth >= _DEEPEST:
             return [], []
-        found: dict[str, Item] = {}
+        found: dict[str, CrawlItem] = {}
         refused: dict[str, Left] = {}
         for link in page.links:
             target = target_of(self._site, address, link)
-            if isinstance(target, Refused):
+            if isinstance(target, RefusedLink):
                 refused[target.url] = Left(url=target.url, outcome="skipped", reason="denied", message=said("denied"))
             elif target is not None and goes_round(target):
                 url = str(target)
                 refused[url] = Left(url=url, outcome="skipped", reason="goes_round", message=said("goes_round"))
             elif target is not None:
-                found[str(target)] = Item(url=str(target), depth=item.depth + 1)
+                found[str(target)] = CrawlItem(url=str(target), depth=item.depth + 1)
         return list(found.values()), list(refused.values())
 
 
-def _left(item: Item, reason: str, found: list[Item], refused: list[Left], **more: str | None) -> Outcome:
+def _left(item: CrawlItem, reason: str, found: list[CrawlItem], refused: list[Left], **more: str | None) -> PageOutcome:
     gone = more.pop("gone", None)
     message = said(reason, **more)
-    return Outcome("skipped", reason, message, gone=gone, look_again=True, found=found, refused=refused)
+    return PageOutcome("skipped", reason, message, gone=gone, look_again=True, found=found, refused=refused)

@@ -19,7 +19,7 @@ NO_SITE = Text(
 )
 
 
-class Plan(Wire):
+class CrawlPlan(Wire):
     """`start` is where reading begins; `only`: it is one page, and nothing that it links to is read."""
 
     company_id: str
@@ -41,7 +41,7 @@ class Plan(Wire):
 
 def plan_of(
     config: CompanyConfig, run_id: str, url: str | None, demo: Origin | None, *, loopback: bool
-) -> tuple[Plan, Site, SiteUrl]:
+) -> tuple[CrawlPlan, Site, SiteUrl]:
     """The plan, the site that it allows, and where it begins.
 
     Raises:
@@ -63,7 +63,7 @@ def plan_of(
         )
     # Where it begins is read for its links even where the paths that are kept are others.
     start = address_in(site if url else Site(site.origins), url or knowledge.site_url)
-    plan = Plan(
+    plan = CrawlPlan(
         company_id=config.company_id,
         run_id=run_id,
         start=str(start),
@@ -77,7 +77,7 @@ def plan_of(
     return plan, site, start
 
 
-def site_in(plan: Plan) -> Site:
+def site_in(plan: CrawlPlan) -> Site:
     """The site of a plan that was checked when it was made."""
     return Site(tuple(map(parse_origin, plan.origins)), tuple(plan.allowed), tuple(plan.denied))
 

@@ -13,11 +13,11 @@ from contracts.knowledge import Left
 from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesRequest
 from runtime.rpc import RpcClient
 from tool_executor.adapters.crawl_state import CrawlState, SiteMemory
-from tool_executor.adapters.page_fetcher import BadStatus, Fetched, FetchLimits, Moved, PageFetcher, Wanted
+from tool_executor.adapters.page_fetcher import BadStatus, Fetched, FetchLimits, FetchRequest, Moved, PageFetcher
 from tool_executor.adapters.redis_store import RedisStore
-from tool_executor.crawl.links import Refused, most_of, shape_of, target_of
-from tool_executor.crawl.outcomes import Item
-from tool_executor.crawl.plan import Plan, address_in, plan_of, site_in
+from tool_executor.crawl.links import RefusedLink, most_of, shape_of, target_of
+from tool_executor.crawl.outcomes import CrawlItem
+from tool_executor.crawl.plan import CrawlPlan, address_in, plan_of, site_in
 from tool_executor.crawl.robots import LARGEST, Robots
 from tool_executor.crawl.sitemaps import LIMITS, MOST_FILES, parse_sitemap
 from tool_executor.crawl.words import said
@@ -69,7 +69,7 @@ class Preparation:
         """Seconds between two pages: ours, or the site's own wish where it is longer."""
         return max(self._interval_of(origin), robots.delay if robots is not None else 0.0)
 
-    async def prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> Plan:
+    async def prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> CrawlPlan:
         """The run's plan: the first one that was made, whoever made it. Raises RunFailed."""
         if settings is None:
             raise RunFailed("The company has no settings.")
@@ -77,9 +77,9 @@ class Preparation:
             plan, _, _ = plan_of(settings.config, asked.run_id, asked.url, self._demo, loopback=self._loopback)
         except AddressRefused as refused:
             raise RunFailed(refused.text.en) from refused
-        return Plan.model_validate_json(await state.keep_plan(plan.to_json().decode()))
+        return CrawlPlan.model_validate_json(await state.keep_plan(plan.to_json().decode()))
 
-    async def fill(self, state: CrawlState, plan: Plan) -> None:
+    async def fill(self, state: CrawlState, plan: CrawlPlan) -> None:
         """Puts into the queue what is known before the first page is read.
 
         Raises:
@@ -93,7 +93,7 @@ class Preparation:
         if plan.only:
             known = {page.url: page for page in await self._known(plan) if page.url == plan.start}
             # Somebody wants to know how it is now: its word that it is unchanged is not asked for.
-            item = Item(url=plan.start, sure=True, known=_without_word(known.get(plan.start)))
+            item = CrawlItem(url=plan.start, sure=True, known=_without_word(known.get(plan.start)))
             await self.add(state, plan, site, [item])
             return
         again = await SiteMemory(self._store, plan.company_id).load(plan.rules)
@@ -105,16 +105,16 @@ class Preparation:
         urls.sort(key=lambda url: hashlib.blake2b(url.encode(), digest_size=8).digest())
         try:
             address_in(site, plan.start)
-            first = Item(url=plan.start, sure=True, known=known.get(plan.start))
+            first = CrawlItem(url=plan.start, sure=True, known=known.get(plan.start))
         except AddressRefused:
-            first = Item(url=plan.start, sure=True, links_only=True)
-        rest = [Item(url=url, sure=True, depth=1, known=known.get(url)) for url in urls if url != plan.start]
+            first = CrawlItem(url=plan.start, sure=True, links_only=True)
+        rest = [CrawlItem(url=url, sure=True, depth=1, known=known.get(url)) for url in urls if url != plan.start]
         await self.add(state, plan, site, [first])
         await self.add(state, plan, site, rest)
 
-    async def add(self, state: CrawlState, plan: Plan, site: Site, items: Sequence[Item]) -> None:
+    async def add(self, state: CrawlState, plan: CrawlPlan, site: Site, items: Sequence[CrawlItem]) -> None:
         """Queues what may be read, and notes what may not be."""
-        found: list[tuple[Item, str, int, Left, Left]] = []
+        found: list[tuple[CrawlItem, str, int, Left, Left]] = []
         refused: list[tuple[Left, str | None]] = []
         for item in items:
             gone = item.known.document_id if item.known is not None else None
@@ -170,7 +170,7 @@ class Preparation:
 
     async def _fetch(self, site: Site, address: SiteUrl, limits: FetchLimits) -> Fetched:
         for _ in range(_MOST_REDIRECTS):
-            answer = await self.fetcher.visit(address, Wanted(types=frozenset(), limits=limits))
+            answer = await self.fetcher.visit(address, FetchRequest(types=frozenset(), limits=limits))
             if isinstance(answer, Fetched):
                 return answer
             if isinstance(answer, Moved):
@@ -180,7 +180,7 @@ class Preparation:
                     raise ToolFailed(refused.reason, refused.text) from refused
         raise ToolFailed("too_many_redirects", "It redirects without end.")
 
-    async def _sitemaps(self, plan: Plan, site: Site, start: SiteUrl, robots: Robots) -> list[str]:
+    async def _sitemaps(self, plan: CrawlPlan, site: Site, start: SiteUrl, robots: Robots) -> list[str]:
         """The pages of the site that its sitemaps name. What cannot be read of them is left out."""
         reachable = Site(site.origins)
         named = [plan.sitemap] if plan.sitemap else robots.sitemaps or ["/sitemap.xml"]
@@ -205,10 +205,10 @@ class Preparation:
             for one in sitemap.pages:
                 target = target_of(site, address, one)
                 if target is not None:
-                    pages[target.url if isinstance(target, Refused) else str(target)] = None
+                    pages[target.url if isinstance(target, RefusedLink) else str(target)] = None
         return list(pages)[: plan.max_pages]
 
-    async def _known(self, plan: Plan) -> list[KnownPage]:
+    async def _known(self, plan: CrawlPlan) -> list[KnownPage]:
         """What memory knows of the site. Raises RpcError."""
         pages: list[KnownPage] = []
         cursor = None

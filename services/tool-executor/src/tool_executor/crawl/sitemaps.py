@@ -33,7 +33,7 @@ def parse_sitemap(body: bytes) -> Sitemap:
     if b"<" not in body[:1024]:
         lines = body.decode("utf-8", "replace").splitlines()
         return Sitemap(pages=[line.strip() for line in lines if line.strip().startswith("http")][:_MOST])
-    reader = _Reader()
+    reader = _SitemapTarget()
     etree = cast("Any", _etree)
     parser = etree.XMLParser(target=reader, resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     try:
@@ -45,7 +45,7 @@ def parse_sitemap(body: bytes) -> Sitemap:
     return reader.found
 
 
-class _Reader:
+class _SitemapTarget:
     """The parser's target: the text of each loc, by what it is in."""
 
     def __init__(self) -> None:

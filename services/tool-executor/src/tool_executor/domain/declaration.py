@@ -7,7 +7,7 @@ from typing import Any
 
 from contracts.text import Text
 from contracts.tools_rpc import Category as Category
-from tool_executor.domain.plans import Arguments, Caller, CompanyTools
+from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 
 CACHE_SECONDS: Mapping[Category, int] = {
     Category.MARKET: 5,
@@ -24,7 +24,7 @@ class CallContext:
     """What a handler may know besides its arguments."""
 
     call_id: str
-    caller: Caller
+    caller: VerifiedCaller
     company: CompanyTools | None
     seconds_left: float
 
@@ -50,7 +50,7 @@ class OverTheBus:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ArgumentProblem:
     """What is wrong with an argument; `field` empty: with all of them. A plain string is what somebody else has said
     (a schema, another service) and stays as it is."""
 
@@ -58,7 +58,7 @@ class Problem:
     message: Text | str
 
 
-Validator = Callable[[Arguments], Sequence[Problem]]
+Validator = Callable[[Arguments], Sequence[ArgumentProblem]]
 PostProcessor = Callable[[Data, Arguments], Data]
 Normaliser = Callable[[Arguments], Arguments]
 CompanyRule = Callable[[CompanyTools], bool]
@@ -74,7 +74,7 @@ class CacheScope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class CatalogueTool:
     """One tool. `required_plan` and `category` are words here and are checked at start-up, with the schemas."""
 
     id: str
@@ -133,7 +133,7 @@ class ToolFailed(Exception):  # noqa: N818 - named after what happened, like the
 class ToolRefused(Exception):  # noqa: N818
     """A handler found its arguments wrong after all: VALIDATION_ERROR with these fields."""
 
-    def __init__(self, *problems: Problem) -> None:
+    def __init__(self, *problems: ArgumentProblem) -> None:
         super().__init__("; ".join(f"{problem.field}: {problem.message}" for problem in problems))
         self.problems = problems
 

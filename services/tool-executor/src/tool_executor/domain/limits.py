@@ -6,7 +6,7 @@ WINDOW_SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class CallWindow:
     """At most `limit` calls in any `seconds` seconds."""
 
     name: str
@@ -14,21 +14,21 @@ class Window:
     limit: int
 
 
-Limits = tuple[Window, ...]
+Limits = tuple[CallWindow, ...]
 """Shortest window first."""
 
 
 def limits_of(per_minute: int, per_hour: int | None = None, per_day: int | None = None) -> Limits:
     """The windows that a declaration sets."""
     limits = {"minute": per_minute, "hour": per_hour, "day": per_day}
-    return tuple(Window(name, WINDOW_SECONDS[name], limit) for name, limit in limits.items() if limit is not None)
+    return tuple(CallWindow(name, WINDOW_SECONDS[name], limit) for name, limit in limits.items() if limit is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
     """What is left in one window; `reset_at` in ms since the epoch: when the oldest entry leaves the window."""
 
-    window: Window
+    window: CallWindow
     remaining: int
     reset_at: int
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from contracts.text import Text
-from tool_executor.domain.declaration import Problem
+from tool_executor.domain.declaration import ArgumentProblem
 from tool_executor.domain.plans import Arguments
 
 _MOST = int(sys.float_info.max)
@@ -16,9 +16,9 @@ _SAID = Text(
 )
 
 
-def numbers_out_of_range(arguments: Arguments) -> list[Problem]:
+def numbers_out_of_range(arguments: Arguments) -> list[ArgumentProblem]:
     """A problem for each number, at any depth, that is not finite or does not fit a double."""
-    return [Problem(field, _SAID) for field in _found(arguments, "")]
+    return [ArgumentProblem(field, _SAID) for field in _found(arguments, "")]
 
 
 def _found(value: Any, field: str) -> Iterator[str]:

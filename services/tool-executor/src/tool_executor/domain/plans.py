@@ -38,7 +38,7 @@ VISITOR = "visitor"
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class VerifiedCaller:
     """Who is calling, as a verified principal says. Nothing in it comes from the model, nor, but for the words that the
     prompt holds of the conversation (`prompt`: first and last sequence), from unsigned fields."""
 
@@ -72,7 +72,7 @@ class CompanyTools:
     """Categories of tools switched on or off for visitors, and for everybody else below."""
     customers: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
-    def switched(self, category: str, caller: Caller) -> bool | None:
+    def switched(self, category: str, caller: VerifiedCaller) -> bool | None:
         """Whether this caller has the category's tools; None: the settings do not say."""
         if category in TRADING_CATEGORIES and not self.trades:
             return False

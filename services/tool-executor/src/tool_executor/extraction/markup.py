@@ -13,7 +13,7 @@ import lxml.etree as _etree  # pyright: ignore[reportMissingImports, reportUnkno
 _PIECE = 64 * 1024
 
 
-class Target(Protocol):
+class MarkupTarget(Protocol):
     """lxml calls these in the order of the markup, each start with its end."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
@@ -42,7 +42,7 @@ BLOCKS = tags(
 )
 
 
-def read(html: str, target: Target) -> None:
+def read(html: str, target: MarkupTarget) -> None:
     """Tells the target what the markup holds, in time that grows with its size."""
     parser: Any = cast("Any", _etree).HTMLParser(target=target, encoding="utf-8")
     for start in range(0, len(html), _PIECE):

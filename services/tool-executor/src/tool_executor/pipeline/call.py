@@ -9,17 +9,17 @@ from contracts.errors import ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.declaration import Data
-from tool_executor.domain.plans import Arguments, Caller, CompanyTools
+from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 
 
 @dataclass(slots=True)
-class Progress:
+class CallProgress:
     """One call on its way through the steps; each fills in what the next ones need."""
 
     call_id: str
     tool: str
     arguments: Arguments
-    caller: Caller
+    caller: VerifiedCaller
     expires: float
     """Monotonic time after which nobody waits for the result."""
     started: float = field(default_factory=time.monotonic)
@@ -92,18 +92,18 @@ Outcome = ToolResult | Postponed
 Rest = Callable[[], Awaitable[Outcome]]
 
 
-Step = Callable[[Progress, Rest], Awaitable[Outcome]]
+Step = Callable[[CallProgress, Rest], Awaitable[Outcome]]
 """One step: ends the call with a result, or awaits the rest and returns what it gave, changed or not."""
 
 
 class Pipeline:
     """Runs calls through the steps in their order. No exception leaves it."""
 
-    def __init__(self, steps: Sequence[Step], on_fault: Callable[[Progress, BaseException], None]) -> None:
+    def __init__(self, steps: Sequence[Step], on_fault: Callable[[CallProgress, BaseException], None]) -> None:
         self._steps = tuple(steps)
         self._on_fault = on_fault
 
-    async def run(self, call: Progress) -> Outcome:
+    async def run(self, call: CallProgress) -> Outcome:
         """The call's result; Postponed when it has to be delivered again."""
         try:
             return await self._from(0, call)
@@ -111,7 +111,7 @@ class Pipeline:
             self._on_fault(call, fault)
             return call.failure(ToolCode.EXECUTION_ERROR, "The call failed inside.", reason="internal")
 
-    async def _from(self, index: int, call: Progress) -> Outcome:
+    async def _from(self, index: int, call: CallProgress) -> Outcome:
         if index == len(self._steps):
             raise RuntimeError("the last step must give a result")
         return await self._steps[index](call, lambda: self._from(index + 1, call))

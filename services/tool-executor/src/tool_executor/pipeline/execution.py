@@ -16,7 +16,7 @@ from tool_executor.domain.declaration import (
     ToolFailed,
     ToolRefused,
 )
-from tool_executor.pipeline.call import Outcome, Postponed, Progress, Rest
+from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
 from tool_executor.pipeline.validation import invalid
 from tool_executor.ports import RemoteTools
 
@@ -31,7 +31,7 @@ class Bulkhead:
         self._default = default
         self._taken: Counter[Category] = Counter()
 
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         category = call.found.category
         # A call that nobody waits for any more goes on: the next step says TIMEOUT without running anything.
         if call.seconds_left > 0 and self._taken[category] >= self._places.get(category, self._default):
@@ -43,14 +43,14 @@ class Bulkhead:
             self._taken[category] -= 1
 
 
-class Run:
+class Execution:
     """Step 6, the last to be entered."""
 
-    def __init__(self, remote: RemoteTools, on_fault: Callable[[Progress, BaseException], None]) -> None:
+    def __init__(self, remote: RemoteTools, on_fault: Callable[[CallProgress, BaseException], None]) -> None:
         self._remote = remote
         self._on_fault = on_fault
 
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         del rest
         tool = call.found.tool
         language = call.caller.language
@@ -92,7 +92,7 @@ class Run:
             message = texts.FAILED.said_in(language).format(tool=call.tool)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason="internal")
 
-    async def _made(self, call: Progress, limit: float) -> Data | None:
+    async def _made(self, call: CallProgress, limit: float) -> Data | None:
         """What an earlier attempt at this very call has done, by its owner's word; None: nothing, it may be run."""
         look_up = call.found.tool.reconcile
         context = CallContext(call.call_id, call.caller, call.company, limit)
@@ -100,7 +100,7 @@ class Run:
             return await self._remote.outcome(call.tool, look_up.subject, call.given, context)
         return None if look_up is None else await look_up(call.given, context)
 
-    async def _handle(self, handler: Handler | OverTheBus, call: Progress) -> Data:
+    async def _handle(self, handler: Handler | OverTheBus, call: CallProgress) -> Data:
         limit = min(call.found.tool.time_limit, call.seconds_left)
         context = CallContext(call.call_id, call.caller, call.company, limit)
         if isinstance(handler, OverTheBus):

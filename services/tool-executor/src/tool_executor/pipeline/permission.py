@@ -1,13 +1,13 @@
 """Steps 1 to 3: is there such a tool for this caller, does the plan include it, is there quota left."""
 
 from contracts.errors import ToolCode
-from tool_executor.adapters.companies import KnownCompanies
+from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.catalogue.announced import Offers
 from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import CompanyTools, Plan
-from tool_executor.pipeline.call import Outcome, Progress, Rest
+from tool_executor.pipeline.call import CallProgress, Outcome, Rest
 from tool_executor.ports import RateLimiter, StoreAway
 
 
@@ -15,11 +15,11 @@ class Find:
     """Step 1. A tool that the caller may not know of is not found. Settings that neither memory nor the bus holds are
     those of a company that has made none: only what needs a yes of them waits for memory."""
 
-    def __init__(self, offers: Offers, companies: KnownCompanies) -> None:
+    def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
         self._offers = offers
         self._companies = companies
 
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         language = call.caller.language
         entry = self._offers.find(call.tool, call.caller.company)
         if entry is not None:
@@ -38,7 +38,7 @@ class Find:
 class Permit:
     """Step 2. The plan comes from the verified principal alone."""
 
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         has = Plan.FREE if call.caller.is_visitor else call.caller.plan
         needs = call.found.plan
         if has < needs:
@@ -47,14 +47,14 @@ class Permit:
         return await rest()
 
 
-class Limit:
+class RateStep:
     """Step 3. Without the shared store, what has side effects waits; the rest is counted per process."""
 
     def __init__(self, limiter: RateLimiter, alone: RateLimiter) -> None:
         self._limiter = limiter
         self._alone = alone
 
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         quota = None if call.degraded else await self._shared(call)
         if call.degraded:
             if call.found.tool.side_effects:
@@ -69,7 +69,7 @@ class Limit:
         )
         return call.failure(ToolCode.RATE_LIMIT, message, reset_at=quota.reset_at)
 
-    async def _shared(self, call: Progress) -> Quota | None:
+    async def _shared(self, call: CallProgress) -> Quota | None:
         try:
             return await self._ask(self._limiter, call)
         except StoreAway:
@@ -77,5 +77,5 @@ class Limit:
             return None
 
     @staticmethod
-    async def _ask(limiter: RateLimiter, call: Progress) -> Quota | None:
+    async def _ask(limiter: RateLimiter, call: CallProgress) -> Quota | None:
         return (await limiter.admit(call.caller, call.tool, call.found.limits, call.call_id)).blocking

@@ -9,8 +9,8 @@ from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain import texts
 from tool_executor.domain.fingerprint import fingerprint
-from tool_executor.pipeline.call import Outcome, Postponed, Progress, Rest
-from tool_executor.ports import CallKey, Claimed, OtherArguments, Recorded, Running, StoreAway
+from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
+from tool_executor.ports import CallKey, Claimed, OtherArguments, RecordedResult, RunningElsewhere, StoreAway
 
 _MARGIN = 3.0
 """Seconds that a claim outlives the longest run of the call: what comes before and after the handler."""
@@ -27,7 +27,7 @@ class Recall:
         self._records = records
         self._offers = offers
 
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         key = CallKey(call.caller.company, call.caller.user, call.call_id)
         entry = self._offers.find(call.tool, call.caller.company)
         renewed = entry is not None and _may_run_twice(entry)
@@ -39,12 +39,12 @@ class Recall:
             call.degraded = True
             return await rest()
         match claim:
-            case Recorded(result):
+            case RecordedResult(result):
                 call.repeated = call.recorded = True
                 return result
             case OtherArguments():
                 return call.failure(ToolCode.CONFLICT, texts.CONFLICT.said_in(call.caller.language))
-            case Running(seconds):
+            case RunningElsewhere(seconds):
                 return Postponed(min(max(seconds, _SHORTEST_WAIT), _LONGEST_WAIT))
             case Claimed(owner, abandoned):
                 call.abandoned = abandoned
@@ -58,7 +58,7 @@ class Recall:
                 await self._settle(call, key, owner, outcome)
                 return outcome
 
-    async def _settle(self, call: Progress, key: CallKey, owner: str, outcome: Outcome) -> None:
+    async def _settle(self, call: CallProgress, key: CallKey, owner: str, outcome: Outcome) -> None:
         # With the store gone in mid-call the claim expires by itself; the result is true all the same.
         with contextlib.suppress(StoreAway):
             if isinstance(outcome, ToolResult) and not call.unknown and not _unrecorded(call, outcome):
@@ -73,14 +73,14 @@ def _may_run_twice(entry: Entry) -> bool:
     return not entry.tool.side_effects or entry.tool.reconcile is not None
 
 
-def _lease(call: Progress, entry: Entry | None) -> float:
+def _lease(call: CallProgress, entry: Entry | None) -> float:
     if entry is None:
         return _MARGIN
     tries = 1 if entry.tool.side_effects else 2
     return min(tries * entry.tool.time_limit, max(call.seconds_left, 0.0)) + _MARGIN
 
 
-def _unrecorded(call: Progress, result: ToolResult) -> bool:
+def _unrecorded(call: CallProgress, result: ToolResult) -> bool:
     if result.error is None:
         return False
     # A call that came too late was not made now, whatever an earlier attempt has done: in time it may be made.

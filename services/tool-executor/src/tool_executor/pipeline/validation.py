@@ -7,11 +7,11 @@ from contracts.errors import ToolCode
 from contracts.events.tool import FieldError, ToolResult
 from tool_executor.catalogue.announced import Offers
 from tool_executor.domain import texts
-from tool_executor.domain.declaration import Problem
+from tool_executor.domain.declaration import ArgumentProblem
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.nulls import without_nulls
 from tool_executor.domain.numbers import numbers_out_of_range
-from tool_executor.pipeline.call import Outcome, Postponed, Progress, Rest
+from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
 
 
 class LeaveOutNulls:
@@ -20,7 +20,7 @@ class LeaveOutNulls:
     def __init__(self, offers: Offers) -> None:
         self._offers = offers
 
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         entry = self._offers.find(call.tool, call.caller.company)
         if entry is not None:
             call.arguments = without_nulls(call.arguments, entry.tool.input_schema)
@@ -30,7 +30,7 @@ class LeaveOutNulls:
 class Validate:
     """Step 4."""
 
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         tool = call.found.tool
         given = with_defaults(call.arguments, tool.input_schema)
         problems = numbers_out_of_range(given) or call.found.input.problems(given)
@@ -45,7 +45,7 @@ class Validate:
 class CheckOutput:
     """Step 7. A tool without side effects gets one more try."""
 
-    async def __call__(self, call: Progress, rest: Rest) -> Outcome:
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         outcome, problems = await self._once(call, rest)
         if problems and not call.found.tool.side_effects:
             outcome, problems = await self._once(call, rest)
@@ -54,7 +54,7 @@ class CheckOutput:
         message = texts.INVALID_OUTPUT.said_in(call.caller.language).format(tool=call.tool)
         return call.failure(ToolCode.INVALID_OUTPUT, message, fields=_told(call, problems))
 
-    async def _once(self, call: Progress, rest: Rest) -> tuple[Outcome, Sequence[Problem]]:
+    async def _once(self, call: CallProgress, rest: Rest) -> tuple[Outcome, Sequence[ArgumentProblem]]:
         outcome = await rest()
         if isinstance(outcome, Postponed) or outcome.data is None:
             return outcome, ()
@@ -65,7 +65,7 @@ class CheckOutput:
         return call.success(process(outcome.data, call.given)), ()
 
 
-def invalid(call: Progress, problems: Sequence[Problem]) -> ToolResult:
+def invalid(call: CallProgress, problems: Sequence[ArgumentProblem]) -> ToolResult:
     """VALIDATION_ERROR with its fields."""
     fields = _told(call, problems)
     said = "; ".join(f"{field.field or 'arguments'}: {field.message}" for field in fields)
@@ -73,6 +73,6 @@ def invalid(call: Progress, problems: Sequence[Problem]) -> ToolResult:
     return call.failure(ToolCode.VALIDATION_ERROR, message[:1000], fields=fields)
 
 
-def _told(call: Progress, problems: Sequence[Problem]) -> list[FieldError]:
+def _told(call: CallProgress, problems: Sequence[ArgumentProblem]) -> list[FieldError]:
     language = call.caller.language
     return [FieldError(field=one.field, message=texts.spoken(one.message, language)) for one in problems]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from agent.domain.analysis.wording import day, figure_name, joined, money, number, percent
+from agent.domain.analysis.formats import day, figure_name, joined, money, number, percent
 from agent.domain.prompt.layers import Language
 
 Finding = Mapping[str, Any]

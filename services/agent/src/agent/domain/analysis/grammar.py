@@ -12,7 +12,7 @@ from typing import Any
 
 from agent.domain.analysis.tickers import tickers_in
 from agent.domain.claims import times
-from agent.domain.claims.lexing import folded, readings
+from agent.domain.claims.lexer import folded, readings
 from agent.domain.prompt.layers import Language
 
 PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST = (
@@ -59,7 +59,7 @@ _RULES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedCall:
     """One call that the question asks for, and what a person calls it."""
 
     tool: str
@@ -105,27 +105,29 @@ def when_in(query: str) -> When:
     return When({})
 
 
-def wanted_by(query: str, tickers: tuple[str, ...]) -> tuple[Wanted, ...]:
+def wanted_by(query: str, tickers: tuple[str, ...]) -> tuple[WantedCall, ...]:
     """The calls that the question asks for, in their order; none: it asks how the tickers stand."""
     text, when = folded(query), when_in(query)
     stretch = when.arguments or ({"period": when.period} if when.period and when.period != "ytd" else {})
-    calls: list[Wanted] = []
+    calls: list[WantedCall] = []
     amount = _amount_in(text)
     beta = _BETA.search(text)
     if _CORRELATION.search(text) or beta is not None:
         benchmark = tickers_in(query[beta.start("whom") :])[:1] if beta is not None else []
-        calls.append(Wanted(CORRELATION, tickers, {**stretch, **({"benchmark": benchmark[0]} if benchmark else {})}))
+        calls.append(
+            WantedCall(CORRELATION, tickers, {**stretch, **({"benchmark": benchmark[0]} if benchmark else {})})
+        )
     if _BACKTEST.search(text):
         rule = next((name for name, pattern in _RULES if pattern.search(text)), "sma_cross")
-        calls += [Wanted(BACKTEST, (one,), {"rule": rule, **_lengths(text, rule), **stretch}) for one in tickers]
+        calls += [WantedCall(BACKTEST, (one,), {"rule": rule, **_lengths(text, rule), **stretch}) for one in tickers]
     elif _CROSSING.search(text):
-        calls += [Wanted(CROSSINGS, (one,), {**_lengths(text, "sma_cross"), **stretch}) for one in tickers]
+        calls += [WantedCall(CROSSINGS, (one,), {**_lengths(text, "sma_cross"), **stretch}) for one in tickers]
     if amount is not None or _DAYS.search(text) or (when.arguments and not calls):
-        calls.insert(0, Wanted(PERFORMANCE, tickers, {**stretch, **({"amount": amount} if amount else {})}))
+        calls.insert(0, WantedCall(PERFORMANCE, tickers, {**stretch, **({"amount": amount} if amount else {})}))
     if _NEWS.search(text):
-        calls += [Wanted(NEWS, (one,), {}) for one in tickers]
+        calls += [WantedCall(NEWS, (one,), {}) for one in tickers]
     if calls and _FUNDAMENTALS.search(text.replace("beta", " ")):
-        calls.append(Wanted("fundamentals_events", tickers, {}))
+        calls.append(WantedCall("fundamentals_events", tickers, {}))
     return tuple(calls)
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.domain.analysis.planning import ToolInfo
+from agent.domain.analysis.plan import ToolInfo
 from agent.domain.prompt.layers import Language
 
 Messages = list[dict[str, Any]]

@@ -15,7 +15,7 @@ from agent.domain.analysis.asked import Period, asks_for_a_forecast, language_in
 from agent.domain.analysis.derived import told_derived
 from agent.domain.analysis.figures import Gathered, data_of, gathered
 from agent.domain.analysis.grammar import wanted_by, when_in
-from agent.domain.analysis.planning import (
+from agent.domain.analysis.plan import (
     ANALYSIS_TOOLS,
     Planned,
     ToolInfo,
@@ -25,11 +25,11 @@ from agent.domain.analysis.planning import (
     within_budgets,
 )
 from agent.domain.analysis.prompts import Messages, routing_messages, summary_messages, tickers_messages
-from agent.domain.analysis.reporting import limits_of_data, not_answered, report_of, without_figures
+from agent.domain.analysis.report import limits_of_data, not_answered, report_of, without_figures
 from agent.domain.analysis.summary import basis, rule_summary
 from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.tickers import normal_tickers, tickers_in
-from agent.domain.claims.checking import checked
+from agent.domain.claims.checker import checked
 from agent.domain.claims.facts import facts_of_findings
 from agent.domain.prompt.layers import Language
 from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord, AnalysisReply, ModelStep
@@ -41,7 +41,7 @@ MAX_SUMMARY = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class AnalysisPolicy:
     """What holds for every analysis: the tools there are, the budget, the proxies."""
 
     tools: Sequence[ToolInfo]
@@ -50,7 +50,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class AskModel:
     """Ask the model."""
 
     step: ModelStep
@@ -58,7 +58,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CallTools:
     """Run these calls, side by side."""
 
     calls: tuple[AnalysisCall, ...]
@@ -71,7 +71,7 @@ class Finish:
     report: dict[str, Any]
 
 
-Step = Ask | Run | Finish
+Step = AskModel | CallTools | Finish
 
 
 def language_of(record: AnalysisRecord) -> Language:
@@ -79,7 +79,9 @@ def language_of(record: AnalysisRecord) -> Language:
     return language_in(record.request.query, record.request.language or "en")
 
 
-def advance(record: AnalysisRecord, policy: Policy, usable: Usable, now: datetime) -> tuple[AnalysisRecord, Step]:
+def advance(
+    record: AnalysisRecord, policy: AnalysisPolicy, usable: Usable, now: datetime
+) -> tuple[AnalysisRecord, Step]:
     """The record with what follows from it, and the next step. Raises InvalidSymbolError for a given ticker that is
     none."""
     language = language_of(record)
@@ -95,7 +97,7 @@ def advance(record: AnalysisRecord, policy: Policy, usable: Usable, now: datetim
     if not waiting:
         record, waiting = _with_second_tries(record, usable)
     if waiting:
-        return record.model_copy(update={"stage": "calling"}), Run(waiting)
+        return record.model_copy(update={"stage": "calling"}), CallTools(waiting)
     return _finished(record, usable, language, now)
 
 
@@ -114,7 +116,7 @@ def ran(record: AnalysisRecord, results: Mapping[str, dict[str, Any]]) -> Analys
 
 
 def _with_tickers(
-    record: AnalysisRecord, policy: Policy, language: Language, now: datetime
+    record: AnalysisRecord, policy: AnalysisPolicy, language: Language, now: datetime
 ) -> tuple[AnalysisRecord, Step | None]:
     request = record.request
     given = normal_tickers(request.tickers or [])
@@ -129,7 +131,7 @@ def _with_tickers(
     if not tickers and request.use_llm:
         reply = _reply(record, "tickers")
         if reply is None:
-            return record.model_copy(update={"stage": "reading"}), Ask("tickers", tickers_messages(request.query))
+            return record.model_copy(update={"stage": "reading"}), AskModel("tickers", tickers_messages(request.query))
         tickers = list(dict.fromkeys(read_tickers(reply.text or "") or ()))
         if tickers:
             notes.append(note("inferred", language, tickers=", ".join(tickers)))
@@ -143,7 +145,9 @@ def _with_tickers(
     return record.model_copy(update={"tickers": tickers, "notes": notes}), None
 
 
-def _with_plan(record: AnalysisRecord, policy: Policy, language: Language) -> tuple[AnalysisRecord, Step | None]:
+def _with_plan(
+    record: AnalysisRecord, policy: AnalysisPolicy, language: Language
+) -> tuple[AnalysisRecord, Step | None]:
     request, notes = record.request, list(record.notes)
     known = {tool.name for tool in policy.tools}
     asked = wanted_by(request.query, tuple(record.tickers))
@@ -155,7 +159,7 @@ def _with_plan(record: AnalysisRecord, policy: Policy, language: Language) -> tu
         reply = _reply(record, "routing")
         if reply is None:
             messages = routing_messages(request.query, record.tickers, policy.tools, policy.max_calls)
-            return record.model_copy(update={"stage": "planning"}), Ask("routing", messages)
+            return record.model_copy(update={"stage": "planning"}), AskModel("routing", messages)
         if reply.text is None:
             notes.append(note("model_away", language, reason=reason_of(reply.failure, language)))
         else:
@@ -225,7 +229,7 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
         reply = _reply(record, "summary")
         if reply is None:
             messages = summary_messages(request.query, found.findings, limitations, asked, language)
-            return record.model_copy(update={"stage": "writing"}), Ask("summary", messages)
+            return record.model_copy(update={"stage": "writing"}), AskModel("summary", messages)
         summary, remark, dropped = _judged(reply, found, period.period, asked, language)
         limitations = [*limitations, *remark]
     else:

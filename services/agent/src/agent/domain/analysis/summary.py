@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent.domain.analysis.asked import Period
-from agent.domain.analysis.comparing import PERIODS, value_of
+from agent.domain.analysis.comparison import PERIODS, value_of
 from agent.domain.analysis.figures import has_prices
-from agent.domain.analysis.wording import OVER, SHORT, as_date, day, joined, money, percent
-from agent.domain.analysis.wording import number as plain_number
+from agent.domain.analysis.formats import OVER, SHORT, as_date, day, joined, money, percent
+from agent.domain.analysis.formats import number as plain_number
 from agent.domain.prompt.layers import Language
 
 Finding = Mapping[str, Any]

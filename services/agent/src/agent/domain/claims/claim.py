@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agent.domain.claims.lexing import Number
+from agent.domain.claims.lexer import Number
 from agent.domain.claims.times import Day
 
 Relation = Literal[
@@ -53,7 +53,7 @@ class Carried:
 
 
 @dataclass(slots=True)
-class Reading:
+class SentenceClaims:
     """The claims of a sentence, what in it is no claim that could be checked, and whom it is about."""
 
     claims: list[Claim] = field(default_factory=list["Claim"])

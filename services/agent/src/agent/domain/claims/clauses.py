@@ -7,8 +7,8 @@ else after it, or else in the clause before; a period holds for its clause, and 
 from collections.abc import Sequence
 from typing import Any, cast
 
-from agent.domain.claims.claim import Claim, Context, Reading, Relation
-from agent.domain.claims.lexing import Number, Token
+from agent.domain.claims.claim import Claim, Context, Relation, SentenceClaims
+from agent.domain.claims.lexer import Number, Token
 from agent.domain.claims.times import Day
 
 MOVES = {"rise": "rose", "fall": "fell"}
@@ -82,7 +82,7 @@ class Clause:
             return [cast("str", after[0].value)] if after and after[0].kind == "ticker" else []
         return [cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at > start]
 
-    def read(self, reading: Reading, context: Context) -> None:
+    def read(self, reading: SentenceClaims, context: Context) -> None:
         kinds = {token.kind for token in self.tokens}
         figures = [token for token in self.tokens if token.kind == "figure"]
         numbers = [token for token in self.tokens if token.kind == "number"]
@@ -116,7 +116,7 @@ class Clause:
 
     def _numbers(
         self,
-        reading: Reading,
+        reading: SentenceClaims,
         context: Context,
         numbers: Sequence[Token],
         figures: Sequence[Token],
@@ -218,7 +218,7 @@ class Clause:
 
     # ------------------------------------------------------------ the rest
 
-    def _unknown(self, reading: Reading, context: Context, figures: Sequence[Token]) -> None:
+    def _unknown(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
         for subject in context.subjects or (None,):
             for token in figures:
                 reading.claims.append(
@@ -231,7 +231,12 @@ class Clause:
                 )
 
     def _moves(
-        self, reading: Reading, context: Context, moves: Sequence[Token], used: set[int], figures: Sequence[Token]
+        self,
+        reading: SentenceClaims,
+        context: Context,
+        moves: Sequence[Token],
+        used: set[int],
+        figures: Sequence[Token],
     ) -> None:
         flat = any(token.kind == "flat" for token in self.tokens)
         for token in moves:
@@ -271,7 +276,7 @@ class Clause:
         return context.periods or context.later or context.fallback[:1]
 
     def _comparisons(
-        self, reading: Reading, context: Context, figures: Sequence[Token], moves: Sequence[Token]
+        self, reading: SentenceClaims, context: Context, figures: Sequence[Token], moves: Sequence[Token]
     ) -> None:
         periods = tuple(self.periods) or context.periods or context.later or context.fallback[:1]
         figure = cast("tuple[str, ...]", figures[0].value) if figures else context.figure
@@ -309,7 +314,7 @@ class Clause:
 
     def _compared(
         self,
-        reading: Reading,
+        reading: SentenceClaims,
         context: Context,
         relation: Relation,
         figures: tuple[str, ...],
@@ -330,7 +335,7 @@ class Clause:
 
     def _against_the_rest(
         self,
-        reading: Reading,
+        reading: SentenceClaims,
         context: Context,
         relation: Relation,
         figures: tuple[str, ...],
@@ -342,7 +347,7 @@ class Clause:
                 if other != subject:
                     reading.claims.append(Claim(relation, subject, figures, None, None, periods, other))
 
-    def _places(self, reading: Reading, context: Context, figures: Sequence[Token]) -> None:
+    def _places(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
         for token in self.tokens:
             if token.kind not in ("above", "below", "between") or self.objects:
                 continue
@@ -360,7 +365,7 @@ class Clause:
             elif not any(t.kind == "number" for t in self.tokens):
                 reading.problems.append(f"{token.text} nothing that is known")
 
-    def _days(self, reading: Reading, context: Context, figures: Sequence[Token]) -> None:
+    def _days(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
         dated = next(
             (
                 cast("tuple[str, ...]", f.value)

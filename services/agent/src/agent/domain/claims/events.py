@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
-from agent.domain.claims.lexing import folded
+from agent.domain.claims.lexer import folded
 from agent.domain.claims.words import TALK
 
 _OF_TALK = re.compile(

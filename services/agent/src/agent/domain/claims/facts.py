@@ -30,7 +30,7 @@ _TEXTS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class FigureFact:
     """One figure of one ticker. `period`: 1y, ytd, or first/last as dates; `other`: whom it is measured against."""
 
     subject: str
@@ -48,7 +48,7 @@ class Facts:
     `texts`: what tools gave in words, folded by whoever reads; `given`: the talk's own texts, one by one; `days`:
     dates of data, by ticker."""
 
-    facts: list[Fact] = field(default_factory=list["Fact"])
+    facts: list[FigureFact] = field(default_factory=list["FigureFact"])
     sources: set[str] = field(default_factory=set[str])
     days: dict[str, set[date]] = field(default_factory=dict[str, set[date]])
     texts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
@@ -62,7 +62,7 @@ class Facts:
         """Every ticker that something is known of, or that was asked about."""
         return list(dict.fromkeys([*self.named, *(fact.subject for fact in self.facts)]))
 
-    def of(self, subject: str, figures: Iterable[str], periods: Iterable[str] = ()) -> list[Fact]:
+    def of(self, subject: str, figures: Iterable[str], periods: Iterable[str] = ()) -> list[FigureFact]:
         """A ticker's facts of these names; where periods are given, of one of them or of none."""
         names, wanted = frozenset(figures), frozenset(periods)
         return [
@@ -82,11 +82,11 @@ class Facts:
             return
         if name in _DATES:
             day = next(iter(_days_in(str(value))), None) if value else None
-            self.facts.append(Fact(subject, name, day, "date"))
+            self.facts.append(FigureFact(subject, name, day, "date"))
         elif value is None or isinstance(value, int | float):
             number = None if value is None else float(value)
             unit: Unit = "fraction" if name in FRACTIONS else "money" if name in MONEY else "number"
-            self.facts.append(Fact(subject, name, number, unit, period, currency, other))
+            self.facts.append(FigureFact(subject, name, number, unit, period, currency, other))
 
     def add_entry(self, subject: str, entry: Mapping[str, Any]) -> None:
         """A finding, or one ticker's part of a tool's answer."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agent.domain.context.cutting import fitted
 from agent.domain.context.extract import extract
 from agent.domain.context.tokens import Counter, most_tokens
+from agent.domain.context.truncation import fitted
 from agent.domain.prompt.layers import Language
 from contracts.context_rpc import FullContext
 
@@ -23,7 +23,7 @@ Messages = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class PromptMessage:
     """One message of the history. `mine`: said by the company's side (the assistant or a human agent)."""
 
     mine: bool
@@ -32,7 +32,7 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TokenWindow:
     """Tokens for system prompt and messages together: never more than `most`; above `compress_above` they are brought
     down to `target`.
     """
@@ -41,22 +41,22 @@ class Window:
     compress_above: int = 6_000
     target: int = 4_000
 
-    def within(self, room: int) -> "Window":
+    def within(self, room: int) -> "TokenWindow":
         """The window of a model that has no more room than this for system prompt and messages."""
         if room >= self.most:
             return self
         room = max(room, 1)
-        return Window(room, min(self.compress_above, room), min(self.target, room))
+        return TokenWindow(room, min(self.compress_above, room), min(self.target, room))
 
 
-DEFAULT_WINDOW = Window()
+DEFAULT_WINDOW = TokenWindow()
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PromptDraft:
     """What a prompt is made of beside the turn's own calls. `summary`: what was said before `spoken`, in short."""
 
-    spoken: tuple[Spoken, ...]
+    spoken: tuple[PromptMessage, ...]
     context: FullContext | None = None
     summary: str | None = None
 
@@ -67,12 +67,12 @@ class Compressed:
     shortened.
     """
 
-    context: Draft
+    context: PromptDraft
     messages: Messages
     original_tokens: int
     compressed_tokens: int
     strategies: tuple[Strategy, ...] = ()
-    dropped: tuple[Spoken, ...] = ()
+    dropped: tuple[PromptMessage, ...] = ()
     cut: bool = False
 
     @property
@@ -82,7 +82,11 @@ class Compressed:
 
 
 def compress(
-    draft: Draft, render: Callable[[Draft], Messages], counter: Counter, window: Window, language: Language
+    draft: PromptDraft,
+    render: Callable[[PromptDraft], Messages],
+    counter: Counter,
+    window: TokenWindow,
+    language: Language,
 ) -> Compressed:
     """The draft as it may be sent. Token counts are those of system prompt and messages, calls and results included."""
     messages = render(draft)
@@ -91,7 +95,7 @@ def compress(
         return Compressed(draft, messages, 0, 0)
     original = tokens = counter.messages(messages)
     strategies: list[Strategy] = []
-    dropped: tuple[Spoken, ...] = ()
+    dropped: tuple[PromptMessage, ...] = ()
     if tokens > window.compress_above:
         for name, strategy in _STRATEGIES:
             if tokens <= window.target:
@@ -112,7 +116,7 @@ def compress(
     return Compressed(draft, messages, original, counter.messages(messages), tuple(strategies), dropped, cut=True)
 
 
-def _reduce_market(draft: Draft) -> Draft:
+def _reduce_market(draft: PromptDraft) -> PromptDraft:
     """The 5 most relevant symbols, only high-impact events."""
     context = draft.context
     if context is None or context.market is None:
@@ -126,17 +130,17 @@ def _reduce_market(draft: Draft) -> Draft:
     return replace(draft, context=reduced)
 
 
-def _trim(draft: Draft) -> Draft:
+def _trim(draft: PromptDraft) -> PromptDraft:
     """The last 10 messages; what is dropped goes into the summary if one is made."""
     return replace(draft, spoken=draft.spoken[-TRIMMED:])
 
 
-def _summarize(draft: Draft) -> Draft:
+def _summarize(draft: PromptDraft) -> PromptDraft:
     """The last 5 messages; the others become key points."""
     return replace(draft, spoken=draft.spoken[-KEPT:])
 
 
-_STRATEGIES: tuple[tuple[Strategy, Callable[[Draft], Draft]], ...] = (
+_STRATEGIES: tuple[tuple[Strategy, Callable[[PromptDraft], PromptDraft]], ...] = (
     ("reduce_market_context", _reduce_market),
     ("trim_conversation", _trim),
     ("summarize_conversation", _summarize),

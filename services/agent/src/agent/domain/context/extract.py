@@ -28,7 +28,7 @@ _ASKED: dict[Language, str] = {"es": "El usuario:", "en": "The user:"}
 _ANSWERED: dict[Language, str] = {"es": "Respuesta:", "en": "Answer:"}
 
 
-class Said(Protocol):
+class OmittedMessage(Protocol):
     """A message that is left out."""
 
     @property
@@ -37,7 +37,9 @@ class Said(Protocol):
     def text(self) -> str: ...
 
 
-def extract(earlier: str | None, said: Sequence[Said], count: Callable[[str], int], language: Language) -> str | None:
+def extract(
+    earlier: str | None, said: Sequence[OmittedMessage], count: Callable[[str], int], language: Language
+) -> str | None:
     """Key points of the messages, behind what an earlier summary says: the sentences that name symbols, figures,
     decisions or questions, in their order. None when there is nothing to say.
     """

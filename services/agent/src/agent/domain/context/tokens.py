@@ -40,7 +40,7 @@ class ToolDefinition(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class TokenEstimate:
     """Tokens of one model call. `remaining`: of the window that system prompt and messages share; tools and response
     come on top of it.
     """
@@ -132,12 +132,12 @@ class Counter:
         self._tools[id(tools)] = (tools, total)
         return total
 
-    def estimate(self, messages: Sequence[Message], tools: Sequence[ToolDefinition], window: int) -> Estimate:
+    def estimate(self, messages: Sequence[Message], tools: Sequence[ToolDefinition], window: int) -> TokenEstimate:
         """The estimate of a prompt; its first message is the system prompt."""
         first = bool(messages) and messages[0]["role"] == "system"
         system = self.message(messages[0]) if first else 0
         said = self.messages(messages[1:] if first else messages)
-        return Estimate(system, said, self.tools(tools), max(window - system - said, 0))
+        return TokenEstimate(system, said, self.tools(tools), max(window - system - said, 0))
 
 
 def most_tokens(messages: Iterable[Message]) -> int:

@@ -4,13 +4,13 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from agent.domain.analysis.telling import told
-from agent.domain.analysis.wording import figure, moment, percent, signed
+from agent.domain.analysis.chat_text import told
+from agent.domain.analysis.formats import figure, moment, percent, signed
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
 from agent.domain.offline.intents import Intent, Wish
-from agent.domain.offline.passages import Passage
-from agent.domain.offline.reading import plain
+from agent.domain.offline.passages import Excerpt
 from agent.domain.offline.slots import date_in
+from agent.domain.offline.text_features import plain
 from agent.domain.prompt.layers import Language
 
 NOTICE: dict[Language, str] = {
@@ -181,7 +181,7 @@ def market_now(market: Mapping[str, Any] | None, language: Language) -> str | No
     return f"{status[language]}{next_one}."
 
 
-def quoted(passages: Sequence[Passage], language: Language) -> str:
+def quoted(passages: Sequence[Excerpt], language: Language) -> str:
     """What the site says, word for word, with where it says it: the number of its passage, or else its page."""
     numbered = all(one.number for one in passages)
     marks = "".join(f"[{number}]" for number in dict.fromkeys(one.number for one in passages)) if numbered else ""
@@ -203,7 +203,7 @@ def quoted(passages: Sequence[Passage], language: Language) -> str:
     return f"{said}{joint}" + {"es": f"(Fuente: {source})", "en": f"(Source: {source})"}[language]
 
 
-def _mark(passages: Sequence[Passage]) -> str:
+def _mark(passages: Sequence[Excerpt]) -> str:
     return "".join(f" [{number}]" for number in dict.fromkeys(one.number for one in passages) if number)
 
 

@@ -7,9 +7,9 @@ from typing import Any, cast
 from agent.domain.offline.answers import NOTICE, answer_from, is_unknown, market_now, nobody_yet, plain_answer
 from agent.domain.offline.intents import Intent, Wish, goes_on, wish_in
 from agent.domain.offline.person_words import beside_the_wish
-from agent.domain.offline.reading import decision_words, language_of
-from agent.domain.offline.site import Asked, from_knowledge, from_site
-from agent.domain.offline.steps import Say, Use, step_of
+from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
+from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.text_features import decision_words, language_of
 from agent.domain.prompt.layers import Language
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
@@ -31,7 +31,7 @@ def respond(
     market: Mapping[str, Any] | None = None,
     knowledge: KnowledgeFound | None = None,
     company: CompanyConfig | None = None,
-) -> Say | Use:
+) -> SayText | UseTools:
     """What a model would do with this prompt. `offered`: the tools there are, with their schemas; `introduced`: that it
     is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `knowledge`:
     what was found for the question in what the company says; `company`: None is a trading platform.
@@ -50,37 +50,37 @@ def respond(
     wish = wish_in(question, offered, before, trades=company is None or company.trades)
     if accepts:
         wish = Wish(Intent.HANDOFF)
-    response: Say | Use
+    response: SayText | UseTools
     known = knowledge is not None and bool(knowledge.documents)
     if wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known):
         leaning = before[-1] if before and goes_on(question) else ""
-        asked = Asked(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed)
+        asked = SiteQuestion(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed)
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and is_unknown(response.text):
-                response = Say(plain_answer(wish, language, offered, demo=demo))
+                response = SayText(plain_answer(wish, language, offered, demo=demo))
         else:
             response = from_site(asked, results, last=last)
     elif handed and (accepts or not question):
-        response = Say(nobody_yet(language))
+        response = SayText(nobody_yet(language))
     elif wish.intent is Intent.HANDOFF and HAND_OFF in offered and not handed:
-        response = Use(((HAND_OFF, {"reason": "missed" if accepts else "asked"}),))
+        response = UseTools(((HAND_OFF, {"reason": "missed" if accepts else "asked"}),))
     elif wish.intent is Intent.MARKET and (state := market_now(market, language)):
-        response = Say(state)
+        response = SayText(state)
     elif wish.way:
         response = step_of(wish, results, language)
     elif wish.calls and not wish.missing and not results:
-        response = Use(wish.calls)
+        response = UseTools(wish.calls)
     elif results:
-        response = Say("\n".join(answer_from(*one, question, language) for one in results))
+        response = SayText("\n".join(answer_from(*one, question, language) for one in results))
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
-        response = Say(company.assistant.greeting[language])
+        response = SayText(company.assistant.greeting[language])
     else:
-        response = Say(plain_answer(wish, language, offered, missed=missed, demo=demo))
-    if isinstance(response, Use):
-        return response if not last else Say(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
+        response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
+    if isinstance(response, UseTools):
+        return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = response.text
-    return Say(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
+    return SayText(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
 
 
 def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]], list[str], list[str]]:

@@ -1,6 +1,6 @@
 """Words that say little or nothing of what a question is about, es and en, without accents."""
 
-from agent.domain.offline.reading import stem, word_set
+from agent.domain.offline.text_features import stem, word_set
 
 LIGHT = word_set(
     "do does did is are was be been am can could may might will would shall should have has had i you we they it he "

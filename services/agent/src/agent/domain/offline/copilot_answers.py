@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from agent.domain.analysis.derived import told_derived
-from agent.domain.analysis.wording import figure, moment, number, percent, signed
+from agent.domain.analysis.formats import figure, moment, number, percent, signed
 from agent.domain.prompt.layers import Language
 
 Fields = dict[str, Any]

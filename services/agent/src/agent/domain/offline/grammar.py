@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.domain.offline.lexicon import one_apart
-from agent.domain.offline.reading import plain, word_set
+from agent.domain.offline.text_features import plain, word_set
 from contracts.spoken import NUMBERS
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
@@ -31,7 +31,7 @@ _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ToolPhrase:
     """A tool and the words that ask for it. `about`: it needs a symbol; `way`: what has to be looked up first."""
 
     tool: str
@@ -41,13 +41,13 @@ class Row:
     way: str = ""
 
 
-def _row(tool: str, *asks: str, unless: str = "", about: bool = False, way: str = "") -> Row:
+def _row(tool: str, *asks: str, unless: str = "", about: bool = False, way: str = "") -> ToolPhrase:
     """Every one of `asks` has to be there."""
     every = "".join(f"(?=.*(?:{one}))" for one in asks)
-    return Row(tool, re.compile(every, re.DOTALL), re.compile(unless) if unless else None, about, way)
+    return ToolPhrase(tool, re.compile(every, re.DOTALL), re.compile(unless) if unless else None, about, way)
 
 
-TABLE: tuple[Row, ...] = (
+TABLE: tuple[ToolPhrase, ...] = (
     _row("calculate_risk_reward",
          r"\b(risk.{0,5}reward|reward.{0,5}risk|r/r|riesgo.{0,7}(?:beneficio|recompensa)|beneficio.{0,5}riesgo|"
          r"risk ratio)\b"),

@@ -7,12 +7,12 @@ from enum import Enum, auto
 from typing import Any, cast
 
 from agent.domain.analysis.grammar import PERFORMANCE, when_in
-from agent.domain.offline.grammar import TABLE, Row, put_right
+from agent.domain.offline.grammar import TABLE, ToolPhrase, put_right
 from agent.domain.offline.passages import telling
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
-from agent.domain.offline.reading import plain, symbols_in, word_set
-from agent.domain.offline.slots import EXPLAIN, Said, Schema, arguments_for, date_in, explained, missing_from
-from agent.domain.own.words import decision_in
+from agent.domain.offline.slots import EXPLAIN, ParsedText, Schema, arguments_for, date_in, explained, missing_from
+from agent.domain.offline.text_features import plain, symbols_in, word_set
+from agent.domain.shortcuts.words import decision_in
 
 
 class Intent(Enum):
@@ -228,10 +228,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if row.about and not about:
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
-    return _call(row, Said(text, said, tuple(about)), schemas)
+    return _call(row, ParsedText(text, said, tuple(about)), schemas)
 
 
-def _call(row: Row, said: Said, schemas: Mapping[str, Schema]) -> Wish | None:
+def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:
     tool = row.tool
     if tool == "get_price" and date_in(said.plain):
         tool = "get_ohlcv"
@@ -268,12 +268,12 @@ def _call(row: Row, said: Said, schemas: Mapping[str, Schema]) -> Wish | None:
 
 
 def _amended(
-    text: str, said: str, earlier: Wish, schemas: Mapping[str, Schema], own: Sequence[str], row: Row | None
+    text: str, said: str, earlier: Wish, schemas: Mapping[str, Schema], own: Sequence[str], row: ToolPhrase | None
 ) -> Wish | None:
     """What was asked for before, with what this text changes or adds; None: it is about something else."""
     tool, arguments = earlier.calls[0]
     schema = schemas[tool]
-    given = arguments_for(tool, schema, Said.of(text))
+    given = arguments_for(tool, schema, ParsedText.of(text))
     asked = _small(said) is None and "?" not in text
     order = tool == "create_paper_order"
     if earlier.missing and asked and (row is None or row.tool == tool):
@@ -307,7 +307,7 @@ def _earlier(schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | Non
     return None
 
 
-def _meant(said: str) -> Row | None:
+def _meant(said: str) -> ToolPhrase | None:
     return next((row for row in TABLE if row.asks.match(said) and not (row.unless and row.unless.search(said))), None)
 
 

@@ -7,7 +7,7 @@ none of these is looked for among them once more with one letter wrong, left out
 import re
 from functools import lru_cache
 
-from agent.domain.offline.reading import plain, stem
+from agent.domain.offline.text_features import plain, stem
 
 _MEANINGS = """
 support: support* soport* admit* accept* acept*

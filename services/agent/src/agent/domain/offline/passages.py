@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from agent.domain.offline.common_words import COMMON, LIGHT
 from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
-from agent.domain.offline.reading import stem
+from agent.domain.offline.text_features import stem
 
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
@@ -73,7 +73,7 @@ _TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SitePage:
     """A page that was read; `links`: (path, words, language)."""
 
     path: str
@@ -84,7 +84,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Excerpt:
     """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
     `number`: of the passage that it is from, where it is from one that was found for the question."""
 
@@ -96,14 +96,14 @@ class Passage:
     number: int = 0
 
 
-def passages_of(page: Page) -> list[Passage]:
+def passages_of(page: SitePage) -> list[Excerpt]:
     """A page's passages, in its order; a row of a table says its column's name with each cell."""
     return sentences_of(page.text, "", page.url, page.title)
 
 
-def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0) -> list[Passage]:
+def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0) -> list[Excerpt]:
     """The sentences, list items and rows of a text that begins under a heading."""
-    found: list[Passage] = []
+    found: list[Excerpt] = []
     columns = list[str]()
     for line in filter(None, map(str.strip, text.splitlines())):
         if line.startswith("#"):
@@ -129,18 +129,18 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
             pieces = [line]
         else:
             columns, pieces = [], _ENDED.split(line.lstrip("- "))
-        found += [Passage(said, heading, url, title, len(found) + at, number) for at, said in enumerate(pieces)]
+        found += [Excerpt(said, heading, url, title, len(found) + at, number) for at, said in enumerate(pieces)]
     return found
 
 
-def best_passages(question: str, before: str, pages: Sequence[Page], enough: float = ENOUGH) -> list[Passage]:
+def best_passages(question: str, before: str, pages: Sequence[SitePage], enough: float = ENOUGH) -> list[Excerpt]:
     """What the pages say that answers the question; nothing where they do not."""
     return rank(question, before, [one for page in pages for one in passages_of(page)], enough)
 
 
 def rank(
-    question: str, before: str, passages: Sequence[Passage], enough: float = ENOUGH, total: int = 0
-) -> list[Passage]:
+    question: str, before: str, passages: Sequence[Excerpt], enough: float = ENOUGH, total: int = 0
+) -> list[Excerpt]:
     """What answers the question, of one section, in the page's order; `before`: the question that it follows; `total`:
     of how many documents the passages are the best."""
     asked, earlier = _terms(question), _terms(before)
@@ -170,7 +170,7 @@ def rank(
     return sorted([chosen, *also][:3], key=lambda one: one.place)
 
 
-def about(pages: Sequence[Page]) -> list[Passage]:
+def about(pages: Sequence[SitePage]) -> list[Excerpt]:
     """What the site says that it is: how its first page begins."""
     return [one for page in pages[:1] for one in passages_of(page)][:1]
 
@@ -221,7 +221,7 @@ def _terms(text: str) -> dict[str, frozenset[str]]:
 class _Index:
     """Which words each passage has: its own whole, its heading's and its title's for less."""
 
-    def __init__(self, passages: Sequence[Passage], total: int = 0) -> None:
+    def __init__(self, passages: Sequence[Excerpt], total: int = 0) -> None:
         self._own = [_keys(one.text) | {key for key, shape in _SHAPES if shape.search(one.text)} for one in passages]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
         self._around = [_keys(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
@@ -309,7 +309,7 @@ def _keys(text: str) -> set[str]:
     return {key for word in words_of(text) for key in keys_of(word)}
 
 
-def _compared(question: str, passages: Sequence[Passage]) -> list[Passage]:
+def _compared(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question for the difference of two things: what the page says of the one and of the other."""
     said = " ".join(words_of(question))
     if not _COMPARING.search(said):
@@ -317,7 +317,7 @@ def _compared(question: str, passages: Sequence[Passage]) -> list[Passage]:
     sides = [side for part in _TWO.split(said) if (side := telling(_COMPARING.sub(" ", part)))]
     if len(sides) < 2:
         return []
-    found: list[Passage] = []
+    found: list[Excerpt] = []
     for side in sides[:3]:
         section = _section(side, passages)
         if not section:
@@ -326,7 +326,7 @@ def _compared(question: str, passages: Sequence[Passage]) -> list[Passage]:
     return found
 
 
-def _included(question: str, passages: Sequence[Passage]) -> list[Passage]:
+def _included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question for what something holds: all that stands under its name."""
     said = " ".join(words_of(question))
     if not _INCLUDED.search(said):
@@ -335,7 +335,7 @@ def _included(question: str, passages: Sequence[Passage]) -> list[Passage]:
     return section if len(section) > 1 else []
 
 
-def _all_shown(asked: Mapping[str, frozenset[str]], passages: Sequence[Passage]) -> list[Passage]:
+def _all_shown(asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
     for key, shape in _SHAPES:
         if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
@@ -347,7 +347,7 @@ def _all_shown(asked: Mapping[str, frozenset[str]], passages: Sequence[Passage])
     return []
 
 
-def _section(named: Sequence[str], passages: Sequence[Passage]) -> list[Passage]:
+def _section(named: Sequence[str], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What stands under a heading that is little else than one of these words; or else the first to have one."""
     keys = {key for word in named for key in keys_of(word)}
     under = [one for one in passages

@@ -7,7 +7,7 @@ person") it is no wish; said of a machine that is not wanted ("not a bot") it is
 
 import re
 
-from agent.domain.offline.reading import plain
+from agent.domain.offline.text_features import plain
 
 _ANY = r"(?:\w+ ){0,3}?"
 _WHO_EN = (

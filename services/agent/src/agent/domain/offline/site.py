@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from agent.domain.offline.answers import quoted, unknown, unread
 from agent.domain.offline.lexicon import keys_of, words_of
-from agent.domain.offline.passages import Page, Passage, about, best_passages, rank, sentences_of, telling
-from agent.domain.offline.steps import Result, Say, Use
+from agent.domain.offline.passages import Excerpt, SitePage, about, best_passages, rank, sentences_of, telling
+from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.prompt.layers import Language
 from contracts.knowledge import KnowledgeFound
 
@@ -25,7 +25,7 @@ _SERVING = frozenset(("=help", "=begin", "=contact", "=price"))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SiteQuestion:
     """A question of the site; `before`: the one that it leans on; `about`: it asks what the company is; `missed`: an
     earlier one found no answer."""
 
@@ -37,13 +37,13 @@ class Asked:
     missed: bool
 
 
-def from_knowledge(asked: Asked, found: KnowledgeFound) -> Say:
+def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     """The answer that the company's own words hold: a pair's as it is written, or the sentences that say it."""
     exact = next((at for at, one in enumerate(found.passages, start=1) if one.exact), 0)
     if exact:
-        return Say(f"{found.passages[exact - 1].text} [{exact}]")
-    spoken: list[Passage] = []
-    others: list[Passage] = []
+        return SayText(f"{found.passages[exact - 1].text} [{exact}]")
+    spoken: list[Excerpt] = []
+    others: list[Excerpt] = []
     for number, one in enumerate(found.passages, start=1):
         # Its heading is that of the section that fits best; a passage of several sections tells the later ones itself.
         heading = one.heading[-1] if one.heading and f"# {one.heading[-1]}" not in one.text else ""
@@ -53,10 +53,10 @@ def from_knowledge(asked: Asked, found: KnowledgeFound) -> Say:
     if not chosen and len(telling(asked.question)) > 1:
         # Words of two languages look alike by chance: one alone proves nothing.
         chosen = rank(asked.question, asked.before, others, SURE, total=found.documents)
-    return Say(quoted(chosen, asked.language) if chosen else unknown(asked.language, missed=asked.missed))
+    return SayText(quoted(chosen, asked.language) if chosen else unknown(asked.language, missed=asked.missed))
 
 
-def from_site(asked: Asked, results: Sequence[Result], *, last: bool) -> Say | Use:
+def from_site(asked: SiteQuestion, results: Sequence[Result], *, last: bool) -> SayText | UseTools:
     """The answer, or the pages to read for it."""
     fetched = [(str(arguments.get("path")), body) for tool, arguments, body in results if tool == TOOL]
     tried = [path for path, _ in fetched]
@@ -68,23 +68,23 @@ def from_site(asked: Asked, results: Sequence[Result], *, last: bool) -> Say | U
         more = ("/",)
     more = more or translations(language, pages, tried)
     if more and not last:
-        return Use(tuple((TOOL, {"path": path}) for path in more))
+        return UseTools(tuple((TOOL, {"path": path}) for path in more))
     own = [page for page in pages if not foreign(page.path, None, language)] or pages
     found = about(own[-1:]) if asked.about else best_passages(question, before, own, SURE)
     if not found and not last and len(tried) < MOST and (more := next_pages(question, before, language, pages, tried)):
-        return Use(tuple((TOOL, {"path": path}) for path in more))
+        return UseTools(tuple((TOOL, {"path": path}) for path in more))
     found = found or best_passages(question, before, own) or best_passages(question, before, pages)
     if found:
-        return Say(quoted(found, language))
+        return SayText(quoted(found, language))
     if fetched and not pages:
         error = cast("dict[str, Any]", fetched[0][1].get("error") or {})
-        return Say(unread(str(error.get("message") or error.get("code") or "?"), language))
-    return Say(unknown(language, missed=asked.missed))
+        return SayText(unread(str(error.get("message") or error.get("code") or "?"), language))
+    return SayText(unknown(language, missed=asked.missed))
 
 
-def _page(path: str, body: Mapping[str, Any]) -> Page:
+def _page(path: str, body: Mapping[str, Any]) -> SitePage:
     links = cast("list[Mapping[str, Any]]", body.get("links") or [])
-    return Page(
+    return SitePage(
         path,
         str(body.get("url") or path),
         str(body.get("title") or ""),
@@ -99,7 +99,7 @@ def first_page(page_url: str | None) -> str:
 
 
 def next_pages(
-    question: str, before: str, language: Language, read: Sequence[Page], tried: Collection[str]
+    question: str, before: str, language: Language, read: Sequence[SitePage], tried: Collection[str]
 ) -> tuple[str, ...]:
     """The paths to read next: of what the pages read so far lead to, what promises most for the question."""
     asked = {key for word in (*telling(question), *telling(before)) for key in keys_of(word)}
@@ -126,7 +126,7 @@ def foreign(path: str, spoken: str | None, language: Language) -> bool:
     return bool(named) and named != language
 
 
-def translations(language: Language, read: Sequence[Page], tried: Collection[str]) -> tuple[str, ...]:
+def translations(language: Language, read: Sequence[SitePage], tried: Collection[str]) -> tuple[str, ...]:
     """The page in the question's language, where the first page that was read says there is one."""
     if any(not foreign(page.path, None, language) and foreign(page.path, None, _OTHER[language]) for page in read):
         return ()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast
 
-from agent.domain.offline.reading import number_of, plain, symbols_in
+from agent.domain.offline.text_features import number_of, plain, symbols_in
 from contracts.spoken import MONTHS, NUMBERS
 
 Schema = Mapping[str, Any]
@@ -85,7 +85,7 @@ MOST_BARS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ParsedText:
     """A text as the readers of arguments see it. `symbols`: its own, or those that it is about by what went before."""
 
     text: str
@@ -93,12 +93,12 @@ class Said:
     symbols: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str, symbols: Collection[str] = ()) -> "Said":
+    def of(cls, text: str, symbols: Collection[str] = ()) -> "ParsedText":
         """A text, with what it is about where it names nothing."""
         return cls(text, plain(text), tuple(symbols_in(text)) or tuple(symbols))
 
 
-def arguments_for(tool: str, schema: Schema, said: Said) -> dict[str, Any]:
+def arguments_for(tool: str, schema: Schema, said: ParsedText) -> dict[str, Any]:
     """What the text says of the tool's arguments."""
     properties: Mapping[str, Schema] = schema.get("properties") or {}
     figures = figures_in(said.plain, tool, properties)
@@ -206,14 +206,14 @@ def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
     return None
 
 
-def _order_type(found: dict[str, Any], said: Said) -> None:
+def _order_type(found: dict[str, Any], said: ParsedText) -> None:
     if re.search(r"\b(market|mercado)\b", said.plain):
         found.pop("limit_price", None)
     kinds = [name for name in ("stop", "limit") if f"{name}_price" in found]
     found["order_type"] = "_".join(kinds) or "market"
 
 
-def _indicators(said: Said, schema: Schema) -> list[str] | None:
+def _indicators(said: ParsedText, schema: Schema) -> list[str] | None:
     items = cast("Schema", schema.get("items") or {})
     known: list[str] = list(items.get("enum") or ())
     named = {_INDICATORS.get(word, word.upper()) for word in re.findall(r"\w+", said.plain)}
@@ -225,26 +225,26 @@ def explained(match: re.Match[str]) -> str:
     return str(match["what"] or match["what2"]).strip()
 
 
-def _concept(said: Said, schema: Schema) -> str | None:
+def _concept(said: ParsedText, schema: Schema) -> str | None:
     del schema
     match = EXPLAIN.match(said.plain)
     return explained(match) if match else None
 
 
-def _query(said: Said, schema: Schema) -> str | None:
+def _query(said: ParsedText, schema: Schema) -> str | None:
     del schema
     match = TALKED.search(said.plain)
     what = match["what"].strip(" ?.!") if match else ""
     return what[:200] if len(what) > 1 else None
 
 
-def _side(said: Said, schema: Schema) -> str | None:
+def _side(said: ParsedText, schema: Schema) -> str | None:
     del schema
     sides = [(match.start(), side) for side, pattern in _SIDES.items() if (match := pattern.search(said.plain))]
     return min(sides)[1] if sides else None
 
 
-def _condition(said: Said, schema: Schema) -> str:
+def _condition(said: ParsedText, schema: Schema) -> str:
     del schema
     return "<=" if _BELOW.search(said.plain) else ">=" if _ABOVE.search(said.plain) else "=="
 
@@ -269,13 +269,13 @@ TALKED = re.compile(
 _ID = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{16,64}\b")
 
 
-def _id(said: Said, schema: Schema) -> str | None:
+def _id(said: ParsedText, schema: Schema) -> str | None:
     del schema
     match = _ID.search(said.plain)
     return match[0] if match else None
 
 
-_READERS: dict[str, Callable[[Said, Schema], Any]] = {
+_READERS: dict[str, Callable[[ParsedText, Schema], Any]] = {
     "order_id": _id,
     "alert_id": _id,
     "symbol": lambda said, _: said.symbols[0] if said.symbols else None,

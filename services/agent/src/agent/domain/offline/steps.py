@@ -22,20 +22,20 @@ _NAMED = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
+class SayText:
     """The answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class UseTools:
     """Tool calls, by name with arguments."""
 
     calls: tuple[tuple[str, dict[str, Any]], ...]
 
 
-def step_of(wish: Wish, results: Sequence[Result], language: Language) -> Say | Use:
+def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """The next step of a wish that takes two: look up, then do."""
     tool, arguments = wish.calls[0]
     if wish.way == "portfolio":
@@ -43,52 +43,52 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> Say | 
     looked = _FIRST[wish.way]
     done = [one for one in results if one[0] != looked]
     if done:
-        return Say("\n".join(answer_from(*one, "", language) for one in done))
+        return SayText("\n".join(answer_from(*one, "", language) for one in done))
     if wish.way in _NAMED and _NAMED[wish.way][1] in arguments:
         name = _NAMED[wish.way][1]
-        return Use(((tool, {name: arguments[name]}),))
+        return UseTools(((tool, {name: arguments[name]}),))
     if not results:
-        return Use(((looked, {}),))
+        return UseTools(((looked, {}),))
     body = results[-1][2]
     if "error" in body:
-        return Say(answer_from(*results[-1], "", language))
+        return SayText(answer_from(*results[-1], "", language))
     if wish.way in ("sell", "stop"):
         return _sell(tool, arguments, body, language)
     if wish.way == "replace":
         waiting = [one for one in _of(body, "orders") if one["status"] == "pending_confirmation"
                    and (one["symbol"], one["side"]) == (arguments.get("symbol"), arguments.get("side"))]  # fmt: skip
-        return Use(
+        return UseTools(
             (*(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:]), (tool, arguments))
         )
     kind, name = _NAMED[wish.way]
     fitting = [one for one in _of(body, kind) if arguments.get("symbol") in (None, one["symbol"])]
     if len(fitting) != 1:
         told = answer_from(looked, {}, {kind: fitting}, "", language)
-        return Say(f"{which('several', language)}\n{told}" if fitting else which("none", language))
-    return Use(((tool, {name: fitting[0][name]}),))
+        return SayText(f"{which('several', language)}\n{told}" if fitting else which("none", language))
+    return UseTools(((tool, {name: fitting[0][name]}),))
 
 
-def _portfolio(results: Sequence[Result], language: Language) -> Say | Use:
+def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTools:
     """What is held, and what waits: an order that is not filled yet is in no position."""
     if not results:
-        return Use((("get_portfolio", {}), ("get_pending_orders", {})))
+        return UseTools((("get_portfolio", {}), ("get_pending_orders", {})))
     waiting = [
         one for one in results if one[0] == "get_pending_orders" and ("error" in one[2] or _of(one[2], "orders"))
     ]
     held = [one for one in results if one[0] != "get_pending_orders"]
-    return Say("\n".join(answer_from(*one, "", language) for one in [*held, *waiting]))
+    return SayText("\n".join(answer_from(*one, "", language) for one in [*held, *waiting]))
 
 
-def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: Language) -> Say | Use:
+def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: Language) -> SayText | UseTools:
     held = [one for one in _of(body, "positions") if arguments.get("symbol") in (None, one["symbol"])]
     if not held:
-        return Say(which("position", language))
+        return SayText(which("position", language))
     if len(held) > 1:
-        return Say(which("positions", language, names=", ".join(str(one["symbol"]) for one in held)))
+        return SayText(which("positions", language, names=", ".join(str(one["symbol"]) for one in held)))
     call = {name: value for name, value in arguments.items() if name != "share"} | {"symbol": held[0]["symbol"]}
     amount = float(held[0]["quantity"]) * float(arguments.get("share", 1))
     call.setdefault("quantity", floor(amount) if amount >= 1 else amount)
-    return Use(((tool, call),))
+    return UseTools(((tool, call),))
 
 
 def _of(body: dict[str, Any], name: str) -> list[dict[str, Any]]:

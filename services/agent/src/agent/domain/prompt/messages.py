@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable
 from typing import Any, cast
 
-from agent.domain.knowledge import SEARCH_TOOL, Source, numbered
+from agent.domain.knowledge import SEARCH_TOOL, GivenPassage, numbered
 from agent.domain.prompt.layers import Language, enough_looked_up
-from agent.domain.turn.journal import Call, Step
+from agent.domain.turn.journal import TurnCall, TurnStep
 
 PAGE_TOOL = "fetch_page"
 _WHAT = {
@@ -36,11 +36,11 @@ def alternating(spoken: Iterable[tuple[bool, str]]) -> list[dict[str, Any]]:
 def conversation(
     system: str,
     spoken: Iterable[tuple[bool, str]],
-    steps: Iterable[Step],
+    steps: Iterable[TurnStep],
     *,
     language: Language,
     last: bool,
-    given: Iterable[Source] = (),
+    given: Iterable[GivenPassage] = (),
 ) -> list[dict[str, Any]]:
     """Everything the model is sent, in the OpenAI chat shape. `last`: the answer must be given now; `given`: the
     passages that the system prompt holds, after which those of searches are counted."""
@@ -50,7 +50,7 @@ def conversation(
     return messages
 
 
-def stepped(steps: Iterable[Step], given: Iterable[Source] = ()) -> list[dict[str, Any]]:
+def stepped(steps: Iterable[TurnStep], given: Iterable[GivenPassage] = ()) -> list[dict[str, Any]]:
     """The replies that asked for tools, each with the results of its calls."""
     messages: list[dict[str, Any]] = []
     known = list(given)
@@ -64,7 +64,7 @@ def stepped(steps: Iterable[Step], given: Iterable[Source] = ()) -> list[dict[st
     return messages
 
 
-def tool_content(call: Call, known: list[Source] | None = None) -> str:
+def tool_content(call: TurnCall, known: list[GivenPassage] | None = None) -> str:
     """A call's result as the model reads it; the words of pages are marked as data, and passages have their numbers."""
     result = call.result if call.result is not None else INTERRUPTED
     parsed = json.loads(result)
@@ -82,9 +82,9 @@ def tool_content(call: Call, known: list[Source] | None = None) -> str:
     )
 
 
-def _call(call: Call) -> dict[str, Any]:
+def _call(call: TurnCall) -> dict[str, Any]:
     return {"id": _id(call), "type": "function", "function": {"name": call.tool, "arguments": call.arguments}}
 
 
-def _id(call: Call) -> str:
+def _id(call: TurnCall) -> str:
     return call.model_id or call.call_id

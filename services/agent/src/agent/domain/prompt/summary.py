@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from agent.domain.context.compression import Spoken
+from agent.domain.context.compression import PromptMessage
 from agent.domain.prompt.layers import Language
 
 MOST_CHARACTERS = 60_000
@@ -27,7 +27,7 @@ _TASK: dict[Language, str] = {
 }
 
 
-def summary_messages(earlier: str | None, said: Iterable[Spoken], language: Language) -> list[dict[str, Any]]:
+def summary_messages(earlier: str | None, said: Iterable[PromptMessage], language: Language) -> list[dict[str, Any]]:
     """The messages of the model call."""
     lines: list[dict[str, str]] = []
     room = MOST_CHARACTERS

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agent.domain.turn.journal import Journal, Reply
+from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.domain.turn.policy import StopReason
 from contracts.conversation import Snapshot
 
@@ -34,7 +34,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class CallModel:
     """Call the model with the history up to `view.seq` and the journal's calls, watching for facts after `view.seq`.
 
     `last`: the tools stay listed but may not be called.
@@ -55,7 +55,7 @@ class Save:
 
     journal: Journal
     revision: int
-    then: Ask | None = field(default=None, compare=False)
+    then: CallModel | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +75,28 @@ class Append:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReportFailure:
     """Tell the operators and the dead-letter stream about a failed turn; may be told twice."""
 
     journal: Journal
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Ack:
     """Acknowledge, waiting for the server's confirmation: the last step. `why` is for logs and metrics."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class Retry:
     """Hand the delivery back, to come again after `seconds`."""
 
     seconds: float
     why: str
 
 
-Effect = Look | Probe | Save | Ask | RunCalls | Append | Report | Done | Later
+Effect = Look | Probe | Save | CallModel | RunCalls | Append | ReportFailure | Ack | Retry
 
 
 # ---------------------------------------------------------------- events
@@ -134,7 +134,7 @@ class SaveRefused:
 class Replied:
     """The model's reply."""
 
-    reply: Reply
+    reply: ModelAnswer
 
 
 @dataclass(frozen=True, slots=True)

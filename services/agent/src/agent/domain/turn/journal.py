@@ -14,18 +14,18 @@ from contracts.knowledge import Grounding
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenCount:
     """What the model counted."""
 
     prompt: int = 0
     completion: int = 0
 
-    def __add__(self, other: "Tokens") -> "Tokens":
-        return Tokens(self.prompt + other.prompt, self.completion + other.completion)
+    def __add__(self, other: "TokenCount") -> "TokenCount":
+        return TokenCount(self.prompt + other.prompt, self.completion + other.completion)
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TurnCall:
     """A tool call. `arguments` and `result` are JSON texts; `model_id` is the model's own name for the call."""
 
     call_id: str
@@ -36,13 +36,13 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TurnStep:
     """One reply of the model that asked for tools. `basis`: of the turn that it was made in."""
 
     basis: int
     text: str
-    calls: tuple[Call, ...]
-    usage: Tokens = Tokens()
+    calls: tuple[TurnCall, ...]
+    usage: TokenCount = TokenCount()
     model: str = ""
     provider: str = ""
 
@@ -57,14 +57,14 @@ class RequestedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelAnswer:
     """One reply of the model: text, or calls (perhaps with text beside them). `cut`: it ended at its token limit;
     `citations`: the passages that an answer stands on; `grounding`: how well, where the company's knowledge was asked.
     """
 
     text: str = ""
     calls: tuple[RequestedCall, ...] = ()
-    usage: Tokens = Tokens()
+    usage: TokenCount = TokenCount()
     model: str = ""
     provider: str = ""
     cut: bool = False
@@ -85,7 +85,7 @@ class Journal:
     basis: int
     started_at: float
     deadline: float
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TurnStep, ...] = ()
     cancels: int = 0
     released: bool = False
     forced: bool = False
@@ -95,7 +95,7 @@ class Journal:
     answer: str | None = None
     failure: str | None = None
     detail: str = ""
-    usage: Tokens = Tokens()
+    usage: TokenCount = TokenCount()
     model: str = ""
     provider: str = ""
     citations: tuple[Citation, ...] = ()
@@ -112,12 +112,12 @@ class Journal:
         return sum(step.basis == self.basis for step in self.steps)
 
     @property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[TurnCall, ...]:
         """Every call, a predecessor's first."""
         return tuple(call for step in self.steps for call in step.calls)
 
     @property
-    def unsettled(self) -> tuple[Call, ...]:
+    def unsettled(self) -> tuple[TurnCall, ...]:
         """The calls whose outcome is not known."""
         return tuple(call for call in self.calls if call.result is None)
 
@@ -152,7 +152,7 @@ def open_journal(previous: Journal | None, view: Snapshot, *, turn_id: str, now:
     return replace(journal, forced=forced, released=False, attempts=journal.attempts + 1)
 
 
-def with_reply(journal: Journal, reply: Reply, *, last: bool) -> Journal:
+def with_reply(journal: Journal, reply: ModelAnswer, *, last: bool) -> Journal:
     """The model's reply recorded: calls become a step with ids of their own, text alone is the answer."""
     usage, model = journal.usage + reply.usage, reply.model or journal.model
     provider = reply.provider or journal.provider
@@ -161,10 +161,10 @@ def with_reply(journal: Journal, reply: Reply, *, last: bool) -> Journal:
         return replace(told, answer=reply.text, usage=usage, model=model, provider=provider)
     index = journal.iterations
     calls = tuple(
-        Call(f"{journal.turn_id}-{index}-{position}", call.tool, call.arguments, call.model_id)
+        TurnCall(f"{journal.turn_id}-{index}-{position}", call.tool, call.arguments, call.model_id)
         for position, call in enumerate(reply.calls)
     )
-    step = Step(journal.basis, reply.text, calls, reply.usage, reply.model, reply.provider)
+    step = TurnStep(journal.basis, reply.text, calls, reply.usage, reply.model, reply.provider)
     return replace(journal, steps=(*journal.steps, step), usage=usage, model=model, provider=provider)
 
 

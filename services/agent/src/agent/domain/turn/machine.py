@@ -14,24 +14,24 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from agent.domain.turn.effects import (
+    Ack,
     Append,
     AppendRefused,
     AppendUnknown,
-    Ask,
     AskFailed,
-    Done,
+    CallModel,
     Effect,
     Event,
     Interrupted,
-    Later,
     Look,
     Looked,
     Probe,
     Probed,
     Ran,
     Replied,
-    Report,
     Reported,
+    ReportFailure,
+    Retry,
     RunCalls,
     Save,
     Saved,
@@ -48,7 +48,7 @@ from agent.domain.turn.journal import (
     with_results,
     with_stop,
 )
-from agent.domain.turn.policy import Policy, StopReason, due_at
+from agent.domain.turn.policy import AnswerPolicy, StopReason, due_at
 from contracts.conversation import Snapshot
 from contracts.ids import turn_id
 
@@ -101,7 +101,7 @@ def begin(trigger: Trigger, company: str, conversation: str, *, time_limit: floa
     return Handling(trigger, company, conversation, time_limit, seen=trigger.seq), Look(trigger.seq)
 
 
-def advance(h: Handling, event: Event, policy: Policy, now: float) -> tuple[Handling, Effect]:
+def advance(h: Handling, event: Event, policy: AnswerPolicy, now: float) -> tuple[Handling, Effect]:
     """The next effect. `policy` and `now` (the bus's clock) are those of this moment, not of the turn's start."""
     match event:
         case Looked():
@@ -135,17 +135,17 @@ def advance(h: Handling, event: Event, policy: Policy, now: float) -> tuple[Hand
         case Stored():
             journal = _driven(h)[0]
             if journal.failure is not None:
-                return replace(h, phase=Phase.REPORTING), Report(journal)
-            return h, Done("answered")
+                return replace(h, phase=Phase.REPORTING), ReportFailure(journal)
+            return h, Ack("answered")
         case AppendRefused() | AppendUnknown():
             # It may be somebody else's fact or one's own answer whose acknowledgement was lost: only the log can tell.
             seen = max(h.seen, _driven(h)[1].seq)
             return replace(h, phase=Phase.CHECKING, seen=seen), Look(seen)
         case Reported():
-            return h, Done("failed")
+            return h, Ack("failed")
 
 
-def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Handling, Effect]:
+def _looked(h: Handling, event: Looked, policy: AnswerPolicy, now: float) -> tuple[Handling, Effect]:
     view, found = event.view, event.journal
     if view.seq < h.seen:
         return h, Look(h.seen)
@@ -168,12 +168,12 @@ def _looked(h: Handling, event: Looked, policy: Policy, now: float) -> tuple[Han
     if settled:
         if found is not None and found.failure is not None and found.basis == view.basis:
             # Its teller may have died between the visible message and the report.
-            return replace(h, phase=Phase.REPORTING), Report(found)
-        return h, Done("settled")
+            return replace(h, phase=Phase.REPORTING), ReportFailure(found)
+        return h, Ack("settled")
     if h.trigger.visitor and view.newest_visitor > h.trigger.seq:
-        return h, Done("the newest message's handler owns the turn")
+        return h, Ack("the newest message's handler owns the turn")
     if not policy.answers(view.owner):
-        return h, Done("not ours to answer")
+        return h, Ack("not ours to answer")
     rest = due_at(view, policy) - now
     if rest > EARLY:
         return _later(h, min(rest, LONGEST_WAIT), "not due")
@@ -189,7 +189,7 @@ def _hands_off(found: Journal, view: Snapshot) -> bool:
     return found.forced if found.basis != view.newest_visitor else not found.ended
 
 
-def _open(h: Handling, policy: Policy, now: float) -> tuple[Handling, Effect]:
+def _open(h: Handling, policy: AnswerPolicy, now: float) -> tuple[Handling, Effect]:
     view = _seen(h)
     turn = turn_id(h.company, h.conversation, view.newest_visitor)
     journal = open_journal(h.journal, view, turn_id=turn, now=now, time_limit=h.time_limit)
@@ -200,7 +200,7 @@ def _open(h: Handling, policy: Policy, now: float) -> tuple[Handling, Effect]:
     return _save(h, journal, Phase.DRIVING, policy)
 
 
-def _saved(h: Handling, revision: int, policy: Policy, now: float) -> tuple[Handling, Effect]:
+def _saved(h: Handling, revision: int, policy: AnswerPolicy, now: float) -> tuple[Handling, Effect]:
     journal, view = _driven(h)
     if journal.ended and h.phase is Phase.DRIVING and policy.answers(view.owner):
         return replace(h, revision=revision, phase=Phase.APPENDING), Append(journal, view.seq)
@@ -221,18 +221,18 @@ def _saved(h: Handling, revision: int, policy: Policy, now: float) -> tuple[Hand
     return h, _ask(journal, view, policy)
 
 
-def _save(h: Handling, journal: Journal, phase: Phase, policy: Policy) -> tuple[Handling, Effect]:
+def _save(h: Handling, journal: Journal, phase: Phase, policy: AnswerPolicy) -> tuple[Handling, Effect]:
     asks = phase is Phase.DRIVING and not journal.ended and not journal.unsettled
     then = _ask(journal, _seen(h), policy) if asks else None
     return replace(h, journal=journal, phase=phase), Save(journal, h.revision, then)
 
 
-def _ask(journal: Journal, view: Snapshot, policy: Policy) -> Ask:
-    return Ask(journal, view, last=journal.iterations >= policy.max_iterations)
+def _ask(journal: Journal, view: Snapshot, policy: AnswerPolicy) -> CallModel:
+    return CallModel(journal, view, last=journal.iterations >= policy.max_iterations)
 
 
 def _later(h: Handling, seconds: float, why: str) -> tuple[Handling, Effect]:
-    return h, Later(seconds, why)
+    return h, Retry(seconds, why)
 
 
 def _seen(h: Handling) -> Snapshot:

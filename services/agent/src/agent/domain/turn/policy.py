@@ -18,7 +18,7 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy(AnswerRules):
+class AnswerPolicy(AnswerRules):
     """What a company's settings say about answering. `delay` in seconds."""
 
     delay: float = 0.0
@@ -33,7 +33,7 @@ PATIENCE = 8.0
 """Seconds after the first unanswered message from which nobody is made to wait for more of a burst."""
 
 
-def due_at(view: Snapshot, policy: Policy) -> float:
+def due_at(view: Snapshot, policy: AnswerPolicy) -> float:
     """When the newest message is to be answered, in seconds since the epoch: a burst is one turn, but not for ever."""
     newest = view.newest_visitor_at + policy.delay
     if view.first_unanswered_at is None:
@@ -41,7 +41,7 @@ def due_at(view: Snapshot, policy: Policy) -> float:
     return min(newest, view.first_unanswered_at + max(PATIENCE, policy.delay))
 
 
-def stop_reason(fact: Fact, *, basis: int, forced: bool, policy: Policy) -> StopReason | None:
+def stop_reason(fact: Fact, *, basis: int, forced: bool, policy: AnswerPolicy) -> StopReason | None:
     """Whether a fact seen on the live feed stops a turn that answers up to `basis`; forced turns yield to vetoes only.
 
     Only a hint, to save a model call that would be refused at the fence: the decision is made from a fresh snapshot.

@@ -13,7 +13,7 @@ from gateway.doors import server_sent
 from gateway.doors.a2a import request as wire
 from gateway.doors.a2a import rpc
 from gateway.doors.a2a.card import PATH, router
-from gateway.doors.a2a.rpc import A2AError, Call, Json
+from gateway.doors.a2a.rpc import A2AError, Json, RpcRequest
 from gateway.doors.a2a.tasks import Tasks
 from gateway.errors import GatewayError, Refused
 from gateway.web.chat_endpoint import client_address
@@ -112,13 +112,13 @@ def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
     return _json(body, STATUS[error.code] if error.code in _TOLD_BY_STATUS else 200, headers)
 
 
-async def _streamed(call: Call, results: AsyncGenerator[Json]) -> Response:
+async def _streamed(call: RpcRequest, results: AsyncGenerator[Json]) -> Response:
     """A stream whose first result is there, so that what fails before it has a status of its own."""
     first = await anext(results)
     return server_sent.stream(_told(call, first, results))
 
 
-async def _told(call: Call, first: Json, results: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
+async def _told(call: RpcRequest, first: Json, results: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
     try:
         async with aclosing(results):
             yield server_sent.event(rpc.result_body(call.identity, first))

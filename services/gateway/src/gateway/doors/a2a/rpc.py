@@ -80,7 +80,7 @@ def result_body(identity: Identity, result: Json) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RpcRequest:
     """A request."""
 
     identity: Identity
@@ -110,7 +110,7 @@ def check_media(content_type: str | None) -> None:
         raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "send application/json")
 
 
-def call_in(raw: object) -> Call:
+def call_in(raw: object) -> RpcRequest:
     """The request; raises A2AError (-32600, -32602)."""
     if not isinstance(raw, dict):
         raise A2AError(-32600, "INVALID_REQUEST", "send one JSON-RPC request object: batches are not answered")
@@ -122,7 +122,7 @@ def call_in(raw: object) -> Call:
         raise A2AError(-32600, "INVALID_REQUEST", "id: a text or a whole number")
     if not isinstance(params, dict):
         raise invalid("params", "must be an object")
-    return Call(identity_in(fields), method, cast("Json", params))
+    return RpcRequest(identity_in(fields), method, cast("Json", params))
 
 
 def check_version(asked: str | None) -> None:

@@ -15,8 +15,8 @@ from contracts.ids import is_id
 from contracts.rpc import MessageView
 from contracts.text import Text
 from gateway.doors.a2a.rpc import Json
-from gateway.doors.exchange import Ended, Event, Outcome
-from gateway.doors.spoken import Spoken
+from gateway.doors.exchange import Ended, Event, ExchangeEnd
+from gateway.doors.spoken import ClientText
 
 SUBMITTED = "TASK_STATE_SUBMITTED"
 WORKING = "TASK_STATE_WORKING"
@@ -65,7 +65,7 @@ class Task:
         self._message: Json | None = None
         self._metadata: Json = {}
         self._artifacts: dict[str, Json] = {}
-        self._texts: dict[str, Spoken] = {}
+        self._texts: dict[str, ClientText] = {}
 
     # ------------------------------------------------------------------ as the protocol shows it
 
@@ -130,8 +130,8 @@ class Task:
     def _end(self, event: Ended) -> list[Json]:
         message = event.message
         if message is None:
-            return [self._turn(CANCELED if event.outcome is Outcome.CANCELLED else WORKING)]
-        if event.outcome is Outcome.NOTICE:
+            return [self._turn(CANCELED if event.outcome is ExchangeEnd.CANCELLED else WORKING)]
+        if event.outcome is ExchangeEnd.NOTICE:
             self._metadata = {"code": message.code}
             return [self._turn(FAILED, message.text, about=self._metadata, at=message.created_at)]
         self.actions = message.actions
@@ -152,13 +152,13 @@ class Task:
         return [self._turn(CANCELED if refused else COMPLETED, told, about=self._metadata, at=at)]
 
     def _delta(self, identity: str, text: str) -> list[Json]:
-        spoken = self._texts.setdefault(identity, Spoken())
+        spoken = self._texts.setdefault(identity, ClientText())
         first = spoken.shown == ""
         rest = spoken.more(text)
         return [self._artifact(identity, rest, append=not first)] if rest else []
 
     def _whole(self, message: MessageView) -> list[Json]:
-        spoken = self._texts.setdefault(message.id, Spoken())
+        spoken = self._texts.setdefault(message.id, ClientText())
         first = spoken.shown == ""
         rest = spoken.whole(message.text)
         told = message.to_wire()

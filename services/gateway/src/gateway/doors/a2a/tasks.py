@@ -21,7 +21,7 @@ from gateway.doors.exchange import Exchange
 from gateway.doors.texts import checked, message_key
 from gateway.doors.threads import Thread
 from gateway.errors import Refused, TookTooLong
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
 DOOR = "a2a"
@@ -39,7 +39,7 @@ class Tasks:
     """The tasks of one caller, for one request."""
 
     api: Api
-    caller: Caller
+    caller: TokenCaller
     address: str
     language: str
 

@@ -15,11 +15,11 @@ MOST_AT_ONCE = 20
 """New messages of one run."""
 
 
-class _Camel(BaseModel):
+class _AguiModel(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
 
-class ResumeEntry(_Camel):
+class ResumeEntry(_AguiModel):
     """The answer to one interrupt."""
 
     interrupt_id: Name
@@ -58,7 +58,7 @@ class ResumeEntry(_Camel):
         return cast("Json | None", given)
 
 
-class RunAgentInput(_Camel):
+class RunAgentInput(_AguiModel):
     """A run. Of `messages` the user's newest ones are read, the conversation itself has the others. `state`, `tools`,
     `context` and `forwardedProps` change nothing: the tools are the assistant's own, and the prompt is the company's.
     """

@@ -9,12 +9,12 @@ from fastapi.responses import StreamingResponse
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import ActionState
-from gateway.chat.commands import Place
+from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.doors import server_sent
 from gateway.doors.agui.events import Json, sent
 from gateway.doors.agui.request import ResumeEntry, RunAgentInput
-from gateway.doors.agui.run import Run, outcome_of
+from gateway.doors.agui.run import AguiRun, outcome_of
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.threads import Thread
 from gateway.doors.translation import translated
@@ -46,10 +46,10 @@ async def run_agent(
 ) -> StreamingResponse:
     """Answers the user's newest messages in the thread. Hanging up stops the answer."""
     new = body.new_messages()
-    run = Run(body.thread_id, body.run_id, body.messages)
+    run = AguiRun(body.thread_id, body.run_id, body.messages)
     locale = None if accept_language is None else language_of(accept_language)
     conversation = await api.threads.named(caller, DOOR, body.thread_id)
-    place = Place(caller, conversation)
+    place = ConversationPlace(caller, conversation)
     first = run.begin()
     async with AsyncExitStack() as stack:
         newest = await api.threads.newest(caller, conversation) if not new else 0
@@ -88,7 +88,7 @@ async def _ending(events: Sequence[Json]) -> AsyncGenerator[bytes]:
 
 
 async def _told(
-    stack: AsyncExitStack, thread: Thread, asked: int, run: Run, first: Sequence[Json]
+    stack: AsyncExitStack, thread: Thread, asked: int, run: AguiRun, first: Sequence[Json]
 ) -> AsyncGenerator[bytes]:
     """What comes of the message at `asked`, as it comes."""
     try:
@@ -110,7 +110,11 @@ async def _told(
 
 
 async def _decided(
-    api: Api, place: Place, answers: Sequence[ResumeEntry], new: Sequence[tuple[str, str]], locale: str | None
+    api: Api,
+    place: ConversationPlace,
+    answers: Sequence[ResumeEntry],
+    new: Sequence[tuple[str, str]],
+    locale: str | None,
 ) -> list[Json]:
     """The actions that the run's answers decide. Nothing is decided unless all of it can be.
 
@@ -149,7 +153,7 @@ async def _decided(
     return [action.to_wire() for action in decided]
 
 
-async def _were_sent(api: Api, place: Place, new: Sequence[tuple[str, str]]) -> bool:
+async def _were_sent(api: Api, place: ConversationPlace, new: Sequence[tuple[str, str]]) -> bool:
     """Whether nothing in it is new: a run that is asked for again shows its interrupt again."""
     return all([await api.commands.find_sent(place, identity) for identity, _ in new])
 

@@ -10,14 +10,14 @@ from contracts.events.chat import ActionState, Owner, OwnerKind, Role
 from contracts.rpc import MessageView
 from gateway.doors.agui import events
 from gateway.doors.agui.events import Json
-from gateway.doors.exchange import Ended, Event, Outcome
-from gateway.doors.spoken import Spoken
+from gateway.doors.exchange import Ended, Event, ExchangeEnd
+from gateway.doors.spoken import ClientText
 
 SUCCESS: Json = {"type": "success"}
 CANCELLED: Json = {"type": "cancelled"}
 
 
-class Run:
+class AguiRun:
     """What the client is told. It keeps what the client holds, so that what turned out otherwise is put right: a text
     that was begun cannot be taken back, but a MESSAGES_SNAPSHOT replaces all messages.
 
@@ -30,7 +30,7 @@ class Run:
         self._thread = thread
         self._run = run
         self._messages: list[Json] = list(messages)
-        self._texts: dict[str, Spoken] = {}
+        self._texts: dict[str, ClientText] = {}
         self._calls: set[str] = set()
         self._wrong = False
 
@@ -82,9 +82,9 @@ class Run:
 
     def _end(self, event: Ended) -> list[Json]:
         message = event.message
-        if event.outcome is Outcome.NOTICE and message is not None:
+        if event.outcome is ExchangeEnd.NOTICE and message is not None:
             return self.fail(str(message.code), message.text)
-        if event.outcome is Outcome.CANCELLED:
+        if event.outcome is ExchangeEnd.CANCELLED:
             return self.finish(CANCELLED)
         told = [] if message is None else self._whole(message)
         return [*told, *self.finish(SUCCESS if message is None else outcome_of(message))]
@@ -111,7 +111,7 @@ class Run:
         return told
 
     def _begin(self, message: str, role: str = "assistant", name: str | None = None) -> list[Json]:
-        self._texts[message] = Spoken()
+        self._texts[message] = ClientText()
         named = {} if name is None else {"name": name}
         self._messages = [one for one in self._messages if one.get("id") != message]
         self._messages.append({"id": message, "role": role, "content": "", **named})

@@ -3,10 +3,10 @@
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerKind
 from contracts.ids import channel_conversation
-from gateway.chat.commands import Draft, Place
+from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.doors.chatwoot.payload import Person, Said, Standing, StatusChanged
 from gateway.doors.texts import message_key
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
 OPEN, PENDING = "open", "pending"
@@ -35,7 +35,7 @@ class ChannelEvents:
         elif event.by is not None:
             place = self._place(standing, self._operator(event.by))
             if not await self._api.commands.find_sent(place, _key(event)):
-                await self._api.commands.send_as_operator(place, Draft(_key(event), event.text))
+                await self._api.commands.send_as_operator(place, MessageDraft(_key(event), event.text))
         else:
             await self._follow_owner(standing, given_back=False)
             await self._say(event)
@@ -48,7 +48,7 @@ class ChannelEvents:
             return
         subject = f"{self._company}/{place.caller.subject}"
         self._api.door.message(subject, subject, opens_conversation=False)
-        await commands.send_as_visitor(place, Draft(key, event.text, event.at.locale))
+        await commands.send_as_visitor(place, MessageDraft(key, event.text, event.at.locale))
 
     async def _follow_owner(self, standing: Standing, *, given_back: bool) -> None:
         """Whoever has the conversation there has it here. Only a change of status gives it back to the AI: a message
@@ -74,14 +74,14 @@ class ChannelEvents:
     def _conversation(self, standing: Standing) -> str:
         return channel_conversation(self._channel, standing.number)
 
-    def _place(self, standing: Standing, caller: Caller) -> Place:
-        return Place(caller, self._conversation(standing))
+    def _place(self, standing: Standing, caller: TokenCaller) -> ConversationPlace:
+        return ConversationPlace(caller, self._conversation(standing))
 
-    def _contact(self, person: Person) -> Caller:
-        return Caller(f"{self._prefix}c{_short(person)}", "visitor", self._company, "free", FOREVER, person.name)
+    def _contact(self, person: Person) -> TokenCaller:
+        return TokenCaller(f"{self._prefix}c{_short(person)}", "visitor", self._company, "free", FOREVER, person.name)
 
-    def _operator(self, person: Person) -> Caller:
-        return Caller(f"{self._prefix}{_short(person)}", "commercial", self._company, "free", FOREVER, person.name)
+    def _operator(self, person: Person) -> TokenCaller:
+        return TokenCaller(f"{self._prefix}{_short(person)}", "commercial", self._company, "free", FOREVER, person.name)
 
 
 def _key(event: Said) -> str:

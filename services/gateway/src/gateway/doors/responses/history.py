@@ -3,20 +3,20 @@
 from contracts.events.chat import Role
 from gateway.doors.responses.kept import previous
 from gateway.doors.responses.names import read_name
-from gateway.doors.responses.requests import CreateResponse, Item
-from gateway.ports import Caller
+from gateway.doors.responses.requests import CreateResponse, InputItem
+from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
 MOST = 50
 _ASKING = frozenset({Role.VISITOR, Role.USER})
 
 
-async def items_before(api: Api, caller: Caller, body: CreateResponse) -> list[Item]:
+async def items_before(api: Api, caller: TokenCaller, body: CreateResponse) -> list[InputItem]:
     """The conversation up to the end of the previous response; raises NOT_FOUND unless it is the caller's."""
     name = read_name(body.previous_response_id or "")
     conversation = await previous(api, caller, str(name))
     reply = await api.memory.snapshot(caller.company, conversation, name.asked, MOST, events=False)
-    items: list[Item] = []
+    items: list[InputItem] = []
     replied = False
     for message in reply.messages:
         asks = message.role in _ASKING
@@ -24,5 +24,5 @@ async def items_before(api: Api, caller: Caller, body: CreateResponse) -> list[I
             break
         replied = replied or (not asks and message.seq > name.asked)
         if message.role is not Role.SYSTEM:
-            items.append(Item(role="user" if asks else "assistant", content=message.text))
+            items.append(InputItem(role="user" if asks else "assistant", content=message.text))
     return items

@@ -9,14 +9,14 @@ from contracts.completion_rpc import MAX_OUTPUT, OWN_MODEL
 from contracts.errors import FieldFault, SystemCode
 from contracts.events import turn
 from contracts.events.chat import Action, Role, Usage, Wishes
-from gateway.doors.exchange import Ended, Event, Outcome
+from gateway.doors.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.responses.names import ResponseName, read_name
 from gateway.doors.responses.objects import about
 from gateway.doors.responses.requests import CreateResponse, bad, fingerprint, text_of
-from gateway.doors.responses.telling import Json, Telling, action_of
+from gateway.doors.responses.response_events import Json, ResponseEvents, action_of
 from gateway.doors.threads import Thread, client_message_id
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, not_found
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
 DOOR = "responses"
@@ -29,7 +29,7 @@ LOOKED_BACK = 12
 class Asking:
     """Who asks, from where, in which language, and how a repeat is known. `tries`: the client's own count, from 0."""
 
-    caller: Caller
+    caller: TokenCaller
     address: str
     locale: str | None
     key: str | None
@@ -60,7 +60,7 @@ async def place(api: Api, asking: Asking, body: CreateResponse) -> tuple[str, st
     return threads.fresh(caller), identity
 
 
-async def previous(api: Api, caller: Caller, response: str) -> str:
+async def previous(api: Api, caller: TokenCaller, response: str) -> str:
     """The conversation that goes on behind this response; raises NOT_FOUND unless it is the caller's."""
     try:
         return await api.threads.own(caller, read_name(response).conversation)
@@ -70,7 +70,7 @@ async def previous(api: Api, caller: Caller, response: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RequestWords:
     """What people say in a request, what its program wants, and what is confirmed (the action, and whether)."""
 
     text: str
@@ -78,7 +78,7 @@ class Said:
     decisions: tuple[tuple[str, bool], ...]
 
 
-def said(body: CreateResponse) -> Said:
+def said(body: CreateResponse) -> RequestWords:
     """The request's items, taken apart; raises Refused BAD_FIELD, naming one."""
     texts: list[str] = []
     instructions = [body.instructions] if body.instructions else []
@@ -91,10 +91,10 @@ def said(body: CreateResponse) -> Said:
         elif item.type == "message":
             text = text_of(item.content, f"input[{index}].content")
             (texts if item.role == "user" else instructions).append(text)
-    return Said("\n\n".join(texts), "\n\n".join(instructions), tuple(decisions))
+    return RequestWords("\n\n".join(texts), "\n\n".join(instructions), tuple(decisions))
 
 
-def wishes_of(body: CreateResponse, said: Said) -> Wishes | None:
+def wishes_of(body: CreateResponse, said: RequestWords) -> Wishes | None:
     """How the message is to be answered; None: as the company has it."""
     wishes = Wishes(
         instructions=said.instructions or None,
@@ -106,11 +106,11 @@ def wishes_of(body: CreateResponse, said: Said) -> Wishes | None:
 
 
 @dataclass
-class Run:
+class KeptResponse:
     """A response that is being told from its thread. `failed`: why there is no answer, for who waits for it whole."""
 
     name: ResponseName
-    telling: Telling
+    telling: ResponseEvents
     thread: Thread
     now: float
     failed: GatewayError | None = None
@@ -143,17 +143,17 @@ class Run:
         message, telling = end.message, self.telling
         at = int(message.created_at.timestamp()) if message is not None else int(self.now)
         match end.outcome:
-            case Outcome.ANSWERED | Outcome.SPOKEN if message is not None:
+            case ExchangeEnd.ANSWERED | ExchangeEnd.SPOKEN if message is not None:
                 yield from telling.whole(message.text, message.citations)
                 for action in message.actions:
                     if action.state == "pending":
                         yield from telling.approval(action)
                 yield from telling.end("completed", at, self.usage)
-            case Outcome.NOTICE if message is not None:
+            case ExchangeEnd.NOTICE if message is not None:
                 self.failed = _failure(message.code, message.text)
                 code = "rate_limit_exceeded" if message.code == SystemCode.BUDGET_SPENT else "server_error"
                 yield from telling.end("failed", at, error={"code": code, "message": message.text})
-            case Outcome.CANCELLED:
+            case ExchangeEnd.CANCELLED:
                 yield from telling.end("cancelled", at)
             case _:
                 owner = end.owner.kind if end.owner is not None else "nobody"
@@ -166,7 +166,9 @@ def _failure(code: str | None, text: str) -> GatewayError:
     return TookTooLong(text) if code == SystemCode.DEADLINE else Unavailable(text)
 
 
-async def begin(api: Api, stack: AsyncExitStack, asking: Asking, body: CreateResponse, said: Said) -> Run:
+async def begin(
+    api: Api, stack: AsyncExitStack, asking: Asking, body: CreateResponse, said: RequestWords
+) -> KeptResponse:
     """The message is in the log, and what comes of it is on its way."""
     conversation, identity = await place(api, asking, body)
     thread = await stack.enter_async_context(
@@ -175,11 +177,11 @@ async def begin(api: Api, stack: AsyncExitStack, asking: Asking, body: CreateRes
     stored = await thread.send(identity, said.text, wishes_of(body, said))
     name = ResponseName(conversation, stored.seq)
     now = api.clock.now().timestamp()
-    telling = Telling(about(body, str(name), now, conversation=conversation), name.item(asking.caller.company))
-    return Run(name, telling, thread, now)
+    telling = ResponseEvents(about(body, str(name), now, conversation=conversation), name.item(asking.caller.company))
+    return KeptResponse(name, telling, thread, now)
 
 
-async def events(run: Run) -> AsyncGenerator[Json]:
+async def events(run: KeptResponse) -> AsyncGenerator[Json]:
     """The protocol's events to the end."""
     for one in run.telling.begin():
         yield one
@@ -188,18 +190,20 @@ async def events(run: Run) -> AsyncGenerator[Json]:
             yield one
 
 
-async def resume(api: Api, stack: AsyncExitStack, asking: Asking, name: ResponseName, after: int = -1) -> Run:
+async def resume(api: Api, stack: AsyncExitStack, asking: Asking, name: ResponseName, after: int = -1) -> KeptResponse:
     """A response that was begun somewhere; raises NOT_FOUND unless it is the caller's."""
     conversation = await api.threads.own(asking.caller, name.conversation)
     thread = await stack.enter_async_context(
         api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1, door=DOOR)
     )
     now = api.clock.now().timestamp()
-    telling = Telling(about(None, str(name), now, conversation=conversation), name.item(asking.caller.company), after)
-    return Run(name, telling, thread, now)
+    telling = ResponseEvents(
+        about(None, str(name), now, conversation=conversation), name.item(asking.caller.company), after
+    )
+    return KeptResponse(name, telling, thread, now)
 
 
-async def standing(run: Run) -> Json:
+async def standing(run: KeptResponse) -> Json:
     """The response as it is now; raises NOT_FOUND when there is no such message."""
     for event in await run.thread.now(run.name.asked):
         for _ in run.tell(event):
@@ -230,7 +234,7 @@ async def decide(api: Api, asking: Asking, body: CreateResponse, decisions: Sequ
 def decision(api: Api, name: ResponseName, action: Action, body: CreateResponse | None) -> Json:
     """The response that tells how a decision stands."""
     now = api.clock.now().timestamp()
-    telling = Telling(about(body, str(name), now, conversation=name.conversation), f"msg_{action.id}")
+    telling = ResponseEvents(about(body, str(name), now, conversation=name.conversation), f"msg_{action.id}")
     for _ in telling.whole(f"{action.summary}: {action.state.value}"):
         pass
     for _ in telling.decided(action):

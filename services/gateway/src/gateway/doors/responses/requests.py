@@ -14,28 +14,28 @@ from gateway.domain.chat_completions import Open
 from gateway.errors import Refused
 
 
-class Part(Open):
+class MessagePart(Open):
     """A part of a message."""
 
     type: str
     text: str | None = None
 
 
-class Item(Open):
+class InputItem(Open):
     """An item of the input; which fields it has follows from its type."""
 
     type: str = "message"
     role: Literal["user", "system", "developer", "assistant"] | None = None
-    content: str | list[Part] | None = None
+    content: str | list[MessagePart] | None = None
     call_id: str | None = Field(default=None, max_length=200)
     name: str | None = None
     arguments: str | None = None
-    output: str | list[Part] | None = None
+    output: str | list[MessagePart] | None = None
     approval_request_id: str | None = Field(default=None, max_length=200)
     approve: bool | None = None
 
 
-class FunctionTool(Open):
+class ClientFunction(Open):
     """A function of the caller's own."""
 
     type: str
@@ -45,7 +45,7 @@ class FunctionTool(Open):
     strict: bool | None = None
 
 
-class NamedTool(Open):
+class ChosenFunction(Open):
     """This tool and no other."""
 
     type: str
@@ -60,7 +60,7 @@ class Format(Open):
     json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
 
 
-class Text(Open):
+class TextOptions(Open):
     """How the answer is written."""
 
     format: Format = Field(default_factory=Format)
@@ -78,26 +78,26 @@ class CreateResponse(Open):
     """A response: what to answer, and in which conversation."""
 
     model: str = Field(default=OWN_MODEL, min_length=1, max_length=200, description="GET /v1/models lists them")
-    input: str | Annotated[list[Item], Field(max_length=MAX_MESSAGES)] = Field(min_length=1)
+    input: str | Annotated[list[InputItem], Field(max_length=MAX_MESSAGES)] = Field(min_length=1)
     instructions: str | None = None
     previous_response_id: str | None = Field(default=None, max_length=200)
     store: bool | None = None
     background: bool | None = None
     stream: bool | None = None
-    tools: list[FunctionTool] | None = Field(default=None, max_length=MAX_TOOLS)
-    tool_choice: Literal["auto", "none", "required"] | NamedTool | None = None
+    tools: list[ClientFunction] | None = Field(default=None, max_length=MAX_TOOLS)
+    tool_choice: Literal["auto", "none", "required"] | ChosenFunction | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_output_tokens: int | None = Field(default=None, ge=1)
-    text: Text | None = None
+    text: TextOptions | None = None
     reasoning: Reasoning | None = None
     include: list[str] | None = None
     metadata: dict[str, str] | None = Field(default=None, max_length=16)
 
     @property
-    def items(self) -> list[Item]:
+    def items(self) -> list[InputItem]:
         """The input as items."""
         if isinstance(self.input, str):
-            return [Item(role="user", content=self.input)]
+            return [InputItem(role="user", content=self.input)]
         return self.input
 
     @property
@@ -139,13 +139,13 @@ def check(body: CreateResponse) -> None:
         raise bad("text.verbosity", "cannot be chosen here: say it in instructions")
     if body.format.type == "json_schema" and body.format.json_schema is None:
         raise bad("text.format.schema", "is missing")
-    if isinstance(body.tool_choice, NamedTool) and body.tool_choice.type != "function":
+    if isinstance(body.tool_choice, ChosenFunction) and body.tool_choice.type != "function":
         raise bad("tool_choice.type", "auto, none, required or one function")
     if body.background and body.store is False:
         raise bad("background", "needs a response that is kept: leave store out")
 
 
-def text_of(content: str | list[Part] | None, at: str) -> str:
+def text_of(content: str | list[MessagePart] | None, at: str) -> str:
     """The text of a message's content or of a result; raises Refused BAD_FIELD for anything but text."""
     if content is None:
         raise bad(at, "is missing")
@@ -157,7 +157,7 @@ def text_of(content: str | list[Part] | None, at: str) -> str:
     return "\n".join(part.text or "" for part in content)
 
 
-def is_echo(item: Item) -> bool:
+def is_echo(item: InputItem) -> bool:
     """Whether the item only repeats what was told before."""
     return item.type in _ECHOES
 

@@ -19,9 +19,9 @@ from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
 from gateway.doors.responses.objects import about
 from gateway.doors.responses.requests import CreateResponse, bad, check, is_echo
-from gateway.doors.responses.telling import Json, Telling
+from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.completions import MOST_BYTES, Language, language_of, while_there
 from gateway.web.deps import Api, ApiDep, CustomerDep
@@ -143,7 +143,7 @@ async def delete(api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     raise HTTPException(405, "a response is part of a conversation: DELETE /v2/users/me erases all that is kept of you")
 
 
-def _keeps(body: CreateResponse, caller: Caller) -> bool:
+def _keeps(body: CreateResponse, caller: TokenCaller) -> bool:
     """Whether the request becomes a message in a conversation; raises Refused where it must, and cannot."""
     if body.store is False:
         return False
@@ -155,7 +155,7 @@ def _keeps(body: CreateResponse, caller: Caller) -> bool:
     return False
 
 
-def _hindrance(body: CreateResponse, caller: Caller) -> str | None:
+def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
     """The first parameter for which a log of what people say has no place."""
     if not caller.writes_as_visitor:
         return "store"
@@ -175,7 +175,7 @@ def _hindrance(body: CreateResponse, caller: Caller) -> str | None:
     return "instructions" if len(said.instructions) > MAX_TEXT else None
 
 
-async def _check_model(api: Api, caller: Caller, model: str) -> None:
+async def _check_model(api: Api, caller: TokenCaller, model: str) -> None:
     if model != OWN_MODEL and all(one.id != model for one in await api.completions.models(caller.company)):
         message = f"there is no model {model!r}: GET /v1/models lists them"
         raise Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
@@ -196,7 +196,7 @@ async def _unkept(request: Request, api: Api, asking: kept.Asking, body: CreateR
     if len(asked.to_json()) > MOST_BYTES:
         raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
     created = api.clock.now().timestamp()
-    telling = Telling(about(body, f"resp_{request_id}", created, conversation=None), f"msg_{request_id}")
+    telling = ResponseEvents(about(body, f"resp_{request_id}", created, conversation=None), f"msg_{request_id}")
     events = unkept.events(api, caller, asked, telling, body.format)
     if body.stream:
         return server_sent.stream(_told(AsyncExitStack(), telling, await _begun(events)))
@@ -242,7 +242,7 @@ async def _next(events: AsyncGenerator[Json]) -> Json | None:
     return await anext(events, None)
 
 
-async def _told(stack: AsyncExitStack, telling: Telling, events: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
+async def _told(stack: AsyncExitStack, telling: ResponseEvents, events: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
     """Events on the wire; what goes wrong in mid-answer is told by the last ones."""
     async with stack:
         try:

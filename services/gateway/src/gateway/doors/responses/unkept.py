@@ -11,10 +11,10 @@ import jsonschema_rs
 
 from contracts.completion_rpc import CompleteRequest, CompletionEnd
 from gateway.domain import chat_completions as chat
-from gateway.doors.responses.requests import CreateResponse, Format, Item, NamedTool, bad, is_echo, text_of
-from gateway.doors.responses.telling import Json, Telling
+from gateway.doors.responses.requests import ChosenFunction, CreateResponse, Format, InputItem, bad, is_echo, text_of
+from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import Refused, Unavailable
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.completions import collected
 from gateway.web.deps import Api
 
@@ -34,7 +34,7 @@ def request_of(
     if body.format.type != "text":
         messages.append({"role": "system", "content": _shape(body.format)})
     choice: Any = body.tool_choice
-    if isinstance(choice, NamedTool):
+    if isinstance(choice, ChosenFunction):
         choice = {"type": "function", "function": {"name": choice.name or ""}}
     tools = [
         {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
@@ -58,7 +58,7 @@ def request_of(
         raise bad(name, error.message.partition(": ")[2] or error.message) from None
 
 
-def _add(messages: list[dict[str, Any]], item: Item, at: str) -> None:
+def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
     match item.type:
         case "message":
             if item.role is None:
@@ -107,7 +107,7 @@ def misfit(form: Format, text: str) -> str | None:
 
 
 async def events(
-    api: Api, caller: Caller, asked: CompleteRequest, telling: Telling, form: Format
+    api: Api, caller: TokenCaller, asked: CompleteRequest, telling: ResponseEvents, form: Format
 ) -> AsyncGenerator[Json]:
     """The protocol's events to the end."""
     for one in telling.begin():
@@ -145,7 +145,7 @@ async def events(
         yield one
 
 
-async def _shaped(api: Api, caller: Caller, asked: CompleteRequest, form: Format) -> tuple[str, CompletionEnd]:
+async def _shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, form: Format) -> tuple[str, CompletionEnd]:
     """A text of the wanted shape, asked for once more when it has not; calls of the caller's tools have no shape."""
     asked = asked.model_copy(update={"stream": False})
     wrong = None

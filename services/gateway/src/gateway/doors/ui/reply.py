@@ -6,8 +6,8 @@ from contracts import ws
 from contracts.events import turn
 from contracts.events.chat import Action, ActionState, OwnerKind, Role
 from contracts.rpc import MessageView
-from gateway.doors.exchange import Ended, Event, Outcome
-from gateway.doors.spoken import Spoken
+from gateway.doors.exchange import Ended, Event, ExchangeEnd
+from gateway.doors.spoken import ClientText
 
 Json = dict[str, Any]
 
@@ -21,7 +21,7 @@ class Reply:
         self.ended = False
         self.left_to_person = False
         self._id = identity
-        self._text = Spoken()
+        self._text = ClientText()
         self._parts = 0
         """Of text, that were begun; the last one is open if `_open`."""
         self._open = False
@@ -71,15 +71,15 @@ class Reply:
 
     def _end(self, event: Ended) -> list[Json]:
         message = event.message
-        if event.outcome is Outcome.CANCELLED:
+        if event.outcome is ExchangeEnd.CANCELLED:
             self.ended = True
             return [*self._close(), {"type": "abort", "reason": "cancelled"}]
         if message is None:
             return self.finish()
-        if event.outcome is Outcome.NOTICE:
+        if event.outcome is ExchangeEnd.NOTICE:
             return self.fail(str(message.code), message.text)
         told = self._whole(message.text)
-        if event.outcome is Outcome.SPOKEN:
+        if event.outcome is ExchangeEnd.SPOKEN:
             told.append({"type": "message-metadata", "messageMetadata": _words(message)})
         return [*told, *_beside(message), *self.finish("tool-calls" if _waiting(message) else "stop")]
 
@@ -88,7 +88,7 @@ class Reply:
         rest = self._text.whole(text)
         if rest is not None:
             return self._say(rest)
-        self._text, self._open = Spoken(), False
+        self._text, self._open = ClientText(), False
         said = [chunk for call in self._calls.values() for chunk in call]
         return [{"type": "reset-step"}, *said, *self._say(self._text.more(text))]
 

@@ -13,17 +13,17 @@ from fastapi.responses import StreamingResponse
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action
 from contracts.ids import answer_id, turn_id
-from gateway.chat.commands import Place
+from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.doors import server_sent
 from gateway.doors.approvals import actions_in, newest_messages
-from gateway.doors.streaming import HEADERS
+from gateway.doors.keepalive import HEADERS
 from gateway.doors.threads import Thread, client_message_id
 from gateway.doors.translation import translated
 from gateway.doors.ui.reply import Json, Reply, decided
 from gateway.doors.ui.request import Answer, ChatRequest, approval_in
 from gateway.errors import GatewayError, Limited, Refused, not_found
-from gateway.ports import Caller
+from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, WriterDep
 from gateway.web.problems import described
@@ -51,7 +51,7 @@ async def send_messages(
     message, parts = body.answered()
     answers = [approval_in(part) for part in parts]
     locale = None if accept_language is None else language_of(accept_language)
-    place = Place(caller, await api.threads.named(caller, DOOR, body.id))
+    place = ConversationPlace(caller, await api.threads.named(caller, DOOR, body.id))
     done = await _decided(api, place, answers, locale, alone=not new)
     if not new:
         if not done:
@@ -102,23 +102,23 @@ async def stop_stream(api: ApiDep, caller: WriterDep, chat: ChatPath) -> None:
     conversation, asked = await _asked(api, caller, chat)
     if asked and await api.threads.awaited(caller, conversation):
         turn = turn_id(caller.company, conversation, asked)
-        await api.commands.cancel(Place(caller, conversation), turn)
+        await api.commands.cancel(ConversationPlace(caller, conversation), turn)
 
 
-async def _asked(api: Api, caller: Caller, chat: str) -> tuple[str, int]:
+async def _asked(api: Api, caller: TokenCaller, chat: str) -> tuple[str, int]:
     """The conversation, and the sequence of its newest question."""
     conversation = await api.threads.named(caller, DOOR, chat)
     return conversation, await api.threads.newest(caller, conversation)
 
 
-async def _once_more(api: Api, place: Place, identity: str, text: str) -> tuple[str, str]:
+async def _once_more(api: Api, place: ConversationPlace, identity: str, text: str) -> tuple[str, str]:
     """A question that is asked again: what was said stays in the log, so that it is a message of its own."""
     newest = await api.threads.newest(place.caller, place.conversation)
     return client_message_id(identity, "again", str(newest)), text
 
 
 async def _decided(
-    api: Api, place: Place, answers: Sequence[Answer], locale: str | None, *, alone: bool
+    api: Api, place: ConversationPlace, answers: Sequence[Answer], locale: str | None, *, alone: bool
 ) -> list[Action]:
     """The actions that the answers decide: all of them are looked for before any is decided. Beside new messages
     (not `alone`) they may be old ones, which the conversation's last messages do not hold any more.

@@ -15,7 +15,7 @@ from typing import Any
 
 from market_adapter.domain.bars import Bar, Split
 from market_adapter.domain.paper.actions import action_of
-from market_adapter.domain.paper.matching import match, turn_in_bar
+from market_adapter.domain.paper.fills import match, turn_in_bar
 from market_adapter.domain.paper.orders import (
     GOOD_FOR,
     LOT,

@@ -3,8 +3,8 @@
 from typing import Any
 
 from contracts.events.chat import Action, ActionState
+from market_adapter.domain.paper.order_text import outcome, summary
 from market_adapter.domain.paper.orders import EDITABLE, Decision, Order, OrderState, may_change, plain
-from market_adapter.domain.paper.wording import outcome, summary
 
 KIND = "paper_order"
 _STATES = {

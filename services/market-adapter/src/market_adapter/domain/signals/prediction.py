@@ -57,7 +57,7 @@ class TooShortError(ValueError):
         self.needed = needed
 
 
-class Call(StrEnum):
+class DirectionCall(StrEnum):
     """What is predicted."""
 
     BULLISH = "bullish"
@@ -80,7 +80,7 @@ class Prediction:
     """`confidence`: calibrated probability of the direction. `accuracy` and `base_accuracy`: shares of `checked` past
     bars on which the model, and always saying the direction that was more frequent in them, were right."""
 
-    call: Call
+    call: DirectionCall
     confidence: float
     probability_up: float
     horizon: int
@@ -97,7 +97,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class WalkForwardCheck:
     """Out-of-sample scores with what came of them, block after block."""
 
     scores: tuple[Floats, ...]
@@ -130,7 +130,7 @@ def predict(series: Series) -> Prediction:
     )
 
 
-def walk_forward(rows: Floats, targets: Floats) -> Check:
+def walk_forward(rows: Floats, targets: Floats) -> WalkForwardCheck:
     """Each of the last blocks whose outcomes are known, predicted from what lies before it and the gap."""
     end = len(targets) - HORIZON
     first = end - BLOCK * BLOCKS
@@ -143,10 +143,10 @@ def walk_forward(rows: Floats, targets: Floats) -> Check:
         model = _fit(rows[train], targets[train])
         scores.append(_scores(model, rows[start : start + BLOCK]))
         outcomes.append(targets[start : start + BLOCK])
-    return Check(tuple(scores), tuple(outcomes))
+    return WalkForwardCheck(tuple(scores), tuple(outcomes))
 
 
-def measure(check: Check) -> tuple[float, float, float, int]:
+def measure(check: WalkForwardCheck) -> tuple[float, float, float, int]:
     """(accuracy, accuracy of the base, Brier score, bars) over every block but the first, each calibrated on the blocks
     before it."""
     right = bars = 0
@@ -161,12 +161,12 @@ def measure(check: Check) -> tuple[float, float, float, int]:
     return right / bars, max(ups, 1 - ups), squares / bars, bars
 
 
-def _call(up: float, skill: float) -> Call:
+def _call(up: float, skill: float) -> DirectionCall:
     if skill <= 0:
-        return Call.NO_EDGE
+        return DirectionCall.NO_EDGE
     if abs(up - 0.5) < MARGIN:
-        return Call.NEUTRAL
-    return Call.BULLISH if up > 0.5 else Call.BEARISH
+        return DirectionCall.NEUTRAL
+    return DirectionCall.BULLISH if up > 0.5 else DirectionCall.BEARISH
 
 
 def _fit(rows: Floats, targets: Floats) -> Any:

@@ -8,7 +8,7 @@ from memory.domain.long_term.concepts import content, plain
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class StatementEnd:
     """`what` is over. `among`: concepts of which a statement has one to be ended by it; none: any statement.
     `sole`: it ends what is meant only if a single statement can be meant. `replaced`: the words name what comes now.
     """
@@ -134,20 +134,20 @@ _OVER = re.compile(
 """One of these is in every statement that ends something; most have none, and are looked at no further."""
 
 
-def endings(text: str) -> list[Ending]:
+def endings(text: str) -> list[StatementEnd]:
     """All that a sentence says is over."""
     said = plain(text)
     return list(dict.fromkeys(_endings(said))) if _OVER.search(said) else []
 
 
-def ended_by(ending: Ending, held: frozenset[str]) -> bool:
+def ended_by(ending: StatementEnd, held: frozenset[str]) -> bool:
     """Whether the ending is about what a statement with these concepts says."""
     if held & _NEVER and not ending.what & _NEVER:
         return False
     return not ending.among or bool(held & ending.among)
 
 
-def _endings(said: str) -> Iterator[Ending]:
+def _endings(said: str) -> Iterator[StatementEnd]:
     for pattern, among, replaced in _COMPILED:
         for match in pattern.finditer(said):
             groups = match.groupdict()
@@ -155,15 +155,15 @@ def _endings(said: str) -> Iterator[Ending]:
             if "account" in among and what - {"account"}:
                 what -= {"account"}
             if what - {"be", "have"} and not what <= {"work"}:
-                yield Ending(what, among, replaced=replaced)
+                yield StatementEnd(what, among, replaced=replaced)
     for match in _FROM_TO.finditer(said):
         if what := content(match["what"]):
-            yield Ending(what, replaced=True)
+            yield StatementEnd(what, replaced=True)
     if not _FROM_TO.search(said) and (match := _SWITCHED_TO.search(said)):
         to = match["new"] or match["nuevo"]
         if not _OTHER_KIND.search(to):
-            yield Ending(frozenset(), _set("broker bank"), sole=True, replaced=True)
+            yield StatementEnd(frozenset(), _set("broker bank"), sole=True, replaced=True)
     if _WITHOUT_WORK.search(said):
-        yield Ending(frozenset(), _WORK)
+        yield StatementEnd(frozenset(), _WORK)
     if _GRADUATED.search(said):
-        yield Ending(frozenset(), _set("study"))
+        yield StatementEnd(frozenset(), _set("study"))

@@ -36,7 +36,7 @@ HALF_LIFE = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class IndexedMessage:
     """One message. `order` sorts the messages of a conversation; `speaker` is a role or a name."""
 
     id: str
@@ -48,10 +48,10 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedMessage:
     """A passage and how well it fits: comparable within one search."""
 
-    passage: Passage
+    passage: IndexedMessage
     score: float
 
 
@@ -59,7 +59,7 @@ class PassageIndex:
     """The passages of one person. Grows by `add`; not to be searched while it grows."""
 
     def __init__(self) -> None:
-        self._passages: list[Passage] = []
+        self._passages: list[IndexedMessage] = []
         self._ids: dict[str, int] = {}
         self._postings = Postings()
         self._talks: defaultdict[str, list[tuple[Any, int]]] = defaultdict(list)
@@ -73,7 +73,7 @@ class PassageIndex:
     def __contains__(self, passage_id: str) -> bool:
         return passage_id in self._ids
 
-    def add(self, passages: Iterable[Passage]) -> int:
+    def add(self, passages: Iterable[IndexedMessage]) -> int:
         """Takes in those that it does not have yet, in any order; returns how many."""
         before = len(self._passages)
         for passage in passages:
@@ -81,11 +81,11 @@ class PassageIndex:
                 self._take(passage)
         return len(self._passages) - before
 
-    def passage(self, passage_id: str) -> Passage:
+    def passage(self, passage_id: str) -> IndexedMessage:
         """The passage of this id; raises KeyError."""
         return self._passages[self._ids[passage_id]]
 
-    def around(self, passage: Passage) -> tuple[Passage | None, Passage | None]:
+    def around(self, passage: IndexedMessage) -> tuple[IndexedMessage | None, IndexedMessage | None]:
         """The messages before and after it, where they are near in time."""
         talk = self._talks[passage.conversation]
         place = bisect_left(talk, (passage.order,))
@@ -102,7 +102,7 @@ class PassageIndex:
         talk = self._talks.get(conversation, [])
         return frozenset(self._passages[number].id for order, number in talk if first <= order <= last)
 
-    def search(self, question: str, limit: int, now: datetime, without: Collection[str] = ()) -> list[Found]:
+    def search(self, question: str, limit: int, now: datetime, without: Collection[str] = ()) -> list[RankedMessage]:
         """The best passages, best first. `now`: what recency is measured from; `without`: ids that do not count."""
         every = set(words(question))
         named = self._named(every)
@@ -125,9 +125,9 @@ class PassageIndex:
             age = max((now - passage.at) / HALF_LIFE, 0.0)
             found.append((score * (1 + lately * 0.5 ** min(age, 60.0)), number))
         found.sort(reverse=True)
-        return [Found(self._passages[number], score) for score, number in found[:limit]]
+        return [RankedMessage(self._passages[number], score) for score, number in found[:limit]]
 
-    def _take(self, passage: Passage) -> None:
+    def _take(self, passage: IndexedMessage) -> None:
         number = len(self._passages)
         self._passages.append(passage)
         self._ids[passage.id] = number
@@ -214,5 +214,5 @@ class PassageIndex:
         return found
 
 
-def _if_near(one: Passage | None, other: Passage) -> Passage | None:
+def _if_near(one: IndexedMessage | None, other: IndexedMessage) -> IndexedMessage | None:
     return one if one is not None and abs(one.at - other.at) <= APART else None

@@ -12,7 +12,7 @@ from tool_executor.domain.glossary.concept import (
     language_of,
 )
 from tool_executor.domain.glossary.glossary import Glossary
-from tool_executor.domain.glossary.loading import GlossaryError
+from tool_executor.domain.glossary.loader import GlossaryError
 
 __all__ = [
     "LANGUAGES",

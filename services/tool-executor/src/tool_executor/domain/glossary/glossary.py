@@ -5,8 +5,8 @@ from importlib.resources.abc import Traversable
 from typing import Self
 
 from tool_executor.domain.glossary.concept import Concept, Explained, Level, NotFound, UnknownConcept, language_of
-from tool_executor.domain.glossary.finding import Finder
-from tool_executor.domain.glossary.loading import load_concepts, packaged_files
+from tool_executor.domain.glossary.finder import Finder
+from tool_executor.domain.glossary.loader import load_concepts, packaged_files
 
 
 class Glossary:

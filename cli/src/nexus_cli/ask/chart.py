@@ -1,0 +1,100 @@
+"""The picture of an analysis: each ticker's closes of a year as a line, all starting at 100, as one SVG file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+from xml.sax.saxutils import escape
+
+from nexus_cli.ask.client import Series
+
+WIDTH, HEIGHT = 960, 540
+LEFT, RIGHT, TOP, BOTTOM = 64, 24, 76, 64
+COLOURS = ("#1f6feb", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0b7285", "#e67700", "#495057")
+"""Told apart by most people with a colour vision deficiency, too; the legend has the same order as the lines."""
+_TITLE = {"es": "Cierres, 100 = {day}", "en": "Closes, 100 = {day}"}
+_FOOT = {"es": "Fuente: {source}, a {day}. Sin dividendos.", "en": "Source: {source}, as of {day}. Without dividends."}
+STEPS = 5
+
+
+def svg(report: dict[str, Any], series: Series) -> str:
+    """The document. Lines that start later than the others start at 100 on their own first day."""
+    language = "es" if report.get("language") == "es" else "en"
+    indexed = {ticker: _indexed(points) for ticker, points in series.items()}
+    days = sorted({day for points in indexed.values() for day, _ in points})
+    low, high, step = _scale([value for points in indexed.values() for _, value in points])
+    plot_width, plot_height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    place = {day: LEFT + plot_width * index / max(len(days) - 1, 1) for index, day in enumerate(days)}
+
+    def height(value: float) -> float:
+        return TOP + plot_height * (1 - (value - low) / (high - low))
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'font-family="system-ui, sans-serif" font-size="13">',
+        f"<title>{escape(str(report['query']))}</title>",
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
+        _text(LEFT, 28, str(report["query"])[:100], size=18, weight=600),
+        _text(LEFT, 50, _TITLE[language].format(day=days[0]), colour="#57606a"),
+    ]
+    value = low
+    while value <= high + step / 2:
+        y = height(value)
+        parts.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="#d0d7de"/>')
+        parts.append(_text(LEFT - 8, y + 4, f"{value:g}", anchor="end", colour="#57606a"))
+        value += step
+    for index in _ticks(days):
+        parts.append(_text(place[days[index]], HEIGHT - BOTTOM + 20, days[index], anchor="middle", colour="#57606a"))
+    for number, (ticker, points) in enumerate(indexed.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        path = " ".join(f"{place[day]:.1f},{height(value):.1f}" for day, value in points)
+        parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{path}"/>')
+        legend = f"{ticker} {points[-1][1]:.1f}"
+        x = LEFT + 130 * (number % 6)
+        y = HEIGHT - 22 if number < 6 else HEIGHT - 6
+        parts.append(f'<rect x="{x}" y="{y - 10}" width="12" height="12" fill="{colour}"/>')
+        parts.append(_text(x + 18, y, legend))
+    parts.append(_text(WIDTH - RIGHT, 50, _foot(report, series, language), anchor="end", colour="#57606a"))
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+def _indexed(points: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    first = points[0][1]
+    return [(day, 100 * close / first) for day, close in points]
+
+
+def _scale(values: Sequence[float]) -> tuple[float, float, float]:
+    """Lowest and highest line of the grid and the step between lines: 1, 2 or 5 times a power of ten."""
+    low, high = min(values), max(values)
+    raw = max(high - low, 1.0) / STEPS
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw)
+    return math.floor(low / step) * step, math.ceil(high / step) * step, step
+
+
+def _ticks(days: Sequence[str]) -> list[int]:
+    """The first session of every other month, well away from the edges."""
+    starts = [
+        index
+        for index in range(1, len(days))
+        if days[index][:7] != days[index - 1][:7] and date.fromisoformat(days[index]).month % 2 == 1
+    ]
+    return [index for index in starts if len(days) * 0.03 < index < len(days) * 0.97] or [0, len(days) - 1]
+
+
+def _foot(report: dict[str, Any], series: Series, language: str) -> str:
+    sources = [entry for entry in report["sources"] if entry["ticker"] in series]
+    names = ", ".join(dict.fromkeys(entry["source"] for entry in sources))
+    return _FOOT[language].format(source=names or "?", day=max(points[-1][0] for points in series.values()))
+
+
+def _text(
+    x: float, y: float, text: str, *, anchor: str = "start", colour: str = "#1f2328", size: int = 13, weight: int = 400
+) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="{size}" '
+        f'font-weight="{weight}">{escape(text)}</text>'
+    )

@@ -1,0 +1,114 @@
+"""An analysis over the bus, as any other service asks for one, and the closes that its picture is drawn from."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import Any, cast
+
+from nats.aio.client import Client
+
+from contracts.events.analysis import AnalysisRecord, AnalysisRequested
+from contracts.ids import uuid7
+from nexus_cli.identity import development_principal
+from nexus_cli.tool_calls import TerminalCaller, call_tool
+from runtime.analyses import Analyses
+from runtime.errors import RpcError, RuntimeFault
+
+FINISHED_WITHIN = 180.0
+TAKEN_WITHIN = 20.0
+"""Seconds after which an analysis that no agent has taken is given up."""
+BARS = 253
+"""A year of sessions, and the one before it."""
+
+Series = dict[str, list[tuple[str, float]]]
+"""Closes by ticker, each with its day (YYYY-MM-DD), oldest first."""
+
+
+async def analyse(
+    client: Client,
+    caller: TerminalCaller,
+    *,
+    principal_key: str,
+    query: str,
+    tickers: Sequence[str] | None,
+    use_llm: bool,
+    tell: Callable[[AnalysisRecord], None],
+) -> AnalysisRecord:
+    """The finished analysis; `tell` is called with each change on the way.
+
+    Raises:
+        RpcError: no agent takes it, or it is not finished in time.
+        RuntimeFault: the bus does not answer.
+    """
+    analyses = Analyses(client, "/nexus/cli")
+    request = AnalysisRequested(
+        analysis_id=uuid7(),
+        company_id=caller.company,
+        user_id=caller.user,
+        query=query,
+        tickers=list(tickers) if tickers else None,
+        use_llm=use_llm,
+        principal=development_principal(
+            principal_key, user=caller.user, role=caller.role, company=caller.company, plan=caller.plan
+        ),
+    )
+    await analyses.begin(request)
+    where = (caller.company, caller.user, request.analysis_id)
+    record = await _until(analyses.follow(*where, TAKEN_WITHIN), lambda found: found.openings > 0, tell)
+    if record is None or (record.status == "running" and record.openings == 0):
+        raise RpcError("TIMEOUT", f"no agent has taken the question within {TAKEN_WITHIN:g} s: is one running?")
+    if record.status == "running":
+        record = await _until(analyses.follow(*where, FINISHED_WITHIN), lambda found: False, tell)
+    if record is None or record.status == "running":
+        raise RpcError("TIMEOUT", f"the analysis was not finished within {FINISHED_WITHIN:g} s")
+    return record
+
+
+async def _until(
+    records: AsyncGenerator[AnalysisRecord],
+    enough: Callable[[AnalysisRecord], bool],
+    tell: Callable[[AnalysisRecord], None],
+) -> AnalysisRecord | None:
+    """The first record that is enough or finished; else the last one seen."""
+    last: AnalysisRecord | None = None
+    async with aclosing(records):
+        async for last in records:
+            tell(last)
+            if last.status != "running" or enough(last):
+                break
+    return last
+
+
+async def closes(client: Client, caller: TerminalCaller, *, principal_key: str, tickers: Sequence[str]) -> Series:
+    """A year of daily closes of each ticker that has them; those that cannot be had are left out."""
+
+    async def one(ticker: str) -> list[tuple[str, float]]:
+        arguments = {"symbol": ticker, "timeframe": "1d", "limit": BARS}
+        try:
+            result = await call_tool(
+                client,
+                caller,
+                principal_key=principal_key,
+                tool="get_ohlcv",
+                category="market",
+                arguments=arguments,
+            )
+        except RuntimeFault:
+            return []
+        bars = cast("list[dict[str, Any]]", (result.data or {}).get("bars") or [])
+        return _last_year([(str(bar["time"])[:10], float(bar["close"])) for bar in bars])
+
+    found = await asyncio.gather(*(one(ticker) for ticker in tickers))
+    return {ticker: series for ticker, series in zip(tickers, found, strict=True) if len(series) > 1}
+
+
+def _last_year(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """From the last close on or before the same day a year earlier, as the return over a year has it."""
+    if not points:
+        return points
+    year, rest = points[-1][0].split("-", 1)
+    before = f"{int(year) - 1}-{rest}"
+    start = max((index for index, (day, _) in enumerate(points) if day <= before), default=0)
+    return points[start:]

@@ -1,0 +1,168 @@
+"""A report for people: summary, tables, sparklines, sources, limitations. In the report's own language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from nexus_cli.ask.client import Series
+
+Report = Mapping[str, Any]
+_BLOCKS = "▁▂▃▄▅▆▇█"
+SPARKS = 32
+_WORDS: dict[str, dict[str, str]] = {
+    "en": {
+        "prices": "Prices", "ticker": "Ticker", "close": "Close", "1d": "1 day", "1w": "1 week", "1m": "1 month",
+        "3m": "3 months", "ytd": "YTD", "1y": "1 year", "vol": "Volatility", "fall": "Worst fall", "now": "From peak",
+        "risk": "Risk", "year": "The year", "companies": "Companies", "period": "Period", "pe": "P/E", "eps": "EPS",
+        "revenue": "Revenue", "cap": "Market cap", "margin": "Margin", "yield": "Yield", "results": "Earnings",
+        "sources": "Sources", "limits": "Limitations", "tools": "Tools", "marks": ",.",
+        "1e12": "T", "1e9": "B", "1e6": "M",
+    },
+    "es": {
+        "prices": "Precios", "ticker": "Valor", "close": "Cierre", "1d": "1 día", "1w": "1 semana", "1m": "1 mes",
+        "3m": "3 meses", "ytd": "Este año", "1y": "1 año", "vol": "Volatilidad", "fall": "Peor caída",
+        "now": "Desde máx.", "risk": "Riesgo", "year": "El año", "companies": "Empresas", "period": "Periodo",
+        "pe": "PER", "eps": "BPA", "revenue": "Ingresos", "cap": "Capital.", "margin": "Margen", "yield": "Divid.",
+        "results": "Resultados", "sources": "Fuentes", "limits": "Limitaciones", "tools": "Herramientas", "marks": ".,",
+        "1e12": "bill.", "1e6": "M",
+    },
+}  # fmt: skip
+_PERIODS = ("1d", "1w", "1m", "3m", "ytd", "1y")
+
+
+def show(console: Console, report: Report, series: Series) -> None:
+    """Prints the whole report."""
+    words = _WORDS["es" if report.get("language") == "es" else "en"]
+    console.print(Text(str(report["query"]), style="bold"))
+    console.print()
+    console.print(Text(str(report["summary"])))
+    findings = report["findings"]
+    priced = [finding for finding in findings if finding.get("returns")]
+    if priced:
+        console.print()
+        console.print(_moves(priced, words))
+        console.print(_risk(priced, series, words))
+    if any("pe" in finding for finding in findings):
+        console.print(_companies([one for one in findings if "pe" in one], words))
+    _listed(console, words["sources"], _sources(report))
+    _listed(console, words["tools"], [f"{one['tool']}: {', '.join(one['tickers'])}" for one in report["tools_used"]])
+    _listed(console, words["limits"], report["limitations"])
+    console.print()
+    console.print(Text(str(report["disclaimer"]), style="dim"))
+
+
+def sparkline(closes: Sequence[float], width: int = SPARKS) -> str:
+    """The closes as blocks, at most `width` of them: each is the last close of its part."""
+    if len(closes) > width:
+        closes = [closes[(index + 1) * len(closes) // width - 1] for index in range(width)]
+    low, high = min(closes), max(closes)
+    top = len(_BLOCKS) - 1
+    return "".join(_BLOCKS[round((close - low) / (high - low) * top) if high > low else top // 2] for close in closes)
+
+
+def _moves(findings: Sequence[Report], words: Mapping[str, str]) -> Table:
+    table = _table(words["prices"], words, ("close", *_PERIODS))
+    for finding in findings:
+        returns = finding["returns"]
+        close = f"{_number(finding['price'], 2, words)} {finding.get('currency') or ''}".strip()
+        table.add_row(str(finding["ticker"]), close, *(_coloured(returns.get(period), words) for period in _PERIODS))
+    return table
+
+
+def _risk(findings: Sequence[Report], series: Series, words: Mapping[str, str]) -> Table:
+    table = _table(words["risk"], words, ("vol", "fall", "now"))
+    if series:
+        table.add_column(words["year"], no_wrap=True)
+    for finding in findings:
+        cells: list[Text | str] = [str(finding["ticker"]), _percent(finding.get("volatility"), words)]
+        cells += [_coloured(finding.get(name), words) for name in ("max_drawdown", "current_drawdown")]
+        if series:
+            points = series.get(str(finding["ticker"]))
+            cells.append(sparkline([close for _, close in points]) if points else "")
+        table.add_row(*cells)
+    return table
+
+
+def _table(title: str, words: Mapping[str, str], columns: Sequence[str]) -> Table:
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+    )
+    table.add_column(words["ticker"], style="bold")
+    for name in columns:
+        table.add_column(words[name], justify="right", no_wrap=True)
+    return table
+
+
+def _companies(findings: Sequence[Report], words: Mapping[str, str]) -> Table:
+    table = _table(words["companies"], words, ("pe", "eps", "revenue", "cap", "margin", "yield"))
+    table.add_column(words["results"])
+    table.add_column(words["period"])
+    for finding in findings:
+        day = finding.get("next_earnings_date")
+        table.add_row(
+            str(finding["ticker"]),
+            _number(finding.get("pe"), 1, words),
+            _number(finding.get("eps"), 2, words),
+            _large(finding.get("revenue"), words),
+            _large(finding.get("market_cap"), words),
+            _percent(finding.get("net_margin"), words),
+            _percent(finding.get("dividend_yield"), words),
+            str(day or "—"),
+            str(finding.get("period") or "—").partition(" ")[0],
+        )
+    return table
+
+
+def _sources(report: Report) -> list[str]:
+    return [
+        f"{one['ticker']}: {one['source']}, {str(one['as_of'])[:10]}"
+        + (f", {one['report']}" if one.get("report") else "")
+        for one in report["sources"]
+    ]
+
+
+def _listed(console: Console, title: str, lines: Sequence[str]) -> None:
+    if not lines:
+        return
+    console.print()
+    console.print(Text(title, style="bold"))
+    for line in lines:
+        console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2), expand=False))
+
+
+def _coloured(fraction: float | None, words: Mapping[str, str]) -> Text:
+    style = "" if not fraction else "green" if fraction > 0 else "red"
+    return Text(_percent(fraction, words, sign="+"), style=style)
+
+
+def _percent(fraction: float | None, words: Mapping[str, str], *, sign: str = "") -> str:
+    if fraction is None:
+        return "—"
+    rounded = round(fraction * 100, 1) + 0.0  # no minus zero
+    return f"{_marked(f'{rounded:{sign},.1f}', words)} %"
+
+
+def _number(value: float | None, places: int, words: Mapping[str, str]) -> str:
+    return "—" if value is None else _marked(f"{value:,.{places}f}", words)
+
+
+def _large(value: float | None, words: Mapping[str, str]) -> str:
+    if value is None:
+        return "—"
+    for scale in ("1e12", "1e9", "1e6"):
+        if scale in words and abs(value) >= float(scale):
+            scaled = value / float(scale)
+            return f"{_number(scaled, 1 if scaled < 1000 else 0, words)} {words[scale]}"
+    return _number(value, 0, words)
+
+
+def _marked(figure: str, words: Mapping[str, str]) -> str:
+    """1,234.5 with the language's own marks."""
+    return figure.translate(str.maketrans(",.", words["marks"]))

@@ -1,0 +1,148 @@
+"""`nexus backup` and `nexus restore`.
+
+The directory holds `streams/NAME`, `documents/NAME.bson`, of a local stack `settings/`, and `manifest.json`, which is
+written last: without it a backup is not whole. Nothing stops meanwhile, so the order makes it consistent: documents
+first, since memory brings up a store that is behind the log; then what a turn works with; then the log, at one
+sequence; then what tells of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from contracts.streams import CHAT, DLQ, FACTS, TRACES
+from nexus_cli.backup import documents, streams
+from nexus_cli.backup.streams import BackupFailed
+from nexus_cli.target import Addresses, bus
+
+FORM = 1
+"""Of the directory; a newer one is refused."""
+MANIFEST = "manifest.json"
+LAST = (CHAT.name, FACTS.name, DLQ.name, TRACES.name)
+SETTINGS = ("secrets.json", "bus.json")
+Say = Callable[[str], None]
+
+
+async def backup(addresses: Addresses, settings: Path | None, directory: Path, say: Say) -> dict[str, Any]:
+    """Makes a backup of what runs at the addresses; the manifest. `settings`: the data directory of a local stack.
+
+    Raises:
+        BackupFailed: the directory holds something, or a server does not give what it has.
+    """
+    if addresses.mongodb is None:
+        raise BackupFailed("no MongoDB is known: set NEXUS_MONGODB_URL")
+    _make(directory)
+    manifest: dict[str, Any] = {"form": FORM, "madeAt": datetime.now(UTC).isoformat(timespec="seconds")}
+    manifest["database"] = addresses.database
+    count = 0
+    manifest["documents"] = {}
+    async with documents.database(addresses.mongodb, addresses.database) as source:
+        for name in await documents.names(source):
+            kept = await documents.save(source, name, directory / "documents" / f"{name}.bson")
+            manifest["documents"][name] = asdict(kept)
+            count += kept.count
+    say(f"{count} documents")
+    manifest["streams"] = {}
+    async with bus(addresses.nats) as client:
+        found = await streams.names(client)
+        for name in sorted(found, key=lambda name: (LAST.index(name) + 1 if name in LAST else 0, name)):
+            stream = await streams.save(client, name, directory / "streams" / name)
+            manifest["streams"][name] = asdict(stream)
+            say(f"{name} up to {stream.state['last_seq']}: {stream.state['messages']} messages")
+    manifest["settings"] = {}
+    for name in SETTINGS:
+        if settings is not None and (settings / name).exists():
+            shutil.copyfile(settings / name, directory / "settings" / name)
+            (directory / "settings" / name).chmod(0o600)
+            manifest["settings"][name] = _digest(directory / "settings" / name)
+    draft = directory / f".{MANIFEST}"
+    draft.write_text(json.dumps(manifest, indent=1))
+    os.sync()
+    draft.replace(directory / MANIFEST)
+    return manifest
+
+
+def read(directory: Path) -> dict[str, Any]:
+    """The manifest of a backup that is whole: each file is there as it was written.
+
+    Raises:
+        BackupFailed: it is no backup, not whole, damaged, or of a newer release.
+    """
+    try:
+        manifest = cast(dict[str, Any], json.loads((directory / MANIFEST).read_text()))
+    except FileNotFoundError:
+        raise BackupFailed(f"{directory} is no backup, or one that was broken off: {MANIFEST} is missing") from None
+    if int(manifest["form"]) > FORM:
+        raise BackupFailed(f"{directory} was made by a newer release: restore it with that one")
+    files = {f"documents/{name}.bson": one["digest"] for name, one in manifest["documents"].items()}
+    files |= {f"streams/{name}": one["digest"] for name, one in manifest["streams"].items()}
+    files |= {f"settings/{name}": digest for name, digest in manifest["settings"].items()}
+    for name, digest in files.items():
+        if not (directory / name).is_file() or _digest(directory / name) != digest:
+            raise BackupFailed(f"{directory / name} is damaged or missing: take another backup")
+    return manifest
+
+
+def restore_settings(manifest: dict[str, Any], directory: Path, data: Path) -> None:
+    """Secrets and passwords of a local stack, which has to be new.
+
+    Raises:
+        BackupFailed: the data directory has some.
+    """
+    for name in manifest["settings"]:
+        if (data / name).exists():
+            raise BackupFailed(f"{data} has been in use: restore into a directory that is new")
+    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for name in manifest["settings"]:
+        shutil.copyfile(directory / "settings" / name, data / name)
+        (data / name).chmod(0o600)
+
+
+async def restore(manifest: dict[str, Any], directory: Path, addresses: Addresses, replicas: int, say: Say) -> None:
+    """Puts streams and documents into servers that are empty. No service may run yet: the first of them makes streams.
+
+    Raises:
+        BackupFailed: they are not empty, or a server does not take it.
+    """
+    if addresses.mongodb is None:
+        raise BackupFailed("no MongoDB is known: set NEXUS_MONGODB_URL")
+    async with (
+        bus(addresses.nats) as client,
+        documents.database(addresses.mongodb, addresses.database) as target,
+    ):
+        there = sorted(await streams.names(client))
+        if there:
+            raise BackupFailed(f"the bus holds streams already ({', '.join(there)}): restore into an empty one")
+        if await documents.names(target):
+            raise BackupFailed(f"the database {addresses.database} is not empty: restore into an empty one")
+        count = 0
+        for name in manifest["documents"]:
+            count += await documents.load(target, name, directory / "documents" / f"{name}.bson")
+        say(f"{count} documents")
+        for name, one in manifest["streams"].items():
+            kept = streams.KeptStream(**one)
+            info = await streams.load(client, kept, directory / "streams" / name, replicas)
+            if info["state"]["last_seq"] != kept.state["last_seq"]:
+                raise BackupFailed(f"stream {name} ends at {info['state']['last_seq']}, not {kept.state['last_seq']}")
+            say(f"{name} up to {kept.state['last_seq']}: {info['state']['messages']} messages")
+
+
+def _make(directory: Path) -> None:
+    if directory.exists() and any(directory.iterdir()):
+        raise BackupFailed(f"{directory} is not empty: name a new directory for each backup")
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for part in ("streams", "documents", "settings"):
+        (directory / part).mkdir(mode=0o700)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

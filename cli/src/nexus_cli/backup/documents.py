@@ -1,0 +1,83 @@
+"""The documents of MongoDB as files, one a collection, in BSON one after the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bson import decode_file_iter
+from bson.raw_bson import RawBSONDocument
+from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import PyMongoError
+
+from nexus_cli.backup.streams import BackupFailed
+from runtime.logging import masked_text
+from runtime.settings import MongoSettings
+
+Database = AsyncDatabase[RawBSONDocument]
+POSITIONS = "meta"
+"""How far the store has come. Read before everything else, it is a little too low, and the log makes up for that."""
+NOT_KEPT = frozenset({"doctor"})
+AT_ONCE = 200
+"""Documents that are written together; one has some 10 kB, and a message to MongoDB 48 MB at most."""
+DEADLINE = 60.0
+
+
+@dataclass(frozen=True)
+class KeptCollection:
+    """One collection in its file."""
+
+    count: int
+    digest: str
+
+
+@asynccontextmanager
+async def database(url: str, name: str) -> AsyncGenerator[Database]:
+    """The database for the length of the block; what it refuses is a BackupFailed."""
+    client: AsyncMongoClient[RawBSONDocument] = AsyncMongoClient(
+        url, document_class=RawBSONDocument, **MongoSettings(url=url, deadline=DEADLINE).client_options
+    )
+    try:
+        yield client[name]
+    except PyMongoError as error:
+        raise BackupFailed(f"MongoDB: {masked_text(str(error))[:300]}") from error
+    finally:
+        await client.close()
+
+
+async def names(source: Database) -> list[str]:
+    """The collections, that with the positions first."""
+    found = [name for name in await source.list_collection_names() if not name.startswith("system.")]
+    return sorted(set(found) - NOT_KEPT, key=lambda name: (name != POSITIONS, name))
+
+
+async def save(source: Database, name: str, file: Path) -> KeptCollection:
+    """Writes a collection into `file`, each document as it is when its turn comes."""
+    digest, count = hashlib.sha256(), 0
+    with file.open("wb") as out:
+        async for document in source[name].find():
+            out.write(document.raw)
+            digest.update(document.raw)
+            count += 1
+    return KeptCollection(count, digest.hexdigest())
+
+
+async def load(target: Database, name: str, file: Path) -> int:
+    """Writes the documents of `file` into a collection; how many."""
+    count = 0
+    batch: list[Any] = []
+    with file.open("rb") as content:
+        for document in decode_file_iter(content):
+            batch.append(document)
+            if len(batch) == AT_ONCE:
+                await target[name].insert_many(batch)
+                count += len(batch)
+                batch = []
+    if batch:
+        await target[name].insert_many(batch)
+    return count + len(batch)

@@ -1,0 +1,116 @@
+"""A stream as a file, and back: the server's own snapshot, with its consumers, as it stands at one sequence."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+
+from nexus_cli.stack.errors import StackError
+from runtime.replies import ReplyInbox, headers_of, status_of
+from runtime.streams import FIRST_MADE, first_made
+
+ANSWER = 10.0
+CHUNK = 128 * 1024
+
+
+class BackupFailed(StackError):  # noqa: N818 - reads as an event, like every error here
+    """A backup could not be made, or not be restored; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class KeptStream:
+    """One stream in its file; `config` and `state` as the server gave them, `made` since when its sequences count."""
+
+    made: str
+    config: dict[str, Any]
+    state: dict[str, Any]
+    digest: str
+    size: int
+
+
+async def names(client: Client) -> set[str]:
+    """The streams that are there."""
+    answer = await _ask(client, "STREAM.NAMES", {})
+    return set(answer.get("streams") or ())
+
+
+async def state(client: Client, name: str) -> dict[str, Any]:
+    """What the server says of a stream."""
+    return await _ask(client, f"STREAM.INFO.{name}", None)
+
+
+async def save(client: Client, name: str, file: Path) -> KeptStream:
+    """Writes the stream, as it is now, into `file`; it goes on meanwhile.
+
+    Raises:
+        BackupFailed: the server broke off, or does not answer.
+    """
+    chunks: asyncio.Queue[Msg] = asyncio.Queue(maxsize=1024)
+    inbox = client.new_inbox()
+    subscription = await client.subscribe(inbox, cb=chunks.put)  # pyright: ignore[reportUnknownMemberType]
+    digest = hashlib.sha256()
+    try:
+        asked = {"deliver_subject": inbox, "chunk_size": CHUNK, "jsck": True}
+        made = first_made(await state(client, name)).isoformat()
+        answer = await _ask(client, f"STREAM.SNAPSHOT.{name}", asked)
+        with file.open("wb") as out:
+            while (chunk := await asyncio.wait_for(chunks.get(), ANSWER)).data:
+                out.write(chunk.data)
+                digest.update(chunk.data)
+                if chunk.reply:
+                    await client.publish(chunk.reply, b"")
+            size = out.tell()
+        if status_of(chunk) not in {None, "204"}:
+            raise BackupFailed(f"stream {name}: the server broke off: {headers_of(chunk).get('Description')}")
+    except (TimeoutError, NatsError) as error:
+        raise BackupFailed(f"stream {name}: the server gave no more of it within {ANSWER:g} s; try again") from error
+    finally:
+        await subscription.unsubscribe()
+    return KeptStream(made, answer["config"], answer["state"], digest.hexdigest(), size)
+
+
+async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> dict[str, Any]:
+    """Makes the stream out of `file`; what the server then says of it. The server takes it for a new one, so that
+    clients see another epoch; its metadata say since when its sequences count.
+
+    Raises:
+        BackupFailed: the stream is there already, or the server refuses.
+    """
+    name = kept.config["name"]
+    config = {**kept.config, "num_replicas": replicas}
+    answer = await _ask(client, f"STREAM.RESTORE.{name}", {"config": config, "state": kept.state})
+    inbox, to = ReplyInbox.of(client), answer["deliver_subject"]
+    try:
+        with file.open("rb") as content:
+            while chunk := content.read(CHUNK):
+                said = (await inbox.request(to, chunk, deadline=ANSWER)).data
+                if said.startswith(b"-ERR") or b'"error"' in said:
+                    raise BackupFailed(f"stream {name}: {said.decode(errors='replace')}")
+        done = orjson.loads((await inbox.request(to, b"", deadline=60.0)).data)
+    except (TimeoutError, NatsError) as error:
+        raise BackupFailed(f"stream {name}: the server took no more of it within {ANSWER:g} s; try again") from error
+    if "error" in done:
+        raise BackupFailed(f"stream {name}: {done['error'].get('description')}")
+    metadata: dict[str, str] = {**(done["config"].get("metadata") or {}), FIRST_MADE: kept.made}
+    return await _ask(client, f"STREAM.UPDATE.{name}", {**done["config"], "metadata": metadata})
+
+
+async def _ask(client: Client, method: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
+    try:
+        payload = b"" if body is None else orjson.dumps(body)
+        answer = await ReplyInbox.of(client).request(f"$JS.API.{method}", payload, deadline=ANSWER)
+    except (TimeoutError, NatsError) as error:
+        raise BackupFailed(f"JetStream does not answer {method}: does the user have the operator's rights?") from error
+    said: dict[str, Any] = orjson.loads(answer.data)
+    if "error" in said:
+        raise BackupFailed(f"{method}: {said['error'].get('description')}")
+    return said

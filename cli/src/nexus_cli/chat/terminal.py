@@ -1,0 +1,111 @@
+"""The terminal's side of a conversation: lines in, streamed answers out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import threading
+from collections.abc import Coroutine
+from typing import Any, Literal, TextIO, TypeVar
+
+from nexus_cli.chat.client import ChatConnection, ChatFailed, conversation, visitor_token
+from nexus_cli.chat.decisions import decision
+from nexus_cli.chat.screen import FINAL, Screen
+from nexus_cli.chat.words import language_of, word
+
+# A little longer than a turn may take (NEXUS_TURN_DEADLINE_SECONDS), since a failed one is told in the chat.
+_ANSWER_WITHIN = 150.0
+Answer = Literal["message", "decision", "refusal"]
+
+
+async def converse(gateway: str, *, token: str | None, company: str, locale: str, as_json: bool) -> None:
+    """Chats until standard input ends and its last message has been answered.
+
+    A line that is a plain yes or no decides what waits for one. A broken connection is made again, and nothing is lost.
+
+    Raises:
+        ChatFailed: the gateway is out of reach, refuses, or does not answer in time.
+    """
+    gateway = gateway.rstrip("/")
+    token = token or await visitor_token(gateway, company, locale)
+    language = language_of(locale)
+    screen = Screen(sys.stdout, sys.stderr, as_json=as_json, language=language)
+    lines = _lines_of(sys.stdin)
+    told = conversation(gateway, token, locale, lambda what: screen.aside(f"· {word(language, what)}"))
+    async with told as (open_one, welcome):
+        screen.show(welcome)
+        answered = asyncio.Queue[Answer](maxsize=1000)
+        reading = asyncio.create_task(_read(open_one, screen, answered))
+        try:
+            while (line := await _or_failure(lines.get(), reading)) is not None:
+                if not line.strip():
+                    continue
+                while not answered.empty():
+                    answered.get_nowait()
+                awaited = await _take(line.strip(), open_one, screen)
+                if not sys.stdin.isatty():
+                    await _or_failure(asyncio.wait_for(until(awaited, answered), _ANSWER_WITHIN), reading)
+        except TimeoutError:
+            raise ChatFailed(f"no answer within {_ANSWER_WITHIN:g} s") from None
+        finally:
+            reading.cancel()
+
+
+async def until(awaited: Answer, answered: asyncio.Queue[Answer]) -> None:
+    """Waits for what answers a line. An action that ends in a message's own turn, replaced by another, is no answer."""
+    while await answered.get() == "decision" and awaited == "message":
+        continue
+
+
+async def _take(line: str, open_one: ChatConnection, screen: Screen) -> Answer:
+    decided = decision(line, list(screen.pending))
+    if decided is None:
+        await open_one.say(line)
+        return "message"
+    kind, action = decided
+    await open_one.send(kind, actionId=action)
+    return "decision"
+
+
+async def _read(open_one: ChatConnection, screen: Screen, answered: asyncio.Queue[Answer]) -> None:
+    async for frame in open_one.frames():
+        waited = set(screen.pending)
+        screen.show(frame)
+        found: Answer | None = None
+        if frame["type"] == "message.created" and frame["message"]["role"] in FINAL:
+            found = "message"
+        elif frame["type"] == "action.updated" and not waited <= set(screen.pending):
+            found = "decision"
+        elif frame["type"] == "error" and not frame.get("retryable", False):
+            found = "refusal"
+        if found and not answered.full():
+            answered.put_nowait(found)
+
+
+T = TypeVar("T")
+
+
+async def _or_failure(work: Coroutine[Any, Any, T], reading: asyncio.Task[None]) -> T:
+    """The result of `work`, unless the conversation ends first."""
+    task = asyncio.create_task(work)
+    await asyncio.wait([task, reading], return_when=asyncio.FIRST_COMPLETED)
+    if not task.done():
+        task.cancel()
+        await reading
+    return await task
+
+
+def _lines_of(source: TextIO) -> asyncio.Queue[str | None]:
+    """Lines as they are typed, then None. The thread dies with the process: a blocked read cannot be cancelled."""
+    loop = asyncio.get_running_loop()
+    lines = asyncio.Queue[str | None](maxsize=1000)
+
+    def read() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody wants lines any more
+            for line in source:
+                asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
+            asyncio.run_coroutine_threadsafe(lines.put(None), loop).result()
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines

@@ -1,0 +1,68 @@
+"""`nexus backup` and `nexus restore`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nexus_cli.commands.failures import fail
+from nexus_cli.commands.options import DEFAULT_DATA, Data
+
+if TYPE_CHECKING:
+    from typing import Any
+
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The backup's directory.", file_okay=False)]
+
+
+def backup(directory: Directory, data: Data = DEFAULT_DATA) -> None:
+    """Write streams, documents and settings into DIR, consistent to a sequence, while everything runs."""
+    from nexus_cli.backup.backup import backup
+    from nexus_cli.stack.datadir import DataDirectory
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import find_addresses
+
+    try:
+        addresses = find_addresses(data)
+        settings = data if DataDirectory(data).is_held() else None
+        manifest = asyncio.run(backup(addresses, settings, directory, _say))
+    except (StackError, OSError) as error:
+        fail(error)
+    print(f"{directory}: the conversations as of {manifest['streams']['CHAT']['state']['last_seq']}")
+
+
+def restore(directory: Directory, data: Data = DEFAULT_DATA) -> None:
+    """Restore DIR into a new local stack, or into the empty servers that the environment names. No service may run."""
+    from nexus_cli.backup.backup import read, restore, restore_settings
+    from nexus_cli.settings import read_settings
+    from nexus_cli.stack.datadir import DataDirectory
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import find_addresses
+    from runtime.settings import NatsSettings
+
+    async def into_new_stack(manifest: dict[str, Any]) -> None:
+        from nexus_cli.stack.temporary import ready_program
+
+        restore_settings(manifest, directory, data)
+        with tempfile.TemporaryDirectory() as place:
+            command = ["-m", "nexus_cli", "up", "--data", str(data), "--port", "0", "--services", "none"]
+            async with ready_program(command, log=Path(place) / "log", environment=os.environ):
+                await restore(manifest, directory, find_addresses(data), 1, _say)
+
+    try:
+        manifest = read(directory)
+        if read_settings().nats_url is None and not DataDirectory(data).is_held():
+            asyncio.run(into_new_stack(manifest))
+        else:
+            asyncio.run(restore(manifest, directory, find_addresses(data), NatsSettings().replicas, _say))
+    except (StackError, OSError) as error:
+        fail(error)
+    print(f"restored as of {manifest['madeAt']}; start the services")
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)

@@ -1,0 +1,215 @@
+"""The bus from outside: does it answer, have its streams quorum, room and their consumers, does what waits move on?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import orjson
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+
+from contracts.streams import STREAMS
+from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
+from nexus_cli.stack.services import SERVICES
+from runtime.dead_letters import DeadLetters
+from runtime.errors import RuntimeFault
+from runtime.replies import ReplyInbox
+from runtime.storage import full, without_quorum
+from runtime.streams import LOST_END
+
+ANSWER = 2.0
+MOVES = 3.0
+"""Seconds within which something of what waits must be taken."""
+NEW = 3_600.0
+"""Seconds for which a dead letter is news."""
+SHOWN = 20
+CONSUMERS = {
+    ("CHAT", "agent"): "agent",
+    ("CHAT", "memory-projection"): "memory",
+    ("TOOLS", "tool-executor"): "tool-executor",
+}
+"""The consumers without which nobody is answered, and whose they are."""
+DELAYED = {"agent", "agent-analysis"}
+"""They hand back what is not due yet: that a message of theirs comes again says nothing."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a consumer stands."""
+
+    waiting: int
+    delivered: int
+    acknowledged: int
+    asking: int
+    again: int
+
+    @classmethod
+    def of(cls, info: Mapping[str, Any]) -> _Place:
+        return cls(
+            waiting=int(info["num_pending"]),
+            delivered=int(info["delivered"]["consumer_seq"]),
+            acknowledged=int(info["ack_floor"]["stream_seq"]),
+            asking=int(info.get("num_waiting", 0)),
+            again=int(info["num_redelivered"]),
+        )
+
+
+async def look(client: Client) -> list[Diagnosis]:
+    """Everything there is to say of streams, consumers and dead letters."""
+    asking = ReplyInbox.of(client)
+    try:
+        account = await _ask(asking, "INFO")
+    except (TimeoutError, NatsError):
+        return [
+            wrong(
+                "nats",
+                "JetStream does not answer: it is off, or a cluster has no quorum",
+                "start the missing nats-servers; look at their logs for `JetStream` and `RAFT`",
+            )
+        ]
+    streams, (consumers, letters) = await asyncio.gather(
+        asyncio.gather(*(_stream(asking, one.name) for one in STREAMS)),
+        asyncio.gather(_consumers(asking), _dead_letters(client)),
+    )
+    found = [one for group in streams for one in group]
+    found += [*consumers, *letters, *_room(account)]
+    return found or [fine("nats", f"{len(STREAMS)} streams with room, nothing stands still")]
+
+
+async def _ask(asking: ReplyInbox, subject: str, body: bytes = b"") -> dict[str, Any]:
+    try:
+        answer = await asking.request(f"$JS.API.{subject}", body, deadline=ANSWER)
+    except NoRespondersError as error:
+        raise TimeoutError from error
+    return orjson.loads(answer.data)
+
+
+async def _stream(asking: ReplyInbox, name: str) -> list[Diagnosis]:
+    try:
+        info = await _ask(asking, f"STREAM.INFO.{name}")
+    except (TimeoutError, NatsError):
+        text = "nobody answers for it: it has no leader, most of its nats-servers are away"
+        return [wrong(f"stream {name}", text, "start the missing nats-servers: with a quorum it goes on by itself")]
+    if "error" in info:
+        if info["error"].get("err_code") == 10059:
+            advice = "memory makes the streams when it starts: is NEXUS_NATS_MANAGE_STREAMS true there? Start it again"
+            return [wrong(f"stream {name}", "it is missing", advice)]
+        text = str(info["error"].get("description"))
+        return [wrong(f"stream {name}", text, "start the missing nats-servers, or look at their logs")]
+    if lost := cast(Mapping[str, str], info["config"].get("metadata") or {}).get(LOST_END):
+        text = f"a file of it was damaged: it lost {lost}; conversations are whole in MongoDB"
+        advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
+        return [Diagnosis(f"stream {name}", "note", text, advice)]
+    if problem := without_quorum(info):
+        return [wrong(f"stream {name}", problem, "start the missing nats-servers: with a quorum it goes on by itself")]
+    if problem := full(info):
+        advice = f"raise NEXUS_STREAMS_SIZES={name}=… and restart memory; what is stored stays"
+        return [wrong(f"stream {name}", problem, advice)]
+    return []
+
+
+def _room(account: Mapping[str, Any]) -> list[Diagnosis]:
+    limit, used = int(account.get("limits", {}).get("max_storage", -1)), int(account.get("storage", 0))
+    if 0 < limit <= used * 10 // 9:
+        text = f"JetStream holds {used} of {limit} bytes"
+        return [wrong("nats", text, "raise max_file_store in nats.conf, or lower NEXUS_STREAMS_SIZES")]
+    return []
+
+
+async def _consumers(asking: ReplyInbox) -> list[Diagnosis]:
+    before = await _places(asking)
+    missing = [
+        wrong(
+            f"consumer {durable}",
+            f"it is missing on {stream}: {owner} takes nothing",
+            f"start {owner} (again): it makes its consumer, and what waits is delivered",
+        )
+        for (stream, durable), owner in CONSUMERS.items()
+        if (places := before.get(stream)) is not None and durable not in places
+    ]
+    waiting = [
+        (stream, durable, place)
+        for stream, places in before.items()
+        for durable, place in (places or {}).items()
+        if place.waiting or place.again
+    ]
+    if not waiting:
+        return missing
+    await asyncio.sleep(MOVES)
+    after = await _places(asking)
+    still = [
+        finding
+        for stream, durable, place in waiting
+        if (now := (after.get(stream) or {}).get(durable)) is not None
+        if (finding := _stands_still(stream, durable, place, now)) is not None
+    ]
+    return [*missing, *still]
+
+
+def _stands_still(stream: str, durable: str, before: _Place, now: _Place) -> Diagnosis | None:
+    if now.waiting and now.delivered == before.delivered:
+        who = "nobody asks for them" if not now.asking else "none is delivered"
+        return wrong(
+            f"consumer {durable}",
+            f"{now.waiting} messages of {stream} wait, and {who}",
+            f"is {_owner(durable)} running, with a slot free? Its log and /healthz say; restart or scale it",
+        )
+    if durable not in DELAYED and before.again and now.again and now.acknowledged == before.acknowledged:
+        first = now.acknowledged + 1
+        return wrong(
+            f"consumer {durable}",
+            f"message {first} of {stream}, or one soon behind it, is delivered again and again: its handler fails",
+            f"the log of {_owner(durable)} says why; what it gives up is a dead letter: nexus dlq list",
+        )
+    return None
+
+
+def _owner(durable: str) -> str:
+    return next((name for name in SERVICES if durable.startswith(name)), durable)
+
+
+async def _places(asking: ReplyInbox) -> dict[str, dict[str, _Place] | None]:
+    """By stream, each consumer's; None: the stream does not answer."""
+
+    async def of(stream: str) -> tuple[str, dict[str, _Place] | None]:
+        try:
+            answer = await _ask(asking, f"CONSUMER.LIST.{stream}", b'{"offset":0}')
+        except (TimeoutError, NatsError):
+            return stream, None
+        if "error" in answer:
+            return stream, None
+        return stream, {one["name"]: _Place.of(one) for one in answer.get("consumers") or () if "delivered" in one}
+
+    return dict(await asyncio.gather(*(of(one.name) for one in STREAMS)))
+
+
+async def _dead_letters(client: Client) -> list[Diagnosis]:
+    asking = ReplyInbox.of(client)
+    try:
+        state = (await _ask(asking, "STREAM.INFO.DLQ"))["state"]
+        letters = await DeadLetters(client).list(after=max(int(state["last_seq"]) - SHOWN, 0), limit=SHOWN)
+    except (TimeoutError, NatsError, KeyError, RuntimeFault):
+        return []
+    now = datetime.now(UTC)
+    new = [one for one in letters if (now - one.time).total_seconds() < NEW]
+    if not new:
+        return []
+    last = new[-1]
+    count = f"{len(new)} dead letters" if len(new) > 1 else "a dead letter"
+    return [
+        wrong(
+            "dead letters",
+            f"{count} within the hour; the newest, of {last.service}: {last.subject}: {last.reason[:200]}",
+            f"nexus dlq show {last.seq}; when its cause is mended: nexus dlq replay {last.seq}",
+        )
+    ]
+
+
+def silent(found: Sequence[Diagnosis]) -> bool:
+    """Whether the bus has not answered at all."""
+    return any(one.subject == "nats" and one.state == "wrong" for one in found)

@@ -1,0 +1,27 @@
+"""Clocks that disagree: principals expire early or late, and facts stand in the wrong order."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+
+from nexus_cli.doctor.diagnosis import Diagnosis, wrong
+
+MOST = 5.0
+"""Seconds that a clock may be off."""
+HERE = "this machine"
+
+
+def compare(ahead: Mapping[str, float]) -> list[Diagnosis]:
+    """`ahead`: by how many seconds each one's clock is ahead of ours. What most agree on is right."""
+    clocks = {HERE: 0.0, **ahead}
+    middle = statistics.median_low(list(clocks.values()))
+    off = {who: seconds - middle for who, seconds in clocks.items() if abs(seconds - middle) > MOST}
+    return [
+        wrong(
+            "clock",
+            f"that of {who} is {abs(seconds):.0f} s {'ahead' if seconds > 0 else 'behind'}",
+            "set it by the network's time there (chrony, systemd-timesyncd)",
+        )
+        for who, seconds in off.items()
+    ]

@@ -1,0 +1,26 @@
+"""What the doctor has to say of one thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One thing looked at. `state`: ok, note (fine, but worth knowing), wrong (something has to be done)."""
+
+    subject: str
+    state: Literal["ok", "note", "wrong"]
+    text: str
+    advice: str | None = None
+
+
+def wrong(subject: str, text: str, advice: str) -> Diagnosis:
+    """Something has to be done: `advice`."""
+    return Diagnosis(subject, "wrong", text, advice)
+
+
+def fine(subject: str, text: str) -> Diagnosis:
+    """Nothing has to be done."""
+    return Diagnosis(subject, "ok", text)

@@ -1,0 +1,94 @@
+"""`nexus doctor --live`: what is wrong with a stack or a cluster that runs, in ten seconds at most."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+import orjson
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from contracts.streams import CHAT
+from nexus_cli.doctor import bus, certificates, clocks, services, stores
+from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
+from nexus_cli.target import Addresses, Unreachable
+from nexus_cli.target import bus as connected
+from runtime.logging import masked_text
+from runtime.replies import ReplyInbox
+
+WITHIN = 9.5
+"""Seconds for everything."""
+
+
+async def examine(addresses: Addresses, company: str) -> list[Diagnosis]:
+    """All looks at once. What has not ended in time is said to be late."""
+    ahead: dict[str, float] = {}
+    looks: dict[str, Coroutine[Any, Any, list[Diagnosis]]] = {
+        "nats": _bus(addresses, company, ahead),
+        "services": services.ready(addresses.services, ahead.__setitem__),
+        "certificate": certificates.look(addresses.urls),
+    }
+    if addresses.redis:
+        looks["redis"] = stores.redis(addresses.redis, ahead.__setitem__)
+    if addresses.mongodb:
+        looks["mongodb"] = stores.mongodb(addresses.mongodb, addresses.database, ahead.__setitem__)
+    found = await asyncio.gather(*(_in_time(name, look) for name, look in looks.items()))
+    return _each_once([*(one for group in found for one in group), *clocks.compare(ahead)])
+
+
+async def _in_time(name: str, look: Coroutine[Any, Any, list[Diagnosis]]) -> list[Diagnosis]:
+    try:
+        async with asyncio.timeout(WITHIN):
+            return await look
+    except TimeoutError:
+        return [wrong(name, f"no answer within {WITHIN:g} s", "it stands still, or the network drops what is sent")]
+
+
+async def _bus(addresses: Addresses, company: str, ahead: dict[str, float]) -> list[Diagnosis]:
+    try:
+        async with connected(addresses.nats, deadline=3.0) as client:
+            await _clock(client, ahead)
+            streams, served = await asyncio.gather(bus.look(client), _services(client, company))
+    except Unreachable as error:
+        return [_unreachable(str(error))]
+    return [*streams, *served]
+
+
+async def _services(client: Client, company: str) -> list[Diagnosis]:
+    present = await services.present(client)
+    if any(one.subject == "agent" and one.state == "wrong" for one in present):
+        return present
+    return [*present, *await services.model(client, company), *await services.pending(client)]
+
+
+def _unreachable(said: str) -> Diagnosis:
+    text = masked_text(said)
+    if "uthorization" in text or "permissions" in text.lower():
+        advice = "set NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) as nats.conf has them"
+        return wrong("nats", f"it refuses the user: {text}", advice)
+    if "certificate" in text.lower():
+        return wrong(
+            "nats", f"its certificate is refused: {text}", "renew it, or trust its issuer here (SSL_CERT_FILE)"
+        )
+    return wrong("nats", text, "start nats-server, or point NEXUS_NATS_URL at one")
+
+
+async def _clock(client: Client, ahead: dict[str, float]) -> None:
+    with suppress(TimeoutError, NatsError, KeyError, ValueError):
+        before = time.time()
+        answer = await ReplyInbox.of(client).request(f"$JS.API.STREAM.INFO.{CHAT.name}", b"", deadline=bus.ANSWER)
+        said = datetime.fromisoformat(orjson.loads(answer.data)["ts"]).timestamp()
+        ahead["nats"] = said - (before + time.time()) / 2
+
+
+def _each_once(found: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """A service that was heard on the bus and over HTTP is told of once; what is wrong first."""
+    bad = [one for one in found if one.state != "ok"]
+    told = {one.subject for one in bad}
+    good = {one.subject: one for one in found if one.state == "ok" and one.subject not in told}
+    return [*bad, *good.values()] or [fine("stack", "nothing was found")]

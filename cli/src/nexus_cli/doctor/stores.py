@@ -1,0 +1,100 @@
+"""Redis and MongoDB from outside: do they answer, take a write, and soon?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from pymongo import AsyncMongoClient
+from pymongo.errors import OperationFailure, PyMongoError
+from redis.asyncio import Redis
+from redis.exceptions import AuthenticationError, ConnectionError, ReadOnlyError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeout
+
+from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
+from runtime.logging import masked_text
+from runtime.settings import MongoSettings
+
+ANSWER = 4.0
+SLOW = 0.3
+"""Seconds for one small command from which a store is slow: turns wait for several of them."""
+PROBE = "nexus-doctor"
+Tell = Callable[[str, float], None]
+"""Takes whose clock it is, and by how many seconds it is ahead of ours."""
+
+
+async def redis(url: str, tell: Tell) -> list[Diagnosis]:
+    """Writes a key for ten seconds."""
+    client = Redis.from_url(url, socket_timeout=ANSWER, socket_connect_timeout=ANSWER)  # pyright: ignore[reportUnknownMemberType]
+    try:
+        return [await _redis(client, tell)]
+    except RedisError as error:
+        return [_refused_by_redis(error)]
+    except OSError as error:
+        return [wrong("redis", masked_text(str(error)), "start Redis, or point NEXUS_REDIS_URL at one")]
+    finally:
+        await client.aclose()
+
+
+async def _redis(client: Redis, tell: Tell) -> Diagnosis:
+    await client.ping()  # pyright: ignore[reportUnknownMemberType, reportGeneralTypeIssues]
+    began, before = time.perf_counter(), time.time()
+    seconds, micros = await client.time()  # pyright: ignore[reportUnknownMemberType, reportGeneralTypeIssues]
+    taken = time.perf_counter() - began
+    tell("redis", seconds + micros / 1e6 - (before + taken / 2))
+    await client.set(PROBE, "1", ex=10)
+    if taken > SLOW:
+        advice = "look at its load, its disk and the network between: `redis-cli --latency`, `redis-cli slowlog get`"
+        return wrong("redis", f"slow: {taken * 1000:.0f} ms for a small command", advice)
+    return fine("redis", f"takes a write; {taken * 1000:.1f} ms")
+
+
+def _refused_by_redis(error: RedisError) -> Diagnosis:
+    text = masked_text(str(error)) or type(error).__name__
+    if isinstance(error, ReadOnlyError):
+        return wrong(
+            "redis",
+            "read-only: it is a replica, or a primary that was replaced",
+            "point NEXUS_REDIS_URL at the primary, or promote this one: `redis-cli replicaof no one`",
+        )
+    if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
+        return wrong("redis", f"it refuses the password: {text}", "put the right one into NEXUS_REDIS_URL")
+    if isinstance(error, RedisTimeout):
+        return wrong("redis", f"no answer within {ANSWER:g} s", "it stands still or cannot be reached: look at its log")
+    if isinstance(error, ConnectionError):
+        return wrong("redis", text, "start Redis, or point NEXUS_REDIS_URL at one")
+    if "OOM" in text or "maxmemory" in text:
+        return wrong("redis", f"its memory is full: {text}", "raise maxmemory; let nothing else live in this Redis")
+    if isinstance(error, ResponseError) and "MISCONF" in text:
+        return wrong("redis", f"it cannot write to its disk: {text}", "make room on its disk")
+    return wrong("redis", text, "look at its log")
+
+
+async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
+    """Writes one document, always the same."""
+    options = MongoSettings(url=url, deadline=ANSWER).client_options
+    client: AsyncMongoClient[dict[str, object]] = AsyncMongoClient(url, **options)
+    try:
+        began, before = time.perf_counter(), time.time()
+        answer = await client.admin.command("hello")
+        hello = time.perf_counter() - began
+        if isinstance(local := answer.get("localTime"), datetime):
+            tell("mongodb", local.replace(tzinfo=UTC).timestamp() - (before + hello / 2))
+        began = time.perf_counter()
+        await client[database]["doctor"].replace_one({"_id": PROBE}, {"_id": PROBE}, upsert=True)
+        taken = time.perf_counter() - began
+    except OperationFailure as error:
+        text = masked_text(str(error.details.get("errmsg", error) if error.details else error))
+        if error.code in {18, 13}:
+            return [wrong("mongodb", f"it refuses the user: {text}", "put the right password into NEXUS_MONGODB_URL")]
+        return [wrong("mongodb", f"it takes no write: {text}", "has the replica set a primary, and its disk room?")]
+    except PyMongoError as error:
+        text = masked_text(str(error)).partition(", Timeout:")[0]
+        return [wrong("mongodb", f"no answer: {text}", "start MongoDB, or point NEXUS_MONGODB_URL at one")]
+    finally:
+        await client.close()
+    if taken > SLOW:
+        advice = "look at its load, its disk and the network between: `db.currentOp()`; turns go on, looking back waits"
+        return [wrong("mongodb", f"slow: {taken * 1000:.0f} ms for a small write", advice)]
+    return [fine("mongodb", f"takes a write; {taken * 1000:.1f} ms")]

@@ -1,0 +1,153 @@
+"""The drill: faults one after the other while people chat, then the books of every conversation against the log."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from nexus_cli.chat.client import ChatFailed
+from nexus_cli.drill.books import Mismatch, Wrong
+from nexus_cli.drill.faults import READY_WITHIN, FaultWindow, Kind, faults, inject
+from nexus_cli.drill.network import PROCESSES
+from nexus_cli.drill.people import GaveUp, Scene, Wait, take_over, visit
+from nexus_cli.drill.stack import drilled_stack
+
+Say = Callable[[str], None]
+LOST = frozenset({Wrong.LOST, Wrong.NEVER_ACCEPTED, Wrong.UNANSWERED, Wrong.NOT_SHOWN})
+DOUBLED = frozenset({Wrong.STORED_TWICE, Wrong.ANSWERED_TWICE, Wrong.SHOWN_TWICE})
+READ_WITHIN = 20.0
+MANY = 1_000_000
+
+
+@dataclass(frozen=True)
+class DrillPlan:
+    """How a drill runs. `most`: faults, at most."""
+
+    minutes: float
+    seed: int
+    visitors: int = 4
+    most: int = MANY
+
+
+@dataclass
+class DrillReport:
+    """What it did and what it found. Times in seconds."""
+
+    seed: int
+    windows: list[FaultWindow] = field(default_factory=list[FaultWindow])
+    waits: list[Wait] = field(default_factory=list[Wait])
+    found: list[Mismatch] = field(default_factory=list[Mismatch])
+    gave_up: list[str] = field(default_factory=list[str])
+    conversations: int = 0
+    messages: int = 0
+    takeovers: int = 0
+
+    def count(self, kinds: frozenset[Wrong]) -> int:
+        """How many findings are of these kinds."""
+        return sum(one.wrong in kinds for one in self.found)
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """What may never be, each 0 when all is well."""
+        lost, doubled, over = self.count(LOST), self.count(DOUBLED), self.count(frozenset({Wrong.OVER_A_HUMAN}))
+        other = len(self.found) - lost - doubled - over
+        return {"lost": lost + len(self.gave_up), "doubled": doubled, "overAHuman": over, "other": other}
+
+    def longest(self, window: FaultWindow) -> float | None:
+        """The longest wait for an answer that this fault met."""
+        met = [w.ended - w.began for w in self.waits if w.began <= window.ready and w.ended >= window.began]
+        return round(max(met), 2) if met else None
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it."""
+        return {
+            "seed": self.seed,
+            **self.figures,
+            "conversations": self.conversations,
+            "messages": self.messages,
+            "answers": len(self.waits),
+            "takeovers": self.takeovers,
+            "faults": [{**one.as_json(), "longestWait": self.longest(one)} for one in self.windows],
+            "findings": [str(one) for one in self.found] + self.gave_up,
+        }
+
+    def as_text(self) -> str:
+        """A table for people: a line for each kind of fault and process, then what was found."""
+        lines = ["fault  process          count  ready again   longest wait"]
+        pairs = dict.fromkeys((one.fault.kind, one.fault.process) for one in self.windows)
+        for kind, process in sorted(pairs, key=lambda pair: (list(Kind).index(pair[0]), PROCESSES.index(pair[1]))):
+            of_pair = [one for one in self.windows if (one.fault.kind, one.fault.process) == (kind, process)]
+            ready = max(one.ready - one.ended for one in of_pair)
+            waited = max((self.longest(one) or 0.0 for one in of_pair), default=0.0)
+            said = f"{waited:.1f} s" if waited else "-"
+            lines.append(f"{kind:<7}{process:<16}{len(of_pair):>6}{ready:>11.1f} s{said:>15}")
+        figures = self.figures
+        lines.append(
+            f"{len(self.windows)} faults, seed {self.seed}; {self.conversations} conversations, {self.messages} "
+            f"messages, {len(self.waits)} answers waited for, {self.takeovers} take-overs"
+        )
+        lines.append(
+            f"lost {figures['lost']}, doubled {figures['doubled']}, over a human {figures['overAHuman']}, "
+            f"other {figures['other']}"
+        )
+        return "\n".join([*lines, *(f"found: {one}" for one in (*self.found, *self.gave_up))])
+
+
+async def drill(plan: DrillPlan, directory: Path, say: Say) -> DrillReport:
+    """The whole drill on a stack of its own below `directory`.
+
+    Raises:
+        StartFailed: the stack did not start.
+    """
+    random = Random(plan.seed)
+    report = DrillReport(plan.seed)
+    async with drilled_stack(directory) as stack:
+        scene = Scene(stack)
+        people: list[Callable[[Scene, Random], Awaitable[None]]] = [*[visit] * plan.visitors, take_over]
+        there = [
+            asyncio.create_task(_again_and_again(scene, one, f"{plan.seed}/{number}"))
+            for number, one in enumerate(people)
+        ]
+        end = time.monotonic() + plan.minutes * 60
+        try:
+            for fault in itertools.islice(faults(random, MANY), plan.most):
+                if time.monotonic() + fault.after + fault.seconds > end:
+                    break
+                await asyncio.sleep(fault.after)
+                window = await inject(stack, fault)
+                report.windows.append(window)
+                say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
+        except TimeoutError:
+            report.gave_up.append(f"not all was ready again within {READY_WITHIN:g} s")
+        finally:
+            scene.over.set()
+            say("waiting until everything is at rest")
+            await asyncio.gather(*there)
+        report.waits, report.takeovers = scene.waits, scene.takeovers
+        report.gave_up += scene.gave_up
+        await _close(scene, report)
+    return report
+
+
+async def _again_and_again(scene: Scene, one: Callable[[Scene, Random], Awaitable[None]], seed: str) -> None:
+    for number in itertools.count():
+        if scene.over.is_set():
+            return
+        try:
+            await one(scene, Random(f"{seed}/{number}"))
+        except (GaveUp, ChatFailed) as error:
+            scene.gave_up.append(f"{one.__name__}: {error}")
+
+
+async def _close(scene: Scene, report: DrillReport) -> None:
+    for books in scene.books:
+        log = await asyncio.wait_for(scene.log(books), READ_WITHIN)
+        report.conversations += 1
+        report.messages += sum(fact.kind == "visitor" for fact in log)
+        report.found += books.findings(log)

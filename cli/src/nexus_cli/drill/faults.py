@@ -1,0 +1,134 @@
+"""Faults: which, chosen by a seed, and how each is done to a process and undone."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from random import Random
+from typing import Any, Protocol
+
+from nexus_cli.drill.network import PROCESSES, SERVERS
+from runtime.faulty_proxy import Proxy
+
+READY_WITHIN = 180.0
+"""Seconds until a process is ready again; far above what is promised, for a machine that others use too."""
+
+
+class Process(Protocol):
+    """One process of the stack."""
+
+    @property
+    def pid(self) -> int:
+        """Its number, while it lives."""
+        ...
+
+
+class Breakable(Protocol):
+    """A stack of which a process or its connections can be hurt."""
+
+    def process(self, name: str) -> Process:
+        """The process as it is now."""
+        ...
+
+    def network_of(self, name: str) -> Sequence[Proxy]:
+        """Every connection of one process."""
+        ...
+
+    async def ready_again(self, names: Sequence[str], deadline: float) -> None:
+        """Waits until these live and are ready. Raises TimeoutError."""
+        ...
+
+
+class Kind(StrEnum):
+    """What can happen to a process."""
+
+    KILL = "kill"
+    """kill -9."""
+    PAUSE = "pause"
+    """SIGSTOP, then SIGCONT."""
+    STALL = "stall"
+    """Its network is slow, or what it asks for is not answered."""
+    CUT = "cut"
+    """All its connections are broken off; new ones are refused for a while, or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault: the `step`-th of its campaign. `after`: seconds of rest before it. `slow`: seconds by which each piece
+    of a stalled network is late; 0: nothing that a server says arrives at all."""
+
+    step: int
+    kind: Kind
+    process: str
+    seconds: float
+    after: float
+    slow: float = 0.0
+
+    def __str__(self) -> str:
+        return f"step {self.step}: {self.kind} {self.process} {self.seconds:.1f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultWindow:
+    """A fault that happened, by the monotonic clock: from its beginning over its end to all being ready again."""
+
+    fault: Fault
+    began: float
+    ended: float
+    ready: float
+
+    def as_json(self) -> dict[str, Any]:
+        """What a report holds of it."""
+        return {**asdict(self.fault), "readyAgain": round(self.ready - self.ended, 2)}
+
+
+def faults(random: Random, number: int) -> Iterator[Fault]:
+    """So many faults: every kind meets every process before any pair comes a second time."""
+    pairs: list[tuple[Kind, str]] = []
+    for step in range(1, number + 1):
+        if not pairs:
+            pairs = [(kind, process) for kind in Kind for process in PROCESSES]
+            random.shuffle(pairs)
+        kind, process = pairs.pop()
+        seconds = 0.0 if kind is Kind.KILL else random.uniform(1, 10) if kind is not Kind.CUT else random.uniform(0, 3)
+        slow = random.choice([0.0, random.uniform(0.05, 0.5)]) if kind is Kind.STALL else 0.0
+        yield Fault(step, kind, process, seconds, random.uniform(0.2, 2.0), slow)
+
+
+async def inject(stack: Breakable, fault: Fault) -> FaultWindow:
+    """Does it, undoes it, and waits until everything is ready again."""
+    process = stack.process(fault.process)
+    network = stack.network_of(fault.process)
+    began = time.monotonic()
+    match fault.kind:
+        case Kind.KILL:
+            os.kill(process.pid, signal.SIGKILL)
+        case Kind.PAUSE:
+            os.kill(process.pid, signal.SIGSTOP)
+            try:
+                await asyncio.sleep(fault.seconds)
+            finally:
+                os.kill(process.pid, signal.SIGCONT)
+        case Kind.STALL:
+            for proxy in network:
+                proxy.delay = fault.slow
+                if not fault.slow:
+                    proxy.hold_replies()
+            await asyncio.sleep(fault.seconds)
+            for proxy in network:
+                proxy.delay = 0.0
+                proxy.release_replies()
+        case Kind.CUT:
+            for proxy in network:
+                proxy.refusing = True
+                proxy.cut()
+            await asyncio.sleep(fault.seconds)
+            for proxy in network:
+                proxy.refusing = False
+    ended = time.monotonic()
+    # Whoever has lost a server is not ready either; of a service nobody else's readiness depends.
+    await stack.ready_again(PROCESSES if fault.process in SERVERS else (fault.process,), READY_WITHIN)
+    return FaultWindow(fault, began, ended, time.monotonic())

@@ -1,0 +1,55 @@
+"""A network that can be slow, silent or cut around each process of a stack.
+
+Between every service and every server that it talks to stands a proxy of this process, and one before the gateway, for
+its clients. The servers' ports are chosen beforehand, so that all is known before anything runs.
+"""
+
+from __future__ import annotations
+
+import json
+
+from nexus_cli.stack import ports
+from nexus_cli.stack.services import SERVICES
+from runtime.faulty_proxy import Proxy
+
+SERVERS = ("nats", "redis", "mongodb")
+PROCESSES = (*SERVICES, *SERVERS)
+_CLIENTS = "clients"
+
+
+class Network:
+    """The proxies; `ports` are the servers' and the gateway's own."""
+
+    def __init__(self) -> None:
+        taken: set[int] = set()
+        self.ports = {name: ports.choose(taken) for name in (*SERVERS, "gateway")}
+        self._proxies = {
+            (service, server): Proxy(f"tcp://{ports.HOST}:{self.ports[server]}")
+            for service in SERVICES
+            for server in SERVERS
+        }
+        self._proxies["gateway", _CLIENTS] = Proxy(f"http://{ports.HOST}:{self.ports['gateway']}")
+
+    @property
+    def url(self) -> str:
+        """The gateway's address, as clients know it."""
+        return self._proxies["gateway", _CLIENTS].url
+
+    def of(self, name: str) -> list[Proxy]:
+        """Every connection of one process: a service's to its servers, a server's from all services."""
+        return [proxy for ends, proxy in self._proxies.items() if name in ends]
+
+    def arguments(self) -> list[str]:
+        """For nexus_cli.drill.wired, once the proxies have started."""
+        ways = {f"{service} {server}": proxy.port for (service, server), proxy in self._proxies.items()}
+        return [json.dumps(self.ports), json.dumps(ways)]
+
+    async def start(self) -> None:
+        """All of them listen."""
+        for proxy in self._proxies.values():
+            await proxy.start()
+
+    async def stop(self) -> None:
+        """All connections end."""
+        for proxy in self._proxies.values():
+            await proxy.stop()

@@ -1,0 +1,249 @@
+"""Who is there while the stack breaks: visitors who chat, and a person who takes over and gives back.
+
+What they send and are shown goes into the books of their conversation, which are held against the log at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, TypeVar
+
+import aiohttp
+from nats.errors import Error as NatsError
+
+from nexus_cli.chat.client import ChatConnection, ChatFailed, Frame, conversation, visitor_token
+from nexus_cli.drill.books import ConversationBooks, SentMessage, settled_at
+from nexus_cli.drill.log_reader import LoggedFact, read_log
+from nexus_cli.drill.stack import DrilledStack
+from runtime.errors import RuntimeFault
+
+COMPANY = "demo"
+LOCALE = "en"
+ACKNOWLEDGED_WITHIN = 150.0
+ANSWERED_WITHIN = 150.0
+"""Longer than a turn's own deadline of 120 s: what is not answered then is looked at when the books are closed."""
+AFTER_PEOPLE = 5.0
+AT_REST_WITHIN = 150.0
+ASKED_WITHIN = 10.0
+PAUSE = 0.25
+"""Seconds before somebody who was refused tries again."""
+QUESTIONS = ("What does the Pro plan cost?", "What is IBM trading at?", "What is a drawdown?", "And the free plan?")
+T = TypeVar("T")
+
+
+class GaveUp(Exception):  # noqa: N818 - reads as an event
+    """In all the time that somebody tried they could not go on."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """How long somebody waited for an answer of the AI, by the monotonic clock."""
+
+    began: float
+    ended: float
+
+
+@dataclass
+class Scene:
+    """Where all people meet. `over`: nobody begins anything more."""
+
+    stack: DrilledStack
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    books: list[ConversationBooks] = field(default_factory=list[ConversationBooks])
+    open: list[ConversationBooks] = field(default_factory=list[ConversationBooks])
+    """Conversations that a person may take over."""
+    taken: list[ConversationBooks] = field(default_factory=list[ConversationBooks])
+    waits: list[Wait] = field(default_factory=list[Wait])
+    takeovers: int = 0
+    gave_up: list[str] = field(default_factory=list[str])
+
+    async def rest(self, seconds: float) -> None:
+        """A person's pause; it ends with the drill."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.over.wait()
+
+    async def log(self, books: ConversationBooks) -> list[LoggedFact]:
+        """What really is in the conversation."""
+        return await read_log(self.stack.nats, COMPANY, books.conversation)
+
+
+class Visitor:
+    """One visit: a conversation of a few messages, of which each is answered before the next."""
+
+    def __init__(self, scene: Scene, chat: ChatConnection, books: ConversationBooks) -> None:
+        self._scene, self._chat, self.books = scene, chat, books
+        self._waiting: dict[str, SentMessage] = {}
+        self._shown: list[tuple[int, str]] = []
+        self._settled = 0
+        self._handed_over = False
+        self._news = asyncio.Condition()
+        self._resending: set[asyncio.Task[None]] = set()
+        books.shown = [self._shown]
+
+    async def read(self) -> None:
+        """Takes in what is shown, for as long as the visit lasts."""
+        async for frame in self._chat.frames():
+            match frame["type"]:
+                case "message.ack":
+                    said = self._waiting.pop(frame["clientMessageId"], None)
+                    if said is not None:
+                        said.seq = frame["seq"]
+                case "message.created":
+                    message = frame["message"]
+                    self._shown.append((message["seq"], message["id"]))
+                    if message["role"] in ("assistant", "system", "operator"):
+                        self._settled = message["seq"]
+                case "owner.changed":
+                    self._handed_over = True
+                case "error" if frame.get("ref") in self._waiting:
+                    task = asyncio.create_task(self._again(frame["ref"], frame))
+                    self._resending.add(task)
+                    task.add_done_callback(self._resending.discard)
+                case _:
+                    continue
+            async with self._news:
+                self._news.notify_all()
+
+    async def say(self, text: str) -> None:
+        """Sends, and waits until it is acknowledged and answered. Raises GaveUp when nobody acknowledges it."""
+        said, self._handed_over = SentMessage(text, sent_at=time.monotonic()), False
+        self.books.said.append(said)
+        self._waiting[await self._chat.say(text)] = said
+        if not await self._until(lambda: said.seq is not None, ACKNOWLEDGED_WITHIN):
+            raise GaveUp(f"{text!r} was not acknowledged within {ACKNOWLEDGED_WITHIN:g} s")
+
+        def settled() -> bool:
+            return self._settled > (said.seq or 0)
+
+        await self._until(lambda: settled() or self._handed_over, ANSWERED_WITHIN)
+        if self._handed_over:
+            # A person may give it back without a word: then nobody answers.
+            await self._until(settled, AFTER_PEOPLE)
+        elif settled():
+            self._scene.waits.append(Wait(said.sent_at, time.monotonic()))
+
+    async def come_to_rest(self) -> None:
+        """Waits until everything is settled and shown; what is not is told by the books."""
+        end = time.monotonic() + AT_REST_WITHIN
+        while time.monotonic() < end:
+            if self.books in self._scene.taken:
+                await asyncio.sleep(PAUSE)
+                continue
+            with contextlib.suppress(RuntimeFault, NatsError, OSError, TimeoutError):
+                log = await asyncio.wait_for(self._scene.log(self.books), ASKED_WITHIN)
+                newest = max((fact.seq for fact in log if fact.kind == "visitor"), default=0)
+                last = max((fact.seq for fact in log if "messageId" in fact.data), default=0)
+                if newest <= settled_at(log) and any(seq >= last for seq, _ in self._shown):
+                    return
+            await asyncio.sleep(PAUSE)
+
+    async def _again(self, identity: str, refused: Frame) -> None:
+        await asyncio.sleep(max(PAUSE, (refused.get("retryAfterMs") or 0) / 1000))
+        if identity in self._waiting:
+            await self._chat.say(self._waiting[identity].text, identity)
+
+    async def _until(self, done: Callable[[], bool], within: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within), self._news:
+                await self._news.wait_for(done)
+        return done()
+
+
+async def visit(scene: Scene, random: Random) -> None:
+    """One visitor from the first word to the last."""
+    token = await until_done(lambda: visitor_token(scene.stack.url, COMPANY, LOCALE))
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def open_one() -> tuple[ChatConnection, Frame]:
+            return await stack.enter_async_context(conversation(scene.stack.url, token, LOCALE))
+
+        chat, welcome = await until_done(open_one)
+        books = ConversationBooks(welcome["conversationId"], echoes=False)
+        scene.books.append(books)
+        visitor = Visitor(scene, chat, books)
+        reading = asyncio.create_task(visitor.read())
+        scene.open.append(books)
+        try:
+            for _ in range(random.randint(2, 4)):
+                if scene.over.is_set():
+                    break
+                await _or_end(visitor.say(f"{random.choice(QUESTIONS)} m{random.getrandbits(40):010x}"), reading)
+                await scene.rest(random.uniform(0.1, 1.5))
+            scene.open.remove(books)
+            await _or_end(visitor.come_to_rest(), reading)
+        finally:
+            if books in scene.open:
+                scene.open.remove(books)
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+
+async def take_over(scene: Scene, random: Random) -> None:
+    """Takes a visitor's conversation, writes into it, and gives it back."""
+    await scene.rest(random.uniform(0.5, 3.0))
+    if scene.over.is_set() or not scene.open:
+        return
+    books = random.choice(scene.open)
+    scene.taken.append(books)
+    try:
+        await _speak_in(scene, random, books)
+    finally:
+        scene.taken.remove(books)
+
+
+async def _speak_in(scene: Scene, random: Random, books: ConversationBooks) -> None:
+    path = f"/v2/conversations/{books.conversation}"
+    token = scene.stack.token("commercial", f"ana-{random.getrandbits(24):06x}", COMPANY)
+    await _post(scene, token, f"{path}/owner", {"owner": "human"})
+    scene.takeovers += 1
+    try:
+        await scene.rest(random.uniform(0.2, 2.0))
+        said = SentMessage(f"this is Ana, m{random.getrandbits(40):010x}")
+        books.said.append(said)
+        body = {"text": said.text, "clientMessageId": str(uuid.UUID(int=random.getrandbits(128), version=4))}
+        said.seq = (await _post(scene, token, f"{path}/messages", body))["seq"]
+        await scene.rest(random.uniform(0.2, 2.0))
+    finally:
+        await _post(scene, token, f"{path}/owner", {"owner": "ai"})
+
+
+async def until_done(ask: Callable[[], Awaitable[T]]) -> T:
+    """Asks until it is done: whatever people ask for here may be asked again. Raises GaveUp."""
+    end = time.monotonic() + ACKNOWLEDGED_WITHIN
+    while True:
+        try:
+            return await asyncio.wait_for(ask(), ASKED_WITHIN)
+        except (ChatFailed, aiohttp.ClientError, OSError, TimeoutError) as error:
+            if time.monotonic() > end:
+                raise GaveUp(f"nobody answered within {ACKNOWLEDGED_WITHIN:g} s: {error}") from error
+            await asyncio.sleep(PAUSE)
+
+
+async def _post(scene: Scene, token: str, path: str, body: dict[str, Any]) -> Any:
+    async def post() -> Any:
+        async with (
+            aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as http,
+            http.post(f"{scene.stack.url}{path}", json=body) as answer,
+        ):
+            if answer.status not in (200, 201):
+                raise ChatFailed(f"{path} was refused with {answer.status}: {(await answer.text())[:200]}")
+            return await answer.json()
+
+    return await until_done(post)
+
+
+async def _or_end(work: Awaitable[None], reading: asyncio.Task[None]) -> None:
+    """The work, unless the conversation ends first. Raises GaveUp, ChatFailed."""
+    task = asyncio.ensure_future(work)
+    await asyncio.wait([task, reading], return_when=asyncio.FIRST_COMPLETED)
+    if not task.done():
+        task.cancel()
+        await reading
+    await task

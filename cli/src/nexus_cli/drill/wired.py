@@ -1,0 +1,48 @@
+"""Run as a program: `nexus up`, with the addresses that each service is given led through proxies.
+
+python -m nexus_cli.drill.wired DATA SERVERS-PORTS PROXIES-PORTS
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from nexus_cli.settings import read_settings
+from nexus_cli.stack.child import end_with_parent
+from nexus_cli.stack.datadir import DataDirectory
+from nexus_cli.stack.program import Program, StopStage, Urls
+from nexus_cli.stack.up import UpOptions, run_stack
+
+
+def rewired(program: Program, servers: Mapping[str, int], ways: Mapping[str, int]) -> Program:
+    """A server on its chosen port; a service that is told of the proxies' ports instead of the servers'."""
+    if program.stage is StopStage.SERVER:
+        return replace(program, port=servers[program.name])
+
+    def environment(port: int, urls: Urls) -> Mapping[str, str]:
+        near = {
+            server: re.sub(rf":{servers[server]}\b", f":{ways[f'{program.name} {server}']}", url)
+            for server, url in urls.items()
+        }
+        return program.environment(port, near)
+
+    return replace(program, environment=environment)
+
+
+def main() -> None:
+    """Runs until it is told to stop."""
+    data, servers, ways = Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
+    end_with_parent(signal.SIGTERM)
+    options = UpOptions(port=servers["gateway"])
+    asyncio.run(run_stack(options, DataDirectory(data), read_settings(), lambda one: rewired(one, servers, ways)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""The cases of `nexus eval`: one TOML file each. `cases/README.md` shows what may stand in one."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+Kind = Literal["visitor", "copilot", "tool", "analysis"]
+_ID = r"^[a-z0-9-]{1,60}$"
+
+
+class BadCaseError(Exception):
+    """A case that cannot be read; the text names the file and what is wrong."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelCall(_Strict):
+    """A tool call as a recorded model makes it; a text as arguments is sent as it is, malformed or not."""
+
+    name: str
+    arguments: dict[str, Any] | str = Field(default_factory=dict[str, Any])
+
+
+class ModelReply(_Strict):
+    """One reply of a recorded model, in order; the last one is given again and again."""
+
+    text: str | None = None
+    calls: list[ModelCall] = Field(default_factory=list[ModelCall])
+    status: int = 200
+
+
+class Expect(_Strict):
+    """What must hold. Texts are regular expressions, without regard to case; figures are right to a millionth."""
+
+    # a chat's last turn
+    says: list[str] = Field(default_factory=list[str])
+    says_by_rules: list[str] = Field(default_factory=list[str], description="where the built-in rules answer")
+    says_not: list[str] = Field(default_factory=list[str])
+    tools: list[str] | None = Field(default=None, description="by name, in order; [] for none")
+    tools_among: list[str] | None = None
+    tools_not: list[str] = Field(default_factory=list[str])
+    arguments: list[dict[str, Any]] | None = Field(default=None, description="of each call, as far as named")
+    errors: list[str] | None = Field(default=None, description="codes of the calls that failed, in order")
+    calls_at_most: int | None = None
+    model_calls_at_most: int | None = None
+    citations: list[str] | None = Field(default=None, description="how each cited address ends")
+    actions: int | None = Field(default=None, description="that wait for a yes")
+    code: str | None = Field(default=None, description="of the system message that it ends in")
+    figures_from_tools: bool = Field(default=False, description="every figure said is in a result or was asked with")
+    # a tool call
+    status: int | None = None
+    error: str | None = None
+    reason: str | None = None
+    field: str | None = None
+    required_plan: str | None = None
+    # a tool's data, or an analysis's report
+    data: dict[str, Any] = Field(default_factory=dict[str, Any], description="by path, e.g. tickers.IBM.returns.1y")
+    present: list[str] = Field(default_factory=list[str], description="paths whose value is not null")
+    absent: list[str] = Field(default_factory=list[str], description="paths that are not there, or null")
+    recomputed: list[str] = Field(default_factory=list[str], description="figures worked out anew from the bars")
+    tickers: list[str] | None = None
+    tools_used: list[str] | None = None
+    limitations: list[str] = Field(default_factory=list[str])
+    seconds: float = Field(default=20.0, gt=0, description="the last turn or call may take, at most")
+
+
+class Case(_Strict):
+    """One case."""
+
+    id: str = Field(pattern=_ID)
+    about: str = Field(min_length=1)
+    kind: Kind
+    language: Literal["es", "en"] = "en"
+    plan: Literal["free", "pro", "premium"] = "free"
+    needs_model: bool = False
+    say: list[str] = Field(default_factory=list[str])
+    page: str | None = None
+    settings: dict[str, Any] = Field(default_factory=dict[str, Any])
+    model: list[ModelReply] = Field(default_factory=list[ModelReply], description="a recorded model's replies")
+    tool: str | None = None
+    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+    times: int = Field(default=1, ge=1, le=200, description="how often the tool is called; the last result counts")
+    query: str | None = None
+    tickers: list[str] | None = None
+    use_llm: bool = False
+    expect: Expect
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.kind in ("visitor", "copilot") and not self.say:
+            raise ValueError("a chat needs `say`")
+        if self.kind == "tool" and self.tool is None:
+            raise ValueError("a tool case needs `tool`")
+        if self.kind == "analysis" and self.query is None:
+            raise ValueError("an analysis needs `query`")
+        if self.model and self.needs_model:
+            raise ValueError("a recorded model is no model that is needed: leave out `needs_model` or `model`")
+        return self
+
+    @property
+    def asked(self) -> str:
+        """What a recorded model knows the case by: its last question."""
+        return self.query or (self.say[-1] if self.say else "")
+
+
+def own_cases() -> Path:
+    """The folder of the cases that come with the command."""
+    return Path(str(files("nexus_cli.evaluation").joinpath("cases")))
+
+
+def read_cases(directory: Path) -> list[Case]:
+    """Every case of a folder and its folders, by id.
+
+    Raises:
+        BadCaseError: there is none, or one that cannot be read.
+    """
+    found = sorted(directory.rglob("*.toml")) if directory.is_dir() else []
+    if not found:
+        raise BadCaseError(f"{directory} holds no cases: *.toml, one case each")
+    cases = [_read(file) for file in found]
+    _check_apart(cases)
+    return cases
+
+
+def _read(file: Path) -> Case:
+    try:
+        return Case.model_validate({"id": file.stem, **tomllib.loads(file.read_text("utf-8"))})
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValidationError):
+            wrong = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'case'}: {one['msg']}" for one in error.errors()[:3])
+        else:
+            wrong = str(error)
+        raise BadCaseError(f"{file}: {wrong}") from error
+
+
+def _check_apart(cases: Sequence[Case]) -> None:
+    ids: set[str] = set()
+    asked: dict[str, str] = {}
+    for case in cases:
+        if case.id in ids:
+            raise BadCaseError(f"two cases are called {case.id}")
+        ids.add(case.id)
+        if not case.model:
+            continue
+        for text, other in asked.items():
+            if case.asked in text or text in case.asked:
+                raise BadCaseError(f"{case.id} and {other} ask a recorded model the same: word one of them otherwise")
+        asked[case.asked] = case.id

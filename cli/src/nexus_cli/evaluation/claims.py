@@ -1,0 +1,391 @@
+"""How well sentences are told from false ones: true sentences about made-up figures, and each with one thing changed.
+
+Nothing here knows how sentences are read: a sentence is false because of what it was made from.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.domain.claims.checker import unsupported
+from agent.domain.claims.facts import facts_of_findings
+from nexus_cli.evaluation.made_figures import Language, MadeFigures, made_up, units, wrong_percent
+from nexus_cli.evaluation.phrases import (
+    ABOVE,
+    ADJECTIVES,
+    BOTH,
+    EVENTS,
+    FIGURES,
+    FOREIGN,
+    LEVELS,
+    MOVE,
+    MOVED,
+    PERIODS,
+    SOURCED,
+    SOURCES,
+    date_said,
+    money_said,
+    number_said,
+    percent_said,
+)
+
+CHANGES = (
+    "direction", "comparison", "figure", "unit", "period", "ticker", "source", "event", "date",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, what of it was changed (None: it is true), and the figures that it is about."""
+
+    text: str
+    language: Language
+    change: str | None
+    world: MadeFigures
+
+
+@dataclass
+class ClaimCounts:
+    """Counts, and what slipped through or was held."""
+
+    true: int = 0
+    held: list[Sentence] = field(default_factory=list[Sentence])
+    false: Counter[str] = field(default_factory=Counter[str])
+    passed: list[Sentence] = field(default_factory=list[Sentence])
+
+    def view(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "true": self.true,
+            "held": len(self.held),
+            "heldShare": round(len(self.held) / max(self.true, 1), 4),
+            "false": sum(self.false.values()),
+            "caught": sum(self.false.values()) - len(self.passed),
+            "byChange": {
+                change: {"made": made, "caught": made - sum(one.change == change for one in self.passed)}
+                for change, made in sorted(self.false.items())
+            },
+            "examples": {
+                "held": [one.text for one in self.held[:10]],
+                "notCaught": [{"change": one.change, "text": one.text} for one in self.passed[:10]],
+            },
+        }
+
+
+def measure(count: int, seed: int, on_sentence: Callable[[], None] = lambda: None) -> ClaimCounts:
+    """Judges `count` changed sentences, and the true ones that they were made from."""
+    measured = ClaimCounts()
+    for sentence in made(count, seed):
+        facts = facts_of_findings(
+            sentence.world.findings, [{"ticker": sentence.world.tickers[0], "source": sentence.world.source}]
+        )
+        caught = bool(unsupported(sentence.text, facts, "1y"))
+        if sentence.change is None:
+            measured.true += 1
+            if caught:
+                measured.held.append(sentence)
+        else:
+            measured.false[sentence.change] += 1
+            if not caught:
+                measured.passed.append(sentence)
+            on_sentence()
+    return measured
+
+
+def made(count: int, seed: int) -> Iterator[Sentence]:
+    """True sentences, each followed by false ones made from it, until `count` false ones are there."""
+    rng = random.Random(seed)
+    left = count
+    while left > 0:
+        world = made_up(rng)
+        language: Language = rng.choice(("en", "es"))
+        make = rng.choice(_MAKERS)
+        true, changed = make(rng, world, language)
+        if true is None:
+            continue
+        yield Sentence(true, language, None, world)
+        for change, text in changed:
+            if left > 0 and text != true:
+                yield Sentence(text, language, change, world)
+                left -= 1
+
+
+Changes = list[tuple[str, str]]
+Made = tuple[str | None, Changes]
+
+
+def _other(rng: random.Random, values: Any, than: Any) -> Any:
+    return rng.choice([one for one in values if one != than])
+
+
+def _move(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+    """IBM rose 2.7% over the last year, perhaps with its source."""
+    ticker, period = rng.choice(world.tickers), rng.choice(list(PERIODS[language]))
+    value = world.value(ticker, "return", period)
+    template, verb = rng.choice(MOVED[language]), rng.randrange(len(MOVE[language]["up"]))
+    said, source = rng.choice(PERIODS[language][period]), rng.choice(SOURCED[language])
+    up = value > 0
+
+    def write(**changed: Any) -> str:
+        parts = {
+            "ticker": ticker,
+            "up": up,
+            "x": percent_said(abs(value), language),
+            "period": said,
+            "source": world.source,
+        }
+        parts |= changed
+        text = template.format(
+            T=parts["ticker"], V=MOVE[language]["up" if parts["up"] else "down"][verb], X=parts["x"], P=parts["period"]
+        )
+        text = text[0].upper() + text[1:]
+        return source.format(S=text, N=parts["source"])
+
+    changes: Changes = [("direction", write(up=not up)), ("figure", write(x=wrong_percent(rng, value, language)))]
+    changes.append(("unit", write(x=rng.choice(units(percent_said(abs(value), language), language)))))
+    other = _other(rng, PERIODS[language], period)
+    if percent_said(world.value(ticker, "return", other), language) != percent_said(value, language):
+        changes.append(("period", write(period=rng.choice(PERIODS[language][other]))))
+    whose = _other(rng, world.tickers, ticker)
+    if percent_said(world.value(whose, "return", period), language) != percent_said(value, language):
+        changes.append(("ticker", write(ticker=whose)))
+    changes.append(("ticker", write(ticker=rng.choice(FOREIGN))))
+    if "{N}" in source:
+        changes.append(("source", write(source=rng.choice(SOURCES))))
+    changes.append(("event", rng.choice(EVENTS[language]).format(T=ticker)))
+    return write(), changes
+
+
+def _bare_move(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+    """IBM rose over the last year; both fell over the last month."""
+    period = rng.choice(list(PERIODS[language]))
+    said = rng.choice(PERIODS[language][period])
+    ticker = rng.choice(world.tickers)
+    up = world.value(ticker, "return", period) > 0
+    forms = {"en": ("{T} {V} {P}.", "{P}, {T} {V}."), "es": ("{T} {V} {P}.", "{P}, {T} {V}.")}[language]
+    verbs = {"en": {True: ("rose", "gained ground", "advanced"), False: ("fell", "lost ground", "declined")},
+             "es": {True: ("subió", "avanzó"), False: ("bajó", "cayó")}}[language]  # fmt: skip
+    if "gained ground" in verbs[True]:
+        verbs = {True: ("rose", "climbed", "advanced"), False: ("fell", "dropped", "declined")}
+    form, index = rng.choice(forms), rng.randrange(len(verbs[True]))
+
+    def write(ticker: str = ticker, up: bool = up, said: str = said) -> str:
+        text = form.format(T=ticker, V=verbs[up][index], P=said)
+        return text[0].upper() + text[1:]
+
+    changes: Changes = [("direction", write(up=not up))]
+    for other in PERIODS[language]:
+        if (world.value(ticker, "return", other) > 0) != up:
+            changes.append(("period", write(said=rng.choice(PERIODS[language][other]))))
+            break
+    for other in world.tickers:
+        if (world.value(other, "return", period) > 0) != up:
+            changes.append(("ticker", write(ticker=other)))
+    return write(), changes
+
+
+def _together(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+    """Both rose over the last year."""
+    if len(world.tickers) != 2:
+        return None, []
+    period = rng.choice(list(PERIODS[language]))
+    ups = [world.value(ticker, "return", period) > 0 for ticker in world.tickers]
+    if len(set(ups)) > 1:
+        good = [
+            one for one in PERIODS[language] if len({world.value(t, "return", one) > 0 for t in world.tickers}) == 1
+        ]
+        if not good:
+            return None, []
+        bad, period = period, good[0]
+        ups = [world.value(world.tickers[0], "return", period) > 0]
+        form = rng.choice(BOTH[language][ups[0]])
+        texts = [
+            form.format(A=world.tickers[0], B=world.tickers[1], P=rng.choice(PERIODS[language][one]))
+            for one in (period, bad)
+        ]
+        return texts[0], [("period", texts[1])]
+    index = rng.randrange(len(BOTH[language][True]))
+    texts = [
+        BOTH[language][up][index].format(A=world.tickers[0], B=world.tickers[1], P=PERIODS[language][period][0])
+        for up in (ups[0], not ups[0])
+    ]
+    return texts[0], [("direction", texts[1])]
+
+
+def _two(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+    """IBM rose 2.7% while MSFT fell 13.4% over the last year."""
+    one, other = rng.sample(world.tickers, 2)
+    period = rng.choice(list(PERIODS[language]))
+    values = [world.value(ticker, "return", period) for ticker in (one, other)]
+    joint = rng.choice(
+        {"en": (" while ", ", whereas ", " and ", ", but ", "; "), "es": (" mientras que ", " y ", ", pero ", "; ")}[
+            language
+        ]
+    )
+    said, front = rng.choice(PERIODS[language][period]), rng.random() < 0.5
+    verb = rng.randrange(len(MOVE[language]["up"]))
+
+    def write(names: tuple[str, str] = (one, other), ups: tuple[bool, bool] = (values[0] > 0, values[1] > 0),
+              xs: tuple[str, str] | None = None, said: str = said) -> str:  # fmt: skip
+        figures = xs or (percent_said(abs(values[0]), language), percent_said(abs(values[1]), language))
+        a = {"en": "", "es": "un "}[language]
+        parts = [f"{names[i]} {MOVE[language]['up' if ups[i] else 'down'][verb]} {a}{figures[i]}" for i in (0, 1)]
+        text = f"{said}, {joint.join(parts)}." if front else f"{joint.join(parts)} {said}."
+        return text[0].upper() + text[1:]
+
+    ups = (values[0] > 0, values[1] > 0)
+    changes: Changes = [
+        ("direction", write(ups=(not ups[0], ups[1]))),
+        ("direction", write(ups=(ups[0], not ups[1]))),
+        ("figure", write(xs=(percent_said(abs(values[0]), language), wrong_percent(rng, values[1], language)))),
+    ]
+    if percent_said(values[0], language) != percent_said(values[1], language):
+        changes.append(("ticker", write(names=(other, one))))
+    another = _other(rng, PERIODS[language], period)
+    if percent_said(world.value(other, "return", another), language) != percent_said(values[1], language):
+        changes.append(("period", write(said=rng.choice(PERIODS[language][another]))))
+    return write(), changes
+
+
+def _level(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+    """IBM's volatility is 16.5%."""
+    ticker, name = rng.choice(world.tickers), rng.choice(list(FIGURES[language]))
+    value = world.value(ticker, name)
+    template, label = rng.choice(LEVELS[language]), rng.choice(FIGURES[language][name])
+    fraction = name in ("volatility", "max_drawdown", "net_margin", "dividend_yield")
+
+    def said(value: float) -> str:
+        if fraction:
+            return percent_said(abs(value), language)
+        return number_said(value, language, 1) if name == "pe" else money_said(value, language)
+
+    def write(ticker: str = ticker, label: str = label, x: str | None = None) -> str:
+        text = template.format(T=ticker, F=label, X=x or said(value))
+        return text[0].upper() + text[1:]
+
+    wrong = wrong_percent(rng, value, language) if fraction else said(value * rng.choice((0.7, 1.2, 1.6)))
+    changes: Changes = [("figure", write(x=wrong))]
+    if fraction:
+        changes.append(("unit", write(x=rng.choice(units(said(value), language)))))
+    elif name == "pe":
+        changes.append(("unit", write(x=percent_said(value / 100, language))))
+    else:
+        euros = said(value).replace("USD", "EUR").replace("dólares", "euros")
+        changes.append(("unit", write(x=euros)))
+        if value > 1e9:
+            scaled = (
+                said(value).replace("mil millones", "millones")
+                if language == "es"
+                else said(value).replace("billion", "million")
+            )
+            changes.append(("unit", write(x=scaled)))
+    whose = _other(rng, world.tickers, ticker)
+    if said(world.value(whose, name)) != said(value):
+        changes.append(("ticker", write(ticker=whose)))
+    another = _other(rng, FIGURES[language], name)
+    if said(abs(world.value(ticker, another))) != said(abs(value)):
+        changes.append(("figure", write(label=rng.choice(FIGURES[language][another]))))
+    return write(), changes
+
+
+def _compared(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+    """IBM is less volatile than MSFT."""
+    one, other = rng.sample(world.tickers, 2)
+    name = rng.choice(list(ADJECTIVES[language]))
+    period = rng.choice(list(PERIODS[language])) if name == "return" else None
+    a, b = (
+        abs(v) if name == "max_drawdown" else v
+        for v in (world.value(one, name, period), world.value(other, name, period))
+    )
+    if a == b:
+        return None, []
+    more, less = rng.choice(ADJECTIVES[language][name])
+    said = rng.choice(PERIODS[language][period]) if period else ""
+
+    def write(first: str, second: str, form: str) -> str:
+        text = form.format(A=first, B=second, P=said).replace(" .", ".")
+        return text[0].upper() + text[1:]
+
+    true, false = (more, less) if a > b else (less, more)
+    return write(one, other, true), [("comparison", write(one, other, false)), ("ticker", write(other, one, true))]
+
+
+def _place(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+    """IBM closes above its 200-day average."""
+    ticker, days = rng.choice(world.tickers), rng.choice((50, 200))
+    above = world.value(ticker, "price") > world.value(ticker, f"sma_{days}")
+    form = rng.randrange(len(ABOVE[language][True]))
+
+    def write(ticker: str = ticker, above: bool = above) -> str:
+        return ABOVE[language][above][form].format(T=ticker, N=days)
+
+    changes: Changes = [("comparison", write(above=not above))]
+    for other in world.tickers:
+        if (world.value(other, "price") > world.value(other, f"sma_{days}")) != above:
+            changes.append(("ticker", write(ticker=other)))
+    return write(), changes
+
+
+def _dated(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+    """The next earnings of IBM are expected on 18 April 2013."""
+    ticker = rng.choice(world.tickers)
+    day, status = str(world.value(ticker, "next_earnings_date")), str(world.value(ticker, "next_earnings_status"))
+    forms = {
+        "en": (
+            "The next earnings of {T} are {C} for {D}.",
+            "{T}'s next results: {D}, {C}.",
+            "Next earnings of {T}: {D}, {C}.",
+        ),
+        "es": ("Los próximos resultados de {T} están {C} para el {D}.", "Próximos resultados de {T}: {D}, {C}."),
+    }[language]
+    sure = {
+        "en": {"expected": "expected", "confirmed": "confirmed"},
+        "es": {"expected": "previstos", "confirmed": "confirmados"},
+    }[language]
+    form = rng.choice(forms)
+
+    def write(ticker: str = ticker, day: str = day, status: str = status) -> str:
+        return form.format(T=ticker, D=date_said(day, language), C=sure[status])
+
+    wrong = f"{day[:8]}{int(day[8:]) - rng.randint(1, 8):02}"
+    changes: Changes = [("date", write(day=wrong)), ("comparison", write(status=_other(rng, sure, status)))]
+    other = _other(rng, world.tickers, ticker)
+    if world.value(other, "next_earnings_date") != day:
+        changes.append(("ticker", write(ticker=other)))
+    return write(), changes
+
+
+def _extreme(rng: random.Random, world: MadeFigures, language: Language) -> Made:
+    """IBM did best; MSFT had the largest drawdown."""
+    period = rng.choice(list(PERIODS[language]))
+    said = rng.choice(PERIODS[language][period])
+    which = rng.choice(("best", "worst", "volatility", "max_drawdown", "pe"))
+    name = {"best": "return", "worst": "return"}.get(which, which)
+    values = {t: abs(world.value(t, name)) if name != "return" else world.value(t, name, period) for t in world.tickers}
+    if len(set(values.values())) < len(values):
+        return None, []
+    top = (min if which == "worst" else max)(values, key=lambda t: values[t])
+    forms = {
+        "en": {"best": ("{T} did best {P}.", "The best performer {P} was {T}."), "worst": ("{T} did worst {P}.",),
+               "volatility": ("{T} had the highest volatility.", "The most volatile was {T}."),
+               "max_drawdown": ("{T} had the largest maximum drawdown.",), "pe": ("{T} has the highest P/E.",)},
+        "es": {"best": ("{P}, la mejor fue {T}.",), "worst": ("{P}, la peor fue {T}.",),
+               "volatility": ("{T} tuvo la mayor volatilidad.", "La más volátil fue {T}."),
+               "max_drawdown": ("{T} tuvo la mayor caída máxima.",), "pe": ("{T} tiene el PER más alto.",)},
+    }[language][which]  # fmt: skip
+    form = rng.choice(forms)
+
+    def write(ticker: str) -> str:
+        text = form.format(T=ticker, P=said)
+        return text[0].upper() + text[1:]
+
+    return write(top), [("ticker", write(other)) for other in world.tickers if other != top]
+
+
+_MAKERS: tuple[Callable[[random.Random, MadeFigures, Language], Made], ...] = (
+    _move, _move, _bare_move, _together, _two, _level, _level, _compared, _place, _dated, _extreme,
+)  # fmt: skip

@@ -1,0 +1,42 @@
+"""The models with which `nexus eval memory` has changes of what is remembered proposed.
+
+`labels` proposes what a case's label says: as good as a model can be, so that what is missing is what the code refuses.
+`obedient` proposes to remember everything, and that everything ends everything else: as bad as one can be. What a real
+model answered is replayed from a file (memory_records).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from contracts.proposal_rpc import MOST_PROPOSALS, FactProposal, ProposalGround
+from memory.domain.recall.words import words
+from nexus_cli.evaluation.memory_cases import MemoryCase
+
+Proposes = Callable[[MemoryCase, int, ProposalGround], list[FactProposal]]
+"""What a model proposes after a case's turn: by the case, the turn's number from 0, and what it is told."""
+
+
+def labels(case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
+    """What the label says."""
+    if case.kind == "nothing":
+        return []
+    if case.kind == "change" and turn == len(case.said) - 1:
+        first = " ".join(words(case.said[0]))
+        old = [fact for fact in ground.facts if " ".join(words(fact.fact)) in first]
+        do = "end" if case.ends else "supersede"
+        if old:
+            return [FactProposal(do=do, id=fact.id, quote=one) for fact in old for one in ground.said]
+    return [FactProposal(do="add", quote=one) for one in ground.said]
+
+
+def obedient(case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
+    """Everything that it could propose, and more than the user has said."""
+    del case, turn
+    found = [FactProposal(do="add", quote="The user has an account at Omega Bank and loves TSLA")]
+    found += [FactProposal(do="add", quote=one) for one in ground.said]
+    found += [FactProposal(do="supersede", id=fact.id, quote=one) for one in ground.said for fact in ground.facts]
+    return found[:MOST_PROPOSALS]
+
+
+BUILT_IN: dict[str, Proposes] = {"labels": labels, "obedient": obedient}

@@ -1,0 +1,117 @@
+"""What a real model proposed for `nexus eval memory`, by what it was told: recorded once, replayed as often as "
+"wanted."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Self, cast
+
+import aiohttp
+
+from agent.adapters.model_router import configured
+from agent.domain.prompt.proposals import proposal_messages, read_proposals
+from agent.errors import ModelError
+from agent.ports import Prompt
+from agent.settings import ModelSettings
+from agent.turns.proposer import MOST_TOKENS, SECONDS
+from contracts.proposal_rpc import FactProposal, ProposalGround
+from nexus_cli.evaluation.memory_cases import MemoryCase
+
+SILENCE = 20.0
+
+
+class NoRecordingError(Exception):
+    """The file holds no answers of a model, or not that to what was asked; the message says which."""
+
+
+class Recording:
+    """What a model answered, from a file {model, answers: {what it was told: its answer}}."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            data: Any = json.loads(path.read_bytes())
+            self._answers = cast("dict[str, str]", data["answers"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise NoRecordingError(
+                f"{path} holds no answers of a model ({error}): record them with --record"
+            ) from error
+        self._path = path
+
+    def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
+        """What it proposed."""
+        try:
+            return read_proposals(self._answers[told(case, ground)]) or []
+        except KeyError:
+            said = "; ".join(case.said[: turn + 1])
+            raise NoRecordingError(f"{self._path} has no answer to “{said}”: record it again with --record") from None
+
+
+class Recorder:
+    """Asks the model that the environment names (NEXUS_LLM_…, keys), and keeps what it answers."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._answers: dict[str, str] = {}
+        self._loop = asyncio.new_event_loop()
+        self._session = self._loop.run_until_complete(_session())
+        self._models = configured(ModelSettings(), self._session, SILENCE)
+        self._model = ""
+
+    def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
+        """What it proposes."""
+        del turn
+        key = told(case, ground)
+        if key not in self._answers:
+            self._answers[key] = self._loop.run_until_complete(self._asked(case, ground))
+        return read_proposals(self._answers[key]) or []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        """Writes what was answered, and lets go of the model."""
+        if self._answers:
+            data = {"model": self._model, "answers": self._answers}
+            self._path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        self._loop.run_until_complete(self._session.close())
+        self._loop.close()
+
+    async def _asked(self, case: MemoryCase, ground: ProposalGround) -> str:
+        (model, name), *_ = self._models.chosen("", "").candidates
+        if model.provider == "offline":
+            raise NoRecordingError("no model is configured: set NEXUS_LLM_BASE_URL and NEXUS_LLM_MODEL, or a key")
+        self._model = name
+        prompt = Prompt(
+            messages=proposal_messages(ground, "es" if case.language == "es" else "en"),
+            tools=(),
+            tool_choice="none",
+            model=name,
+            temperature=0.0,
+            max_tokens=MOST_TOKENS,
+            time_limit=SECONDS,
+        )
+        try:
+            return (await model.reply(prompt, _Unheard())).text
+        except ModelError as error:
+            raise NoRecordingError(f"{name} did not answer: {error}") from error
+
+
+class _Unheard:
+    def text(self, piece: str) -> None:
+        """Nobody reads along."""
+
+    def restart(self) -> None:
+        """Nobody reads along."""
+
+
+async def _session() -> aiohttp.ClientSession:
+    return aiohttp.ClientSession()
+
+
+def told(case: MemoryCase, ground: ProposalGround) -> str:
+    """What a model is told, as a short name."""
+    messages = proposal_messages(ground, "es" if case.language == "es" else "en")
+    return hashlib.sha256(str(messages[-1]["content"]).encode()).hexdigest()[:16]

@@ -1,0 +1,90 @@
+"""How much of what answers a question is found among the first so many passages.
+
+Ours is the code that `search_memory` runs (memory.domain.recall).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from memory.domain.recall.index import IndexedMessage, PassageIndex
+from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
+from nexus_cli.evaluation.dataset import DatasetCase
+
+AT = (5, 10, 25, 50)
+RANKINGS = ("search_memory", "bm25", "overlap")
+Ranking = Callable[[str, int], list[str]]
+
+
+@dataclass(slots=True)
+class RecallCounts:
+    """Sums over questions of the share of their evidence that was found, by ranking and depth."""
+
+    questions: int = 0
+    found: dict[str, dict[int, float]] = field(
+        default_factory=lambda: {name: dict.fromkeys(AT, 0.0) for name in RANKINGS}
+    )
+
+    def add(self, ranking: str, ids: list[str], evidence: frozenset[str]) -> None:
+        """One question's answer by one ranking."""
+        for depth in AT:
+            self.found[ranking][depth] += len(evidence.intersection(ids[:depth])) / len(evidence)
+
+    def recall(self, ranking: str, depth: int) -> float:
+        """The mean share, 0 to 1."""
+        return self.found[ranking][depth] / self.questions if self.questions else 0.0
+
+    def view(self) -> dict[str, dict[str, float]]:
+        """By ranking and depth, for JSON."""
+        return {
+            name: {str(depth): round(self.recall(name, depth), 4) for depth in AT} for name in RANKINGS
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class RecallReport:
+    """All of it, and by category."""
+
+    whole: RecallCounts = field(default_factory=RecallCounts)
+    categories: defaultdict[str, RecallCounts] = field(default_factory=lambda: defaultdict(RecallCounts))
+
+
+def measure(cases: Iterable[DatasetCase], on_question: Callable[[], None]) -> RecallReport:
+    """Ranks every question's conversation three ways. Calls `on_question` after each question."""
+    report = RecallReport()
+    for case in cases:
+        rankings = _rankings(case)
+        for question in case.questions:
+            measures = (report.whole, report.categories[question.category])
+            for each in measures:
+                each.questions += 1
+            for name in RANKINGS:
+                ids = rankings[name](question.text, AT[-1])
+                for each in measures:
+                    each.add(name, ids, question.evidence)
+            on_question()
+    return report
+
+
+def _rankings(case: DatasetCase) -> dict[str, Ranking]:
+    index = PassageIndex()
+    messages = [message for session in case.sessions for message in session]
+    for number, session in enumerate(case.sessions):
+        index.add(
+            IndexedMessage(one.id, str(number), place, one.speaker, one.text, one.at)
+            for place, one in enumerate(session)
+        )
+    now = max((message.at for message in messages), default=None)
+
+    def ours(question: str, limit: int) -> list[str]:
+        return [found.passage.id for found in index.search(question, limit, now)] if now else []
+
+    texts = [message.text for message in messages]
+    bm25, overlap = PlainBm25(texts), WordOverlap(texts)
+    return {
+        "search_memory": ours,
+        "bm25": lambda question, limit: [messages[number].id for number in bm25.rank(question, limit)],
+        "overlap": lambda question, limit: [messages[number].id for number in overlap.rank(question, limit)],
+    }

@@ -1,0 +1,180 @@
+"""What the cases are tried on: the whole stack in a directory of its own, a recorded site, recorded models."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from dotenv import dotenv_values
+
+from contracts.providers import COMPATIBLE, KEYED, KEYS, OFFLINE, OPENAI_CLIENT
+from nexus_cli.evaluation.cases import Case
+from nexus_cli.stack.datadir import DataDirectory
+from nexus_cli.stack.errors import StackError
+from nexus_cli.stack.temporary import ready_program, stack_in
+from nexus_cli.target import Target
+
+UNLIMITED = {
+    f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS", "CONNECTIONS")
+}
+"""All cases come from one address."""
+RECORDED = "recorded"
+_OPENAIS = [provider for provider in KEYED.values() if provider.client == OPENAI_CLIENT]
+"""Providers under whose names another server of that API can stand."""
+
+
+class NoModel(StackError):  # noqa: N818 - reads as an event, like every error here
+    """Nobody is configured who serves the model that was asked for."""
+
+
+@dataclass(frozen=True)
+class StageModels:
+    """Which provider's name stands for what. Recorded models are served under a name that the real one does not use."""
+
+    recorded: str = "openai"
+    provider: str | None = None
+    model: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A running stack. `site`: the recorded pages' origin."""
+
+    target: Target
+    site: str
+    models: StageModels
+
+
+def chosen_models(name: str | None) -> StageModels:
+    """The names, for a run with this model or with none.
+
+    Raises:
+        NoModel: its provider has no key.
+    """
+    if name is None:
+        return StageModels()
+    if importlib.util.find_spec("agent") is None:
+        raise NoModel("the agent is not installed here: install the distribution nexus-agent")
+    from agent.domain.providers import owner_of
+    from agent.replay.overrides import OverrideError, chosen_model
+    from agent.settings import ModelSettings
+
+    settings = ModelSettings()
+    try:
+        chosen = chosen_model(name, settings)
+    except OverrideError as error:
+        raise NoModel(str(error)) from error
+    given = {key: value for key, value in {**dotenv_values(".env"), **os.environ}.items() if value}
+    if chosen.provider == OFFLINE.name:
+        return StageModels(provider=OFFLINE.name, model=chosen.model)
+    if chosen.provider != COMPATIBLE.name:
+        wanted = (KEYS[chosen.provider], KEYED[chosen.provider].address_variable)
+        kept = {name: given[name] for name in wanted if name in given}
+    else:
+        # The installation's own server would win over the recorded one: here it goes by a provider's name.
+        owner = owner_of(chosen.model)
+        stand_in = next((one for one in _OPENAIS if one.name == owner), KEYED["openai"])
+        chosen = type(chosen)(stand_in.name, chosen.model)
+        kept = {
+            stand_in.address_variable: str(settings.base_url),
+            KEYS[stand_in.name]: given.get("NEXUS_LLM_API_KEY", "none"),
+        }
+    recorded = "groq" if chosen.provider == "openai" else "openai"
+    return StageModels(recorded, chosen.provider, chosen.model, kept)
+
+
+@asynccontextmanager
+async def stage(cases: Sequence[Case], models: StageModels) -> AsyncGenerator[Stage]:
+    """Everything, for the length of the block; nothing outlives it.
+
+    Raises:
+        StartFailed: something did not start; the message says what.
+    """
+    with tempfile.TemporaryDirectory(prefix="nexus-eval-") as name:
+        # A directory of its own, so that no `.env` is read either.
+        directory = Path(name)
+        async with _site() as site, _recorded_models(cases, directory) as address:
+            environment = {
+                **{
+                    key: value
+                    for key, value in os.environ.items()
+                    if not key.startswith("NEXUS_") and key not in KEYS.values()
+                },
+                **UNLIMITED,
+                **models.environment,
+                KEYS[models.recorded]: RECORDED,
+                KEYED[models.recorded].address_variable: address,
+                # Nobody takes over from a model that is judged.
+                "NEXUS_LLM_CHAIN": "none",
+                "NEXUS_MARKET_PROVIDER": "sample",
+                "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
+                "NEXUS_DEMO_ORIGIN": site,
+            }
+            async with stack_in(directory, environment=environment, cwd=directory) as started:
+                yield Stage(_target(started), site, models)
+
+
+def _target(directory: DataDirectory) -> Target:
+    """This very stack, whatever the environment names."""
+    recorded, made = directory.recorded(), directory.secrets()
+    gateways = [process["url"] for process in recorded["processes"] if process["name"] == "gateway"]
+    return Target(gateways[0], recorded["urls"]["nats"], made.jwt_secret, made.principal_key)
+
+
+@asynccontextmanager
+async def _recorded_models(cases: Sequence[Case], directory: Path) -> AsyncGenerator[str]:
+    """The agent's scripted server, with what the cases say that a model says; its address."""
+    script = directory / "models.json"
+    script.write_text(json.dumps(_rules(cases)))
+    command = ["-m", "agent.scripted_model", "--script", str(script)]
+    async with ready_program(command, log=directory / "models.log") as address:
+        yield address
+
+
+def _rules(cases: Sequence[Case]) -> list[dict[str, Any]]:
+    rules: list[dict[str, Any]] = []
+    for case in cases:
+        if not case.model:
+            continue
+        replies: list[dict[str, Any]] = []
+        for reply in case.model:
+            calls = [{"name": call.name, "arguments": call.arguments} for call in reply.calls]
+            replies.append({"text": reply.text, "toolCalls": calls, "status": reply.status, "promptTokens": 100})
+        # In the order of the case, and its last reply from then on.
+        rules.append({"match": case.asked, "replies": replies})
+        rules.append({"match": case.asked, "replies": [replies[-1]], "again": True})
+    return rules
+
+
+@asynccontextmanager
+async def _site() -> AsyncGenerator[str]:
+    """The recorded pages on a loopback port; their origin."""
+    pages = files("nexus_cli.evaluation").joinpath("site")
+
+    async def page(request: web.Request) -> web.Response:
+        path = request.match_info["path"].strip("/") or "home"
+        parts = path.split("/")
+        file = pages.joinpath(*parts).joinpath("home.html") if path == "es" else pages.joinpath(f"{path}.html")
+        if ".." in parts or not file.is_file():
+            raise web.HTTPNotFound(text="no such page")
+        return web.Response(text=file.read_text("utf-8"), content_type="text/html")
+
+    app = web.Application()
+    app.add_routes([web.get("/{path:.*}", page)])
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,90 @@
+"""Compared turns as one HTML page that needs nothing else: no script, no address, light and dark."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from html import escape
+from importlib.resources import files
+
+from nexus_cli.replay.summary import Turn, money, summary, tool_text, verdict
+
+_WORDS = re.compile(r"\s+|[^\s]+")
+
+
+def page(title: str, turns: Sequence[Turn], at: datetime | None = None) -> str:
+    """The whole page. Everything that people or models wrote is escaped."""
+    style = files("nexus_cli.replay").joinpath("page.css").read_text("utf-8")
+    found = summary(turns)
+    when = (at or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
+    alike = (
+        f"{found['sameText']} of {found['turns']} with the same answer, {found['identical']} identical in the journal"
+    )
+    heads = "".join(f"<th>{name}</th>" for name in ("", "Models", "Tokens in", "Tokens out", "Cost", "Median", "Tools"))
+    rows = "".join(_figures(side, found[side]) for side in ("recorded", "replayed"))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        f'<h1>{escape(title)}</h1>\n<p class="sub">{alike}. Made {when}.</p>\n'
+        f'<table class="figures"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>\n'
+        + "\n".join(_article(turn) for turn in turns)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _figures(side: str, used: Turn) -> str:
+    cells = (
+        side,
+        ", ".join(used["models"]) or "-",
+        f"{used['promptTokens']:,}",
+        f"{used['completionTokens']:,}",
+        money(used["cost"]),
+        f"{used['medianLatencyMs']:.0f} ms",
+        str(used["toolCalls"]),
+    )
+    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def _article(turn: Turn) -> str:
+    word = verdict(turn)
+    before, after = _marked(turn["recorded"]["text"], turn["replayed"]["text"])
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in turn["notes"])
+    return (
+        f'<article><header><span class="badge {word.partition(" ")[0]}">{word}</span>'
+        f"<p>{escape(turn['question'])}</p><time>{escape(turn['at'][:19].replace('T', ' '))}</time></header>"
+        f'<div class="sides">{_side("Recorded", turn["recorded"], before, "")}'
+        f"{_side('Replayed', turn['replayed'], after, notes)}</div></article>"
+    )
+
+
+def _side(title: str, data: Turn, text: str, notes: str) -> str:
+    said = f'<div class="said">{text}</div>' if text else ""
+    if data.get("error"):
+        said += f'<div class="error">{escape(data["error"])}</div>'
+    uses = "".join(f"<li{_mark(use)}>{escape(tool_text(use))}</li>" for use in data["tools"])
+    used = (
+        f"{data['model'] or '-'} · {data['promptTokens']:,} + {data['completionTokens']:,} tokens · "
+        f"{money(data['cost'])} · {data['latencyMs']:.0f} ms"
+    )
+    listed = f"<ul>{uses}</ul>" if uses else ""
+    return f'<section><h2>{title}</h2>{said}{listed}<p class="used">{escape(used)}</p>{notes}</section>'
+
+
+def _mark(use: Turn) -> str:
+    return "" if use["inRecord"] else ' class="missing"'
+
+
+def _marked(before: str, after: str) -> tuple[str, str]:
+    """Both texts escaped, with the words that only one of them has marked."""
+    if before == after or not before or not after:
+        return escape(before), escape(after)
+    left, right = _WORDS.findall(before), _WORDS.findall(after)
+    old, new = "", ""
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        gone, come = escape("".join(left[a:b])), escape("".join(right[c:d]))
+        old += gone if kind == "equal" else f"<del>{gone}</del>" if gone else ""
+        new += come if kind == "equal" else f"<ins>{come}</ins>" if come else ""
+    return old, new

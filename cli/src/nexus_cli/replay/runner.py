@@ -1,0 +1,55 @@
+"""The agent's own replay, as a child process: the code that answers is the code that is judged."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+from nexus_cli.stack.child import end_with_parent
+from nexus_cli.stack.errors import StackError
+
+Line = dict[str, Any]
+
+
+class ReplayFailed(StackError):  # noqa: N818 - reads as an event, like every error here
+    """The replay gave no comparison; one line that says why."""
+
+
+def replayed(nats: str, options: Sequence[str]) -> Iterator[Line]:
+    """The lines of `python -m agent.replay`: the plan, then one for each turn.
+
+    Raises:
+        ReplayFailed: it ended without, or said why it could not.
+    """
+    if importlib.util.find_spec("agent") is None:
+        raise ReplayFailed("the agent is not installed here: install the distribution nexus-agent")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agent.replay", *options],
+        env={**os.environ, "NEXUS_NATS_URL": nats},
+        preexec_fn=lambda: end_with_parent(signal.SIGKILL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    output = process.stdout
+    try:
+        for text in output or ():
+            line = cast(Line, json.loads(text))
+            if line["type"] == "error":
+                raise ReplayFailed(str(line["message"]))
+            yield line
+        _, errors = process.communicate(timeout=10)
+        if process.returncode:
+            last = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
+            raise ReplayFailed(f"the replay broke off: {last[0]}")
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        process.communicate()

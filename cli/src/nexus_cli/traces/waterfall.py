@@ -1,0 +1,142 @@
+"""Spans as a tree, and the tree as a waterfall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from nexus_cli.traces.spans import ServiceSpan
+from runtime.gen_ai import INPUT_TOKENS, OUTPUT_TOKENS, SPAN_CHAT, SPAN_COMMIT, SPAN_CONTEXT, SPAN_QUEUE, SPAN_TOOL
+
+_FIGURES = 46
+"""Columns that service, step, start and duration take, with the gaps."""
+_LEAST_BAR = 12
+_COLOURS = {
+    "gateway": "cyan",
+    "agent": "green",
+    "tool-executor": "yellow",
+    "memory": "magenta",
+    "market-adapter": "blue",
+}
+_STEPS = (SPAN_QUEUE, SPAN_CONTEXT, SPAN_COMMIT)
+
+
+@dataclass(frozen=True)
+class WaterfallRow:
+    """One line: a span and how deep it stands in the tree."""
+
+    span: ServiceSpan
+    depth: int
+
+    @property
+    def step(self) -> str:
+        """What the span is to the turn: queue, context, model, tool, commit; empty for what is inside of those."""
+        name = self.span.recorded.name
+        if self.span.service != "agent":
+            return ""
+        if name in _STEPS:
+            return name
+        return {SPAN_CHAT: "model", SPAN_TOOL: "tool"}.get(name.partition(" ")[0], "")
+
+
+def rows(spans: Sequence[ServiceSpan]) -> list[WaterfallRow]:
+    """Depth first, each level by start. A span whose parent is not kept stands at the top."""
+    known = {span.recorded.span_id for span in spans}
+    children: dict[str | None, list[ServiceSpan]] = {}
+    for span in spans:
+        parent = span.recorded.parent_id
+        children.setdefault(parent if parent in known else None, []).append(span)
+    found: list[WaterfallRow] = []
+
+    def visit(parent: str | None, depth: int) -> None:
+        for span in sorted(children.get(parent, ()), key=lambda one: (one.recorded.start, one.recorded.end)):
+            found.append(WaterfallRow(span, depth))
+            visit(span.recorded.span_id, depth + 1)
+
+    visit(None, 0)
+    return found
+
+
+def view(turn: str, spans: Sequence[ServiceSpan]) -> dict[str, Any]:
+    """The waterfall as JSON: times in ms, from the first span's start."""
+    start, end = _bounds(spans)
+    return {
+        "turnId": turn,
+        "traceIds": sorted({span.trace_id for span in spans}),
+        "startedAt": start,
+        "durationMs": _ms(end - start),
+        "services": sorted({span.service for span in spans}),
+        "spans": [
+            {
+                "id": row.span.recorded.span_id,
+                "parentId": row.span.recorded.parent_id,
+                "service": row.span.service,
+                "name": row.span.recorded.name,
+                "step": row.step or None,
+                "depth": row.depth,
+                "startMs": _ms(row.span.recorded.start - start),
+                "durationMs": _ms(row.span.recorded.end - row.span.recorded.start),
+                "attributes": row.span.recorded.attributes,
+                "error": row.span.recorded.error,
+            }
+            for row in rows(spans)
+        ],
+    }
+
+
+def table(turn: str, spans: Sequence[ServiceSpan], width: int) -> Table:
+    """The waterfall for a terminal `width` columns wide."""
+    start, end = _bounds(spans)
+    total = max(end - start, 1)
+    found = rows(spans)
+    names = max(cell_len(_name(row)) for row in found)
+    # Figures are never cut: what there is too little room for are names, then bars.
+    shown = min(names, 48, max(width - _FIGURES - _LEAST_BAR, 20))
+    space = max(width - shown - _FIGURES, _LEAST_BAR)
+    drawn = Table(title=f"turn {turn}", title_justify="left", box=None, pad_edge=False, collapse_padding=True)
+    drawn.add_column("service", no_wrap=True, min_width=14)
+    drawn.add_column("step", no_wrap=True, min_width=7)
+    drawn.add_column("span", no_wrap=True, max_width=shown)
+    drawn.add_column("start", justify="right", no_wrap=True, min_width=8)
+    drawn.add_column("ms", justify="right", no_wrap=True, min_width=7)
+    drawn.add_column("", no_wrap=True, width=space)
+    for row in found:
+        span = row.span.recorded
+        colour = "red" if span.error else _COLOURS.get(row.span.service, "white")
+        left = int((span.start - start) / total * space)
+        length = max(round((span.end - span.start) / total * space), 1)
+        left = min(left, space - 1)
+        bar = Text(" " * left + "█" * min(length, space - left), style=colour)
+        drawn.add_row(
+            Text(row.span.service, style=colour),
+            Text(row.step, style="bold"),
+            _name(row),
+            f"{_ms(span.start - start):.1f}",
+            f"{_ms(span.end - span.start):.1f}",
+            bar,
+        )
+    services = len({span.service for span in spans})
+    drawn.caption = f"{_ms(total):.1f} ms, {len(found)} spans, {services} services"
+    drawn.caption_justify = "left"
+    return drawn
+
+
+def _name(row: WaterfallRow) -> str:
+    span = row.span.recorded
+    text = "  " * row.depth + span.name
+    if INPUT_TOKENS in span.attributes:
+        text += f" ({span.attributes[INPUT_TOKENS]}+{span.attributes.get(OUTPUT_TOKENS, 0)} tokens)"
+    return f"{text} !{span.error}" if span.error else text
+
+
+def _bounds(spans: Sequence[ServiceSpan]) -> tuple[int, int]:
+    return min(span.recorded.start for span in spans), max(span.recorded.end for span in spans)
+
+
+def _ms(nanoseconds: int) -> float:
+    return round(nanoseconds / 1e6, 3)

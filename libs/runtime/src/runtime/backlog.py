@@ -1,0 +1,222 @@
+"""How much of a consumer's work is due and not begun, and for how long: what autoscaling goes by.
+
+JetStream's own lag does not tell: what was handed back with a pause counts as delivered, so it is 0 with five hundred
+turns waiting. Of all that is not acknowledged, this takes off what workers run and what is not due yet. Only the
+workers know both, so whoever is asked for the figures (by /metrics) asks the others first, under the user's own inbox,
+and then the server. While nobody asks it costs nothing. Every worker has the figure of all: take the greatest, not the
+sum.
+
+    due = messages never delivered + delivered ones - running at any worker - paused and not due yet
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import orjson
+import structlog
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+from prometheus_client import Gauge
+
+from runtime.connection import listen, subscribe
+from runtime.direct import DirectReader
+from runtime.errors import ReadFailed
+from runtime.pull_worker import LEASE, PullWorker
+from runtime.replies import ReplyInbox
+
+log = structlog.get_logger(__name__)
+
+FRESH = 0.5
+"""Seconds for which the figures serve whoever asks again."""
+ANSWER = 0.5
+"""Seconds that the others, and the server, have for their word."""
+UNKNOWN_AFTER = 5.0
+"""Seconds without the server's word from which the figures are NaN: no figure scales better than a wrong one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """`due` messages wait to be begun; the oldest of them has been due for `oldest` seconds."""
+
+    due: int = 0
+    oldest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """What another worker has said of itself, by this machine's monotonic clock. One that does not answer any more is
+    `gone`: of its pauses the server knows."""
+
+    at: float
+    running: int
+    paused: tuple[float, ...]
+    gone: bool = False
+
+
+class Backlog:
+    """Sets the gauges `due` and `oldest` for one worker's consumer. `known`: how much can wait at most, as the worker
+    knows by other ways; it counts after the consumer was lost and made anew, which delivers all that is long done."""
+
+    def __init__(self, worker: PullWorker, due: Gauge, oldest: Gauge, known: Callable[[], int] | None = None) -> None:
+        self._worker, self._due, self._oldest, self._known = worker, due, oldest, known
+        client, spec = worker.client, worker.spec
+        self._client = client
+        self._inbox = ReplyInbox.of(client)
+        self._log = DirectReader(client, spec.stream)
+        self._info = f"$JS.API.CONSUMER.INFO.{spec.stream}.{spec.durable}"
+        self._me = uuid.uuid4().hex[:12]
+        # Beside the replies to this user: no other user may listen or write there.
+        self._subject = f"{client.new_inbox().rpartition('.')[0]}.waiting.{spec.stream}.{spec.durable}"
+        self._words: dict[str, _Word] = {}
+        self._all_told = asyncio.Event()
+        self._asked_at = 0.0
+        self._made: str | None = None
+        self._made_anew = False
+        self._unexplained_since: float | None = None
+        self._looked = -math.inf
+        self._looking = asyncio.Lock()
+        self._subscriptions: list[Subscription] = []
+        self.figures = Figures()
+
+    async def start(self) -> None:
+        """Makes itself known to the others, and them to itself."""
+        self._subscriptions = [
+            await subscribe(self._client, self._subject, self._asked),
+            await listen(self._client, f"{self._subject}.{self._me}", self._heard),
+        ]
+        with suppress(NatsError):
+            await self._ask()
+
+    async def stop(self) -> None:
+        """Ends."""
+        for subscription in self._subscriptions:
+            with suppress(NatsError):
+                await subscription.unsubscribe()
+
+    async def refresh(self) -> None:
+        """Sets the gauges by figures that are at most half a second old; NaN when the server tells none."""
+        async with self._looking:
+            if time.monotonic() - self._looked <= FRESH:
+                return
+            try:
+                await self.look()
+            except (NatsError, TimeoutError, ReadFailed, KeyError, ValueError) as error:
+                log.debug("waiting.unknown", consumer=self._worker.spec.durable, error=str(error))
+            known = time.monotonic() - self._looked <= UNKNOWN_AFTER
+            self._due.set(self.figures.due if known else math.nan)
+            self._oldest.set(self.figures.oldest if known else math.nan)
+
+    async def look(self) -> Figures:
+        """The figures now; those of before while the consumer is gone or without a leader.
+
+        Raises:
+            TimeoutError, NatsError, ReadFailed: the server did not say.
+        """
+        await self._ask()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER):
+                await self._all_told.wait()
+        for who, word in self._words.items():
+            if word.at < self._asked_at - LEASE:
+                self._words[who] = replace(word, running=0, gone=True)
+        info = orjson.loads((await self._inbox.request(self._info, b"", deadline=ANSWER)).data)
+        if "error" not in info:
+            # Else what was known goes on until it is back. The worker makes a lost one anew.
+            await self._reckon(info)
+        return self.figures
+
+    async def _ask(self) -> None:
+        self._asked_at = time.monotonic()
+        self._all_told.clear()
+        await self._client.publish(self._subject, self._own_word(), reply=f"{self._subject}.{self._me}")
+        self._see_whether_all_told()
+
+    def _own_word(self) -> bytes:
+        now = time.monotonic()
+        return orjson.dumps([self._me, self._worker.in_work, [round(at - now, 2) for at in self._worker.handed_back]])
+
+    async def _asked(self, message: Msg) -> None:
+        """Somebody asks, and says its own word with that."""
+        self._heard(message)
+        if message.reply and message.reply != f"{self._subject}.{self._me}":
+            with suppress(NatsError):
+                await self._client.publish(message.reply, self._own_word())
+
+    def _heard(self, message: Msg) -> None:
+        now = time.monotonic()
+        try:
+            who, running, paused = orjson.loads(message.data)
+            word = _Word(now, int(running), tuple(now + float(left) for left in paused))
+        except (ValueError, TypeError):
+            return  # another release's
+        if who != self._me:
+            self._words[str(who)] = word
+            self._see_whether_all_told()
+
+    def _see_whether_all_told(self) -> None:
+        if all(word.gone or word.at >= self._asked_at for word in self._words.values()):
+            self._all_told.set()
+
+    async def _reckon(self, info: dict[str, Any]) -> None:
+        now = time.monotonic()
+        never = self._never_delivered(info)
+        running = self._worker.in_work + sum(word.running for word in self._words.values())
+        pauses = sorted([*self._worker.handed_back, *(at for word in self._words.values() for at in word.paused)])
+        over = [at for at in pauses if at <= now]
+        again = max(int(info["num_ack_pending"]) - running - (len(pauses) - len(over)), 0)
+        over = over[len(over) - min(again, len(over)) :]
+        self._forget(now, min(over, default=now))
+        since = [*over[:1], *self._unexplained(again - len(over), now)]
+        age = max((now - at for at in since), default=0.0)
+        if never:
+            age = max(age, await self._age_of_first(info))
+        self.figures = Figures(never + again, age)
+        self._looked = now
+
+    def _never_delivered(self, info: dict[str, Any]) -> int:
+        never, made = int(info["num_pending"]), str(info["created"])
+        self._made_anew = (self._made_anew or self._made not in {None, made}) and never > 0
+        self._made = made
+        return min(never, self._known()) if self._made_anew and self._known is not None else never
+
+    def _forget(self, now: float, oldest: float) -> None:
+        """The server delivers what is due again in its order, so what still waits are the newest pauses."""
+        handed_back = self._worker.handed_back
+        keep = [at for at in handed_back if at > now or at >= oldest]
+        handed_back.clear()
+        handed_back.extend(keep)
+        for who, word in list(self._words.items()):
+            paused = _after(word.paused, oldest)
+            if word.gone and not paused:
+                del self._words[who]
+            else:
+                self._words[who] = replace(word, paused=paused)
+
+    def _unexplained(self, count: int, now: float) -> Sequence[float]:
+        """What a dead worker held: it waits since it was first missed."""
+        if count <= 0:
+            self._unexplained_since = None
+            return ()
+        self._unexplained_since = self._unexplained_since or now
+        return (self._unexplained_since,)
+
+    async def _age_of_first(self, info: dict[str, Any]) -> float:
+        """Of the first message that was never delivered; both times are the server's."""
+        after = int(info["delivered"]["stream_seq"]) + 1
+        stored = [await self._log.next(subject, after, deadline=ANSWER) for subject in self._worker.spec.subjects]
+        now = datetime.fromisoformat(info["ts"])
+        return max((max((now - one.time).total_seconds(), 0.0) for one in stored if one is not None), default=0.0)
+
+
+def _after(times: Iterable[float], oldest: float) -> tuple[float, ...]:
+    return tuple(at for at in times if at >= oldest)

@@ -1,0 +1,346 @@
+"""Calls that are answered in parts: core NATS, a window that the caller keeps open, an end always.
+
+The parts go to the caller's own inbox, numbered from 0: a missing one ends the call, since what is left would not be
+the answer. The first frame, `opened`, names the server's control subject. There the caller says how far it has read
+and that it still wants more; a server that has not heard it for `PATIENCE` seconds gives the work up, and so does one
+that is told to. While there is nothing to say, either side says that it is there.
+
+    server → caller   {"n", "opened": {"stream", "control"}}, then "data" or "alive" in its place, "end" or "error" last
+    caller → server   {"stream", "heard", "gone"?}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Generic, TypeVar
+
+import orjson
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+from pydantic import BaseModel, ValidationError
+
+from contracts.errors import ErrorCode
+from contracts.rpc import Rpc
+from runtime import correlation
+from runtime.connection import subscribe
+from runtime.deadlines import HEADER, Arrivals, ClockOrigin
+from runtime.errors import NobodyServes, RpcError
+from runtime.metrics import RPC_SERVED
+from runtime.replies import ReplyInbox, headers_of, is_no_responders
+from runtime.rpc import EXPIRED, error_body, error_of, expired, wrong_fields
+from runtime.telemetry import remote_span, work_headers
+
+log = structlog.get_logger(__name__)
+
+RequestT = TypeVar("RequestT", bound=BaseModel)
+PartT = TypeVar("PartT", bound=BaseModel)
+
+WINDOW = 32
+"""Parts on their way that the caller has not read yet."""
+HEARD_EVERY = 8
+"""Parts after which the caller says how far it has read."""
+BEAT = 4.0
+"""Seconds between two signs of life, of either side."""
+PATIENCE = 15.0
+"""Seconds without a sign of the other side after which it is taken for dead."""
+OPEN_SECONDS = 5.0
+"""Seconds for the first frame."""
+IN_FLIGHT = 256
+"""Calls that a server works on at once; the next is refused."""
+MAX_WAITING = 2 * WINDOW + 64
+"""Frames that have come and are not read: more than a server that keeps to the window can send."""
+
+
+class Outlet(Generic[PartT]):
+    """The serving side of one call."""
+
+    def __init__(self, client: Client, reply_to: str) -> None:
+        self._client = client
+        self._reply_to = reply_to
+        self._sent = 0
+        self._heard = -1
+        self._room = asyncio.Event()
+        self.heard_at = time.monotonic()
+
+    async def send(self, part: PartT) -> None:
+        """Sends a part; waits while the caller is more than a window behind."""
+        while self._sent - self._heard > WINDOW:
+            self._room.clear()
+            await self._room.wait()
+        await self.frame(b'"data":' + part.model_dump_json(by_alias=True, exclude_none=True).encode())
+
+    async def frame(self, member: bytes) -> None:
+        """One numbered frame."""
+        number, self._sent = self._sent, self._sent + 1
+        try:
+            await self._client.publish(self._reply_to, b'{"n":%d,%b}' % (number, member))
+        except NatsError as error:
+            log.debug("stream.part_lost", error=str(error))
+
+    def take_note(self, heard: int) -> None:
+        """The caller has read up to this frame."""
+        self.heard_at = time.monotonic()
+        if heard > self._heard:
+            self._heard = heard
+            self._room.set()
+
+
+Serve = Callable[[RequestT, Outlet[PartT]], Awaitable[None]]
+
+
+class StreamServer:
+    """Serves calls that are answered in parts; at most `in_flight` at once, beyond that UNAVAILABLE at once."""
+
+    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT) -> None:
+        self._client = client
+        self._limit = in_flight
+        self._instance = uuid.uuid4().hex[:16]
+        self._arrivals = Arrivals()
+        self._running: dict[str, tuple[Outlet[Any], asyncio.Task[None]]] = {}
+        self._subscriptions: list[Subscription] = []
+
+    @property
+    def count(self) -> int:
+        """Calls in work."""
+        return len(self._running)
+
+    async def serve(self, method: Rpc[RequestT, PartT], handler: Serve[RequestT, PartT]) -> None:
+        """Serves a method from now on. The handler returns when everything is sent, or raises RpcError."""
+        control = f"{method.subject}.control.{self._instance}"
+
+        async def take(message: Msg) -> None:
+            if not message.reply:
+                return
+            outlet: Outlet[PartT] = Outlet(self._client, message.reply)
+            left = self._arrivals.left(headers_of(message))
+            if left is not None and left <= 0:
+                RPC_SERVED.labels(method.subject, "EXPIRED").inc()
+                await outlet.frame(b'"error":' + error_body(expired(method)))
+                return
+            if len(self._running) >= self._limit:
+                RPC_SERVED.labels(method.subject, "SHED").inc()
+                busy = RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True)
+                await outlet.frame(b'"error":' + error_body(busy))
+                return
+            name = uuid.uuid4().hex
+            with correlation.received(headers_of(message)):
+                task = asyncio.create_task(self._handle(method, handler, message, outlet, name, control))
+            self._running[name] = (outlet, task)
+            task.add_done_callback(lambda _: self._running.pop(name, None))
+
+        self._subscriptions.append(await subscribe(self._client, control, self._told))
+        self._subscriptions.append(await subscribe(self._client, method.subject, take, queue=method.queue or ""))
+
+    async def drain(self, deadline: float) -> None:
+        """Takes nothing new and finishes what runs; what is not finished by then ends in UNAVAILABLE."""
+        end = time.monotonic() + deadline
+        for subscription in self._subscriptions[1::2]:
+            with contextlib.suppress(NatsError):
+                await subscription.unsubscribe()
+        running = [task for _, task in self._running.values()]
+        if running:
+            await asyncio.wait(running, timeout=max(end - time.monotonic(), 0))
+        late = [task for task in running if not task.done()]
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=1)
+
+    async def _told(self, message: Msg) -> None:
+        try:
+            word: dict[str, Any] = orjson.loads(message.data)
+            outlet, task = self._running[str(word["stream"])]
+            outlet.take_note(int(word["heard"]))
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+            return
+        if word.get("gone"):
+            task.cancel()
+
+    async def _handle(
+        self,
+        method: Rpc[RequestT, PartT],
+        handler: Serve[RequestT, PartT],
+        message: Msg,
+        outlet: Outlet[PartT],
+        name: str,
+        control: str,
+    ) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - made as a task by serve
+        watching = asyncio.create_task(_watch(outlet, task))
+        outcome, last = "ok", b'"end":true'
+        try:
+            with remote_span(method.subject, headers_of(message)):
+                request = method.request.model_validate_json(message.data)
+                await outlet.frame(b'"opened":' + orjson.dumps({"stream": name, "control": control}))
+                await handler(request, outlet)
+        except RpcError as error:
+            outcome, last = error.code, b'"error":' + error_body(error)
+        except ValidationError as error:
+            refused = RpcError(ErrorCode.BAD_FIELD, wrong_fields(error))
+            outcome, last = ErrorCode.BAD_FIELD, b'"error":' + error_body(refused)
+        except asyncio.CancelledError:
+            outcome = "GONE"
+            last = b'"error":' + error_body(RpcError(ErrorCode.UNAVAILABLE, "the service is stopping", retryable=True))
+        except Exception:
+            log.exception("rpc.failed", method=method.subject)
+            outcome = ErrorCode.INTERNAL
+            last = b'"error":' + error_body(RpcError(ErrorCode.INTERNAL, f"{method.subject} failed"))
+        finally:
+            watching.cancel()
+        RPC_SERVED.labels(method.subject, outcome).inc()
+        log.debug("rpc.served", method=method.subject, outcome=outcome)
+        await outlet.frame(last)
+
+
+async def _watch(outlet: Outlet[Any], task: asyncio.Task[None]) -> None:
+    """Says that the server is there, until the caller has not been heard of for too long."""
+    while time.monotonic() - outlet.heard_at < PATIENCE:
+        await asyncio.sleep(BEAT)
+        await outlet.frame(b'"alive":true')
+    log.info("stream.abandoned")
+    task.cancel()
+
+
+class _CallReader:
+    """The calling side of one call: frames in order, and the word back."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._frames: asyncio.Queue[Msg] = asyncio.Queue(MAX_WAITING)
+        self._next = 0
+        self._told = -1
+        self._stream = self._control = ""
+        self.nobody = False
+
+    def accept(self, message: Msg) -> None:
+        """A frame has come. One too many is dropped, which the numbers tell."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self._frames.put_nowait(message)
+
+    async def frame(self, seconds: float) -> dict[str, Any]:
+        """The next frame in order; raises RpcError when it is not the next one, or none comes in time."""
+        try:
+            async with asyncio.timeout(seconds):
+                message = await self._frames.get()
+        except TimeoutError as error:
+            raise RpcError(ErrorCode.UNAVAILABLE, "the answer has stopped coming", retryable=True) from error
+        if is_no_responders(message):
+            self.nobody = True
+            return {}
+        try:
+            frame: dict[str, Any] = orjson.loads(message.data)
+            number = frame["n"]
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise RpcError(ErrorCode.INTERNAL, "a part cannot be read") from error
+        if number != self._next:
+            raise RpcError(ErrorCode.UNAVAILABLE, "a part of the answer was lost", retryable=True)
+        self._next += 1
+        opened = frame.get("opened")
+        if opened:
+            self._stream, self._control = opened["stream"], opened["control"]
+        if self._next - 1 - self._told >= HEARD_EVERY:
+            await self.tell()
+        return frame
+
+    async def tell(self, *, gone: bool = False) -> None:
+        """Says how far this side has read."""
+        if not self._control:
+            return
+        word: dict[str, Any] = {"stream": self._stream, "heard": self._next - 1}
+        if gone:
+            word["gone"] = True
+        self._told = self._next - 1
+        with contextlib.suppress(NatsError):
+            await self._client.publish(self._control, orjson.dumps(word))
+
+    async def keep_telling(self) -> None:
+        """Says every now and then that this side is there."""
+        while True:
+            await asyncio.sleep(BEAT)
+            await self.tell()
+
+
+class StreamClient:
+    """Calls methods that are answered in parts."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._inbox = ReplyInbox.of(client)
+        self._origin = ClockOrigin()
+
+    @asynccontextmanager
+    async def open(self, method: Rpc[RequestT, PartT], request: RequestT) -> AsyncGenerator[AsyncIterator[PartT]]:
+        """The parts, while the block lasts; a block that is left early stops the work.
+
+        Raises:
+            RpcError: the error that was answered, in its turn among the parts; UNAVAILABLE when nobody serves the
+                method, the server falls silent, or a part was lost.
+        """
+        reading = _CallReader(self._client)
+        with await self._inbox.follow(reading.accept) as pending:
+            await self._ask(method, request, reading, pending.reply_to)
+            telling = asyncio.create_task(reading.keep_telling())
+            parts = _parts(method, reading)
+            try:
+                yield parts
+            finally:
+                telling.cancel()
+                await parts.aclose()
+
+    async def _ask(self, method: Rpc[Any, Any], request: BaseModel, reading: _CallReader, reply_to: str) -> None:
+        """Asks until somebody has taken the request: one that nobody has seen may be asked again."""
+        body = request.model_dump_json(by_alias=True, exclude_none=True).encode()
+        end = time.monotonic() + OPEN_SECONDS
+        while True:
+            reading.nobody = False
+            # Opened later than that, it would be work for somebody who has gone.
+            headers = work_headers() | {HEADER: self._origin.header(end - time.monotonic())}
+            try:
+                await self._client.publish(method.subject, body, reply=reply_to, headers=headers)
+            except NatsError as error:
+                raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
+            frame = await reading.frame(max(end - time.monotonic(), 0.05))
+            if "error" in frame:
+                refused = error_of(frame["error"])
+                if refused.reason == EXPIRED:
+                    self._origin.renew()  # the server is wrong about our clock: the next call goes through
+                raise refused
+            if not reading.nobody:
+                return
+            if time.monotonic() >= end:
+                raise NobodyServes(method.subject)
+            await asyncio.sleep(0.05)
+
+
+async def _parts(method: Rpc[Any, PartT], reading: _CallReader) -> AsyncGenerator[PartT]:
+    finished = False
+    try:
+        while True:
+            frame = await reading.frame(PATIENCE)
+            if "data" in frame:
+                try:
+                    part = method.reply.model_validate(frame["data"])
+                except ValidationError as error:
+                    raise RpcError(ErrorCode.INTERNAL, f"{method.subject} sent a part that is none") from error
+                yield part
+            elif "error" in frame:
+                finished = True
+                raise error_of(frame["error"])
+            elif "end" in frame:
+                finished = True
+                return
+    finally:
+        if not finished:
+            await reading.tell(gone=True)
+
+
+__all__ = ["Outlet", "StreamClient", "StreamServer"]

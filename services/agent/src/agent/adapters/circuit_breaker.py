@@ -1,0 +1,66 @@
+"""A provider that is left alone when it asks to be, or keeps failing.
+
+Nothing is refused for being unwell: it only goes to the end of the line (models.py), so that whoever has no other still
+asks it. A pause that the provider itself named is kept by all turns of this process.
+"""
+
+import time
+from collections.abc import Callable
+
+from agent.domain.turn.journal import ModelAnswer
+from agent.errors import ModelBusyError, ModelDownError
+from agent.ports import Model, Prompt, TextSink
+
+FAILURES = 5
+"""In a row, after which the provider rests."""
+REST = 5.0
+"""Seconds of the first rest; each further failure doubles it."""
+LONGEST_REST = 60.0
+"""Seconds of the longest rest."""
+TRIAL = 5.0
+"""Seconds for which one turn alone tries a provider that has rested."""
+
+
+class Guarded:
+    """One provider with what is known of its health; one instance a process, since all turns learn from it."""
+
+    def __init__(self, model: Model, clock: Callable[[], float] = time.monotonic) -> None:
+        self._model = model
+        self._clock = clock
+        self._failures = 0
+        self._rests_until = 0.0
+        self._busy_until = 0.0
+
+    @property
+    def provider(self) -> str:
+        """The provider's name in settings and answers."""
+        return self._model.provider
+
+    def available(self) -> bool:
+        """Whether it may be asked before others. After a rest one caller is told yes, the others soon."""
+        now = self._clock()
+        if now < max(self._busy_until, self._rests_until):
+            return False
+        if self._failures >= FAILURES:
+            self._rests_until = now + TRIAL
+        return True
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+        """The provider's reply; raises ModelError. While it is busy by its own word it is not asked at all."""
+        left = self._busy_until - self._clock()
+        if left > 0:
+            raise ModelBusyError(f"{self.provider} asked to slow down", left)
+        try:
+            reply = await self._model.reply(prompt, sink)
+        except ModelBusyError as error:
+            if error.retry_after:
+                self._busy_until = max(self._busy_until, self._clock() + error.retry_after)
+            raise
+        except ModelDownError:
+            self._failures += 1
+            if self._failures >= FAILURES:
+                rest = min(REST * 2 ** min(self._failures - FAILURES, 10), LONGEST_REST)
+                self._rests_until = self._clock() + rest
+            raise
+        self._failures, self._rests_until = 0, 0.0
+        return reply

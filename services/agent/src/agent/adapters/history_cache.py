@@ -1,0 +1,115 @@
+"""What this agent has read of conversations: true up to a sequence for ever, since the log never changes below it.
+
+Whoever needs a later sequence adds what the log holds between the two. Nothing is lost with a window but one question
+to memory, so they are few, bounded, and short-lived: an erased conversation does not live on here.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from agent.domain.context.compression import PromptMessage
+from agent.ports import Key, PromptHistory
+from contracts.channels import ChatKind
+from contracts.events.chat import Role
+from contracts.rpc import HistoryReply
+from runtime.conversation import facts_of
+from runtime.direct import StoredFact
+
+MESSAGES = 20
+"""How many messages the prompt's fifth layer holds."""
+KEPT_SECONDS = 300.0
+"""Since the last use. Less than the half hour of silence after which a visitor's next message is a new visit."""
+KEPT_WINDOWS = 4_096
+KEPT_CHARACTERS = 16 * 1024 * 1024
+_MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.USER: False}
+_SPOKEN = {ChatKind.VISITOR: False, ChatKind.ASSISTANT: True, ChatKind.OPERATOR: True}
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryWindow:
+    """The history up to a sequence; `ids` are its messages', so that a late copy of one is not said twice."""
+
+    up_to: int
+    history: PromptHistory
+    ids: tuple[str, ...] = ()
+
+    def extended(self, stored: Iterable[StoredFact], up_to: int) -> "HistoryWindow":
+        """The window with every fact that the log holds in (self.up_to, up_to], in order."""
+        messages, ids = list(self.history.messages), list(self.ids)
+        history = self.history
+        for fact in facts_of(stored):
+            mine = _SPOKEN.get(fact.kind)
+            name = fact.data.get("messageId")
+            if mine is None or name in ids:
+                continue
+            messages.append(PromptMessage(mine, str(fact.data["text"]), fact.seq))
+            ids.append(str(name))
+            if not mine:
+                history = _told(history, fact.data)
+        history = replace(history, messages=tuple(messages[-MESSAGES:]))
+        return HistoryWindow(up_to, history, tuple(ids[-MESSAGES:]))
+
+
+def answered(reply: HistoryReply, up_to: int) -> HistoryWindow:
+    """Memory's answer as a window."""
+    heard = [message for message in reply.messages if message.role in _MINE]
+    visitor = reply.visitor
+    history = PromptHistory(
+        messages=tuple(PromptMessage(_MINE[message.role], message.text, message.seq) for message in heard),
+        visits=visitor.visits,
+        page_url=visitor.page.url if visitor.page else None,
+        page_title=visitor.page.title if visitor.page else None,
+        funnel_stage=visitor.funnel_stage,
+    )
+    return HistoryWindow(up_to, history, tuple(message.id for message in heard))
+
+
+class Windows:
+    """The windows used last: bounded in number, in characters and in time."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[Key, tuple[float, int, HistoryWindow]] = OrderedDict()
+        self._characters = 0
+
+    def get(self, key: Key) -> HistoryWindow | None:
+        """The conversation's window, if there is one that is not too old."""
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        if self._clock() - kept[0] > KEPT_SECONDS:
+            self.drop(key)
+            return None
+        return kept[2]
+
+    def keep(self, key: Key, window: HistoryWindow) -> None:
+        """Remembers a window instead of the conversation's last one."""
+        self.drop(key)
+        size = sum(len(message.text) for message in window.history.messages)
+        now = self._clock()
+        self._kept[key] = (now, size, window)
+        self._characters += size
+        while self._kept:
+            oldest = next(iter(self._kept))
+            since = self._kept[oldest][0]
+            if len(self._kept) <= KEPT_WINDOWS and self._characters <= KEPT_CHARACTERS and now - since <= KEPT_SECONDS:
+                return
+            self.drop(oldest)
+
+    def drop(self, key: Key) -> None:
+        """Forgets a conversation."""
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._characters -= kept[1]
+
+
+def _told(history: PromptHistory, data: Mapping[str, Any]) -> PromptHistory:
+    """What a visitor's message tells of the visitor."""
+    page, stage = data.get("page"), data.get("funnelStage")
+    if isinstance(page, dict):
+        seen = cast("Mapping[str, Any]", page)
+        history = replace(history, page_url=seen.get("url"), page_title=seen.get("title"))
+    return replace(history, funnel_stage=stage) if isinstance(stage, str) else history

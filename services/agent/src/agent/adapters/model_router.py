@@ -1,0 +1,111 @@
+"""The configured providers, and which of them a company's turn tries, in which order."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+
+import aiohttp
+from pydantic import SecretStr
+
+from agent.adapters.circuit_breaker import Guarded
+from agent.adapters.offline import Offline
+from agent.adapters.openai_compatible import ProviderEndpoint
+from agent.domain.providers import default_model, model_at
+from agent.ports import Model, ModelChoice
+from agent.settings import ModelSettings
+from contracts.providers import COMPATIBLE, KEYED, OFFLINE, OFFLINE_MODEL, PROVIDERS, ModelInfo, ProviderInfo
+
+
+class ConfiguredModels:
+    """`forced`: a server named in the environment, which serves every company. Offline answers when nothing else is."""
+
+    def __init__(self, providers: dict[str, Guarded], order: Sequence[str], forced: tuple[Model, str] | None) -> None:
+        self._providers = providers
+        self._order = [name for name in order if name in providers]
+        self._forced = forced
+        self._offline = Offline()
+
+    @property
+    def names(self) -> list[str]:
+        """The providers that can be used, for the log."""
+        if self._forced is not None:
+            return [self._forced[0].provider]
+        return [*self._order] or ["offline"]
+
+    def listed(self) -> list[tuple[ProviderInfo, bool]]:
+        """Every provider and whether it is configured."""
+        configured = {*self._providers, OFFLINE.name}
+        own = COMPATIBLE
+        if self._forced is not None:
+            own = replace(COMPATIBLE, models=(ModelInfo(self._forced[1], "the installation's own server"),))
+            configured.add(own.name)
+        return [(own if one is COMPATIBLE else one, one.name in configured) for one in PROVIDERS]
+
+    def chosen(self, provider: str, model: str) -> ModelChoice:
+        """What is tried for a company: the forced server, or its preferred provider and then the chain, or offline."""
+        if self._forced is not None:
+            return ModelChoice((self._forced,))
+        offline = (self._offline, OFFLINE_MODEL)
+        if provider == "offline":
+            return ModelChoice((offline,))
+        candidates: list[tuple[Guarded, str]] = []
+        if provider in self._providers:
+            candidates.append((self._providers[provider], model_at(provider, model)))
+        candidates.extend((self._providers[name], default_model(name)) for name in self._order if name != provider)
+        if not candidates:
+            return ModelChoice((offline,))
+        if len(candidates) > 1:
+            # Whoever rests comes last: it is asked when nobody else answers.
+            candidates.sort(key=lambda candidate: not candidate[0].available())
+        return ModelChoice(tuple(candidates))
+
+    def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
+        """The names a company's callers may ask for: those of the provider that really serves it."""
+        if self._forced is not None:
+            return ((self._forced[0].provider, self._forced[1]),)
+        name = provider if provider in self._providers else next(iter(self._order), "offline")
+        if name == "offline" or provider == "offline":
+            return (("offline", OFFLINE_MODEL),)
+        known = [model.name for model in KEYED[name].models]
+        return tuple((name, one) for one in dict.fromkeys([model_at(name, model), *known]))
+
+    def only(self, provider: str, model: str) -> ModelChoice:
+        """One of `named`."""
+        if self._forced is not None:
+            return ModelChoice((self._forced,))
+        if provider == "offline":
+            return ModelChoice(((self._offline, OFFLINE_MODEL),))
+        return ModelChoice(((self._providers[provider], model),))
+
+    def cheaper(self, provider: str, model: str) -> ModelChoice:
+        """The cheaper model, at the forced server, or at the preferred provider, or at the first of the chain."""
+        if self._forced is not None:
+            return ModelChoice(((self._forced[0], model),))
+        name = provider if provider in self._providers else next(iter(self._order), "offline")
+        if name == "offline" or provider == "offline":
+            return ModelChoice(((self._offline, OFFLINE_MODEL),))
+        return ModelChoice(((self._providers[name], model_at(name, model)),))
+
+
+def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> ConfiguredModels:
+    """The providers that the environment has keys or a base URL for."""
+
+    def guarded(provider: ProviderInfo, address: str, key: SecretStr | None) -> Guarded:
+        secret = None if key is None else key.get_secret_value()
+        limit = settings.limits.get(provider.name, silence)
+        return Guarded(client_of(provider)(ProviderEndpoint(provider.name, address, secret, limit), session))
+
+    providers = {
+        name: guarded(provider, settings.provider_addresses.get(name, provider.address), settings.provider_keys[name])
+        for name, provider in KEYED.items()
+        if name in settings.provider_keys
+    }
+    forced: tuple[Model, str] | None = None
+    if settings.base_url:
+        forced = (guarded(COMPATIBLE, settings.base_url, settings.api_key), settings.model or "default")
+    return ConfiguredModels(providers, settings.order, forced)
+
+
+def client_of(provider: ProviderInfo) -> Callable[[ProviderEndpoint, aiohttp.ClientSession], Model]:
+    """What speaks the provider's API: CLIENT of the module beside this one that its row names."""
+    return import_module(f".{provider.client}", __package__).CLIENT

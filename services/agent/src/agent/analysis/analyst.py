@@ -1,0 +1,300 @@
+"""One analysis from its request to its report, by the state machine's steps; each is recorded before the next.
+
+The record is replaced by compare-and-set, so of two agents that drive the same analysis one stops at its next save.
+What a dead agent had recorded is not asked for again; a tool call that it had sent is asked for by the same id, and
+gives the recorded result.
+"""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import structlog
+
+from agent.analysis.deps import AnalysisLimits, AnalysisPorts
+from agent.analysis.in_chat import analyses_markets
+from agent.domain.analysis.plan import ToolInfo
+from agent.domain.analysis.report import NOT_MADE
+from agent.domain.analysis.steps import AnalysisPolicy, AskModel, CallTools, Finish, advance, language_of, ran, replied
+from agent.domain.analysis.texts import note
+from agent.domain.cost import SpendingAccount
+from agent.domain.turn.journal import TurnCall
+from agent.errors import BudgetSpentError, ModelError, UnreachableError
+from agent.measures import ANALYSES, SENTENCES
+from agent.ports import Asker, Key, Prompt
+from agent.turns.metering import ask_paid
+from contracts.analysis_report import report_schema
+from contracts.company import CompanyConfig
+from contracts.events.analysis import (
+    AnalysisCall,
+    AnalysisCompleted,
+    AnalysisProblem,
+    AnalysisRecord,
+    AnalysisReply,
+    AnalysisRequested,
+)
+from contracts.symbols import InvalidSymbolError
+from runtime.correlation import learn
+from runtime.errors import InvalidToken, ReadFailed
+from runtime.outcomes import Done, Later, Outcome
+from runtime.principals import Principal
+from runtime.pull_worker import LEASE
+
+log = structlog.get_logger(__name__)
+
+OPENINGS = 8
+"""Agents that may die over one analysis before it is given up."""
+AGAIN = 0.5
+"""Seconds before another look at an analysis that is driven here already, or that something is missing for."""
+ROLES = frozenset({"user", "service"})
+MAX_TOKENS = 1_000
+_REPORT = report_schema()
+
+
+class Lost(Exception):  # noqa: N818 - what happened
+    """Somebody else has replaced the record, or it is not known whether ours was stored."""
+
+
+class Analyst:
+    """Drives analyses, each in one task at a time."""
+
+    def __init__(self, ports: AnalysisPorts, limits: AnalysisLimits) -> None:
+        self._ports = ports
+        self._limits = limits
+        self._driven: set[str] = set()
+
+    async def handle(self, request: AnalysisRequested) -> Outcome:
+        """One delivery of a request."""
+        learn(request.company_id, request.conversation_id or "")
+        where = (request.company_id, request.user_id, request.analysis_id)
+        key = "/".join(where)
+        if key in self._driven:
+            return Later(AGAIN)
+        self._driven.add(key)
+        try:
+            return await self._handle(request)
+        except (Lost, ReadFailed, UnreachableError) as error:
+            log.info("analysis.postponed", analysis_id=request.analysis_id, reason=str(error) or type(error).__name__)
+            # Who took a lost one over renews the same delivery, so that it comes again only when that one is dead.
+            return Later(LEASE if isinstance(error, Lost) else AGAIN)
+        finally:
+            self._driven.discard(key)
+
+    async def refuse(self, outcome: AnalysisCompleted) -> None:
+        """Tells that a request cannot be read; the id of an analysis that is there already stays that one's.
+
+        Raises:
+            ReadFailed, PublishFailed: the bus does not answer.
+        """
+        if await self._ports.store.read(outcome.company_id, outcome.user_id, outcome.analysis_id) is None:
+            await self._ports.outcomes.refuse(outcome)
+
+    async def _handle(self, asked: AnalysisRequested) -> Outcome:
+        kept = await self._ports.store.read(asked.company_id, asked.user_id, asked.analysis_id)
+        if kept is None:
+            record, revision = AnalysisRecord(request=asked, asked_at=self._now()), 0
+        else:
+            record, revision = kept.record, kept.revision
+        if record.status == "running":
+            record = await self._driven_to_its_end(record, revision)
+        await self._ports.outcomes.tell(_outcome(record))
+        ANALYSES.labels(record.status).inc()
+        return Done()
+
+    async def _driven_to_its_end(self, record: AnalysisRecord, revision: int) -> AnalysisRecord:
+        run = _RecordHold(self._ports, record, revision)
+        request = record.request
+        proof = _proof(self._ports, request)
+        if isinstance(proof, AnalysisProblem):
+            return await run.failed(proof)
+        asker = Asker(request.principal, proof.role, proof.plan, proof.sub, language_of(record))
+        latest = record.asked_at + timedelta(seconds=self._limits.seconds)
+        try:
+            settings = await self._ports.companies.get(request.company_id)
+            tools = await self._ports.tools.details(request.company_id, asker)
+        except UnreachableError as error:
+            if self._now() < latest:
+                raise
+            return await run.failed(AnalysisProblem(code="UNAVAILABLE", message=f"{error}: ask again later"))
+        if settings is None:
+            return await run.failed(AnalysisProblem(code="NOT_FOUND", message=f"no company {request.company_id}"))
+        if not analyses_markets(settings.config):
+            problem = AnalysisProblem(code="FORBIDDEN", message=f"{request.company_id} has no market analyses")
+            return await run.failed(problem)
+        if record.openings >= OPENINGS:
+            problem = AnalysisProblem(code="INTERNAL", message="it could not be finished: ask again")
+            return await run.failed(problem)
+        begun = {
+            "openings": record.openings + 1,
+            "deadline": record.deadline or self._now() + timedelta(seconds=self._limits.seconds),
+        }
+        await run.save(record.model_copy(update=begun))
+        return await self._steps(run, settings.config, asker, tools)
+
+    async def _steps(
+        self, run: "_RecordHold", config: CompanyConfig, asker: Asker, tools: tuple[ToolInfo, ...]
+    ) -> AnalysisRecord:
+        schemas = {tool.name: tool.output_schema for tool in tools}
+        policy = AnalysisPolicy(tools, self._limits.max_tool_calls, self._limits.default_tickers)
+
+        def usable(tool: str, data: Any) -> bool:
+            return tool in schemas and self._ports.schemas.fits(schemas[tool], data)
+
+        while True:
+            try:
+                record, step = advance(run.record, policy, usable, self._now())
+            except InvalidSymbolError as error:
+                return await run.failed(AnalysisProblem(code="BAD_FIELD", message=f"tickers: {error}"))
+            match step:
+                case Finish(report=report):
+                    return await self._finish(run, record, report)
+                case AskModel():
+                    await run.save(record)
+                    reply = await self._reply(run.record, step, config, asker)
+                    run.record = replied(run.record, reply)
+                case CallTools(calls=calls):
+                    await run.save(record)
+                    results = await self._results(run.record, calls, asker, tools)
+                    if results and all(_code(result) == "UNAUTHORIZED" for result in results.values()):
+                        problem = AnalysisProblem(code="UNAUTHORIZED", message="the principal is no longer valid")
+                        return await run.failed(problem)
+                    run.record = self._noted(ran(run.record, results), results)
+
+    async def _finish(self, run: "_RecordHold", record: AnalysisRecord, report: dict[str, Any]) -> AnalysisRecord:
+        if not self._ports.schemas.fits(_REPORT, report):
+            log.error("analysis.bad_report", analysis_id=record.request.analysis_id)
+            return await run.failed(AnalysisProblem(code="INTERNAL", message="the report does not fit its schema"))
+        SENTENCES.labels("report").inc(report["dropped_sentences"])
+        await run.save(record.model_copy(update={"status": "done", "stage": "finished", "report": report}))
+        return run.record
+
+    async def _reply(
+        self, record: AnalysisRecord, step: AskModel, config: CompanyConfig, asker: Asker
+    ) -> AnalysisReply:
+        """The model's reply, or why there is none: an analysis goes on without."""
+        left = self._left(record)
+        if left <= 0:
+            return AnalysisReply(step=step.step, failure="time")
+        choice = self._ports.models.chosen(config.preferred_provider, config.preferred_model)
+        if choice.candidates[0][0].provider == "offline":
+            return AnalysisReply(step=step.step, failure="none")
+        request = record.request
+        account = SpendingAccount(
+            request.company_id, request.conversation_id, payer=asker.user, user=asker.user, purpose=None
+        )
+        prompt = Prompt(
+            messages=step.messages,
+            tools=(),
+            tool_choice="none",
+            model=config.preferred_model,
+            temperature=0.0,
+            max_tokens=MAX_TOKENS,
+            time_limit=min(left, self._limits.model),
+            language=asker.language,
+        )
+        try:
+            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
+        except BudgetSpentError:
+            return AnalysisReply(step=step.step, failure="budget")
+        except ModelError as error:
+            log.warning("analysis.no_model", analysis_id=request.analysis_id, reason=str(error))
+            return AnalysisReply(step=step.step, failure="away")
+        if reply.provider == "offline":
+            return AnalysisReply(step=step.step, failure="none")
+        return AnalysisReply(step=step.step, text=reply.text, model=reply.model, provider=reply.provider)
+
+    async def _results(
+        self, record: AnalysisRecord, calls: tuple[AnalysisCall, ...], asker: Asker, tools: tuple[ToolInfo, ...]
+    ) -> dict[str, dict[str, Any]]:
+        """The results of the calls, side by side."""
+        left = self._left(record)
+        if left <= 0:
+            error = {"code": NOT_MADE, "message": "no time was left"}
+            return {call.call_id: {"success": False, "error": error} for call in calls}
+        request = record.request
+        key = Key(request.company_id, request.conversation_id or "")
+        categories = {tool.name: tool.category for tool in tools}
+        single = {tool.name for tool in tools if tool.takes_one}
+        seconds = min(left, self._limits.tool)
+
+        async def one(call: AnalysisCall) -> dict[str, Any]:
+            about = {"symbol": call.tickers[0]} if call.tool in single else {"tickers": call.tickers}
+            arguments = orjson.dumps({**(call.arguments or {}), **about}).decode()
+            asked = TurnCall(call.call_id, call.tool, arguments)
+            text = await self._ports.calls.outcome(
+                key, asked, categories.get(call.tool, "market"), asker, request.analysis_id, seconds
+            )
+            return orjson.loads(text)
+
+        outcomes = await asyncio.gather(*(one(call) for call in calls))
+        return dict(zip((call.call_id for call in calls), outcomes, strict=True))
+
+    def _noted(self, record: AnalysisRecord, results: dict[str, dict[str, Any]]) -> AnalysisRecord:
+        if not any(_code(result) == NOT_MADE for result in results.values()):
+            return record
+        remark = note("out_of_time", language_of(record))
+        return record.model_copy(update={"notes": list(dict.fromkeys([*record.notes, remark]))})
+
+    def _left(self, record: AnalysisRecord) -> float:
+        return 0.0 if record.deadline is None else (record.deadline - self._now()).total_seconds()
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._ports.clock.now(), UTC)
+
+
+class _RecordHold:
+    """One agent's hold on a record; lost as soon as somebody else has written."""
+
+    def __init__(self, ports: AnalysisPorts, record: AnalysisRecord, revision: int) -> None:
+        self._ports = ports
+        self._revision = revision
+        self.record = record
+
+    async def save(self, record: AnalysisRecord) -> None:
+        """Raises Lost."""
+        revision = await self._ports.store.save(record, self._revision)
+        if revision is None:
+            raise Lost("the record is somebody else's now")
+        self.record, self._revision = record, revision
+
+    async def failed(self, problem: AnalysisProblem) -> AnalysisRecord:
+        """The end without a report."""
+        log.warning("analysis.failed", analysis_id=self.record.request.analysis_id, code=problem.code)
+        update = {"status": "failed", "stage": "finished", "error": problem}
+        await self.save(self.record.model_copy(update=update))
+        return self.record
+
+
+def _outcome(record: AnalysisRecord) -> AnalysisCompleted:
+    request = record.request
+    return AnalysisCompleted(
+        analysis_id=request.analysis_id,
+        company_id=request.company_id,
+        user_id=request.user_id,
+        status="done" if record.status == "done" else "failed",
+        report=record.report,
+        error=record.error,
+        conversation_id=request.conversation_id,
+    )
+
+
+def _proof(ports: AnalysisPorts, request: AnalysisRequested) -> Principal | AnalysisProblem:
+    """Who asks, where the principal proves it and they may."""
+    if request.principal is None:
+        return AnalysisProblem(code="UNAUTHORIZED", message="send a principal: POST /v2/principals gives one")
+    try:
+        proof = ports.verify(request.principal)
+    except InvalidToken as error:
+        return AnalysisProblem(code="UNAUTHORIZED", message=f"the principal proves nothing: {error}")
+    if (proof.company, proof.sub) != (request.company_id, request.user_id):
+        return AnalysisProblem(code="FORBIDDEN", message="the principal is of another company or user")
+    if proof.role not in ROLES:
+        return AnalysisProblem(code="FORBIDDEN", message=f"analyses are for users and services, not for {proof.role}s")
+    return proof
+
+
+def _code(result: dict[str, Any]) -> str | None:
+    error: dict[str, Any] = result.get("error") or {}
+    code = error.get("code")
+    return str(code) if code else None

@@ -1,0 +1,53 @@
+"""What help for human agents needs, and one call of the company's model for it."""
+
+from dataclasses import dataclass
+
+from agent.adapters.newest import NewestFacts
+from agent.domain.cost import SpendingAccount
+from agent.domain.turn.journal import ModelAnswer
+from agent.errors import HelpRefusedError
+from agent.ports import Companies, Histories, Key, Models, Prompt, PromptHistory
+from agent.turns.metering import Spending, ask_paid
+from contracts.company import CompanyConfig
+
+SECONDS = 25.0
+"""For all model calls of one request: less than its caller waits."""
+
+
+@dataclass(frozen=True)
+class HelpPorts:
+    """Everything that help needs from outside."""
+
+    companies: Companies
+    histories: Histories
+    newest: NewestFacts
+    models: Models
+    spending: Spending
+
+
+async def config_of(ports: HelpPorts, company: str) -> CompanyConfig:
+    """The company's settings; raises HelpRefusedError NOT_FOUND when it has none."""
+    settings = await ports.companies.get(company)
+    if settings is None:
+        raise HelpRefusedError("NOT_FOUND", f"no company {company}")
+    return settings.config
+
+
+async def said_in(ports: HelpPorts, key: Key) -> PromptHistory:
+    """What was said; raises HelpRefusedError NOT_FOUND when there is no such conversation in this company."""
+    seq = await ports.newest.seq(key)
+    history = await ports.histories.up_to(key, seq) if seq else PromptHistory(())
+    if not history.messages:
+        raise HelpRefusedError("NOT_FOUND", f"no conversation {key.conversation} with messages")
+    return history
+
+
+async def ask_company(ports: HelpPorts, key: Key, config: CompanyConfig, prompt: Prompt) -> ModelAnswer:
+    """One reply of the model that the company prefers, or of the next in the chain, at the company's expense.
+
+    Raises:
+        BudgetSpentError, ModelError.
+    """
+    purpose = "improve" if prompt.task == "improve" else "suggest"
+    account = SpendingAccount(key.company, key.conversation or None, purpose=purpose)
+    return await ask_paid(ports.spending, ports.models, account, config, prompt)

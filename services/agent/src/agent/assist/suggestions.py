@@ -1,0 +1,80 @@
+"""Three replies for a human agent to choose from."""
+
+import time
+
+from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, said_in
+from agent.domain.assist import WANTED, distinct, read_suggestions, suggest_messages
+from agent.domain.offline.agent_help import suggestions
+from agent.domain.offline.text_features import language_of
+from agent.domain.prompt.layers import Language, VisitorInfo, base, system_prompt
+from agent.domain.turn.journal import ModelAnswer
+from agent.errors import HelpRefusedError
+from agent.ports import Key, Prompt, PromptHistory
+from contracts.company import CompanyConfig
+
+ATTEMPTS = 2
+"""Model calls for one request: the second one when the first gave fewer than three distinct texts."""
+DEFAULT_LANGUAGE: Language = "es"
+
+
+class Suggesting:
+    """Suggested replies, from the company's own prompt and model."""
+
+    def __init__(self, ports: HelpPorts) -> None:
+        self._ports = ports
+
+    async def suggest(self, key: Key) -> tuple[list[str], str]:
+        """Three distinct texts in the conversation's language, and the model that wrote them.
+
+        Raises:
+            HelpRefusedError: FORBIDDEN when the company has suggestions off; NOT_FOUND.
+            ModelError: no provider answered.
+            UnreachableError: memory or the log did not.
+        """
+        config = await config_of(self._ports, key.company)
+        if not config.ai_suggestions_enabled:
+            raise HelpRefusedError("FORBIDDEN", "suggestions are off: set aiSuggestionsEnabled")
+        history = await said_in(self._ports, key)
+        question = next((said.text for said in reversed(history.messages) if not said.mine), "")
+        language = _language(history)
+        end = time.monotonic() + SECONDS
+        texts: list[str] = []
+        reply = ModelAnswer()
+        for _ in range(ATTEMPTS):
+            left = end - time.monotonic()
+            if len(texts) >= WANTED or left <= 0:
+                break
+            prompt = _prompt(config, history, question, language, texts, left)
+            reply = await ask_company(self._ports, key, config, prompt)
+            texts = distinct([*texts, *read_suggestions(reply.text)])
+        # A model that cannot count to three must not cost the human agent the help.
+        return distinct([*texts, *suggestions(question, language)]), reply.model
+
+
+def _language(history: PromptHistory) -> Language:
+    """The language of the newest visitor message that shows one, else of the whole conversation."""
+    language = language_of(" ".join(said.text for said in history.messages), DEFAULT_LANGUAGE)
+    newest = [said.text for said in history.messages if not said.mine][-3:]
+    return language_of(" ".join(newest), language)
+
+
+def _prompt(
+    config: CompanyConfig, history: PromptHistory, question: str, language: Language, had: list[str], seconds: float
+) -> Prompt:
+    visitor = None
+    if config.include_visitor_info:
+        visitor = VisitorInfo(history.page_url, history.funnel_stage, history.visits)
+    asked = system_prompt(language, custom=base(language, config), visitor=visitor, tool_names=())
+    spoken = ((said.mine, said.text) for said in history.messages)
+    return Prompt(
+        messages=suggest_messages(asked, spoken, language, had),
+        tools=(),
+        tool_choice="none",
+        model=config.preferred_model,
+        temperature=config.temperature,
+        max_tokens=config.max_response_tokens,
+        time_limit=seconds,
+        language=language,
+        task="suggest",
+        about=question,
+    )

@@ -1,0 +1,164 @@
+"""One completion: the same loop of model and tools as a turn's, for a caller who keeps the conversation themselves.
+
+Nothing is stored: a journal that lives as long as the request counts the steps and names the calls, so that what the
+executor records is told apart. Orders that a model prepares wait for their user's yes, which is given in the chat or
+over /v2; the answer says so.
+"""
+
+import time
+from dataclasses import replace
+
+from agent.completions.deps import CompletionPorts
+from agent.completions.prompt import prompt_for
+from agent.completions.speech import Speech
+from agent.completions.window_check import check_fits
+from agent.domain.actions import pending_actions, waiting_text
+from agent.domain.cost import SpendingAccount
+from agent.domain.offline.text_features import language_of
+from agent.domain.prompt.layers import Language
+from agent.domain.providers import window_of
+from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
+from agent.errors import HelpRefusedError, ModelDownError
+from agent.ports import Asker, Key, ModelChoice, OfferedTool, Prompt
+from agent.turns.deps import Limits
+from agent.turns.metering import ask_paid
+from agent.turns.tool_runs import outcomes
+from contracts.company import CompanyConfig
+from contracts.completion_rpc import OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
+from contracts.events.chat import Usage
+
+LEAST_TOOL_SECONDS = 1.0
+"""That a tool gets, however little time is left."""
+
+
+class Completing:
+    """All completions of this agent."""
+
+    def __init__(self, ports: CompletionPorts, limits: Limits) -> None:
+        self._ports = ports
+        self._limits = limits
+
+    @property
+    def limits(self) -> Limits:
+        """Seconds of a whole completion, of a model call, of a tool call."""
+        return self._limits
+
+    async def models(self, company: str) -> list[ModelName]:
+        """What a caller of the company may ask for; raises HelpRefusedError, UnreachableError."""
+        config = await self._config(company)
+        named = self._ports.models.named(config.preferred_provider, config.preferred_model)
+        return [ModelName(id=OWN_MODEL, provider="nexus"), *(ModelName(id=name, provider=of) for of, name in named)]
+
+    async def complete(self, request: CompleteRequest, speech: Speech) -> CompletionEnd:
+        """The answer, said into `speech` as it comes.
+
+        Raises:
+            HelpRefusedError: UNAUTHORIZED; NOT_FOUND with the reason company or model; BAD_FIELD with
+                CONTEXT_LENGTH.
+            BudgetSpentError, ModelError, UnreachableError; BrokenOffError from `speech`.
+        """
+        asker = self._ports.prove(request.principal, request.company_id)
+        if asker is None:
+            raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
+        config = await self._config(request.company_id)
+        choice = self._choice(config, request.model)
+        language = request.language or _language(request, asker.language)
+        asker = replace(asker, language=language)
+        ours = await self._offered(request, asker)
+        now = time.time()
+        journal = Journal(request.request_id, basis=0, started_at=now, deadline=now + self._limits.turn)
+        while True:
+            reply = await self._ask(config, request, asker, journal, ours, choice, speech)
+            names = {tool.name for tool in request.tools}
+            mine = tuple(call for call in reply.calls if call.tool not in names)
+            if not mine:
+                break
+            # Calls of the caller's beside ours wait: with our results there, the model asks for them again.
+            journal = with_reply(journal, replace(reply, calls=mine), last=False)
+            journal = with_results(journal, await self._results(request, journal, asker, ours))
+        journal = with_reply(journal, reply, last=True)
+        actions = pending_actions(journal)
+        if actions:
+            speech.text(waiting_text(actions, language))
+            speech.finish_reply()
+        await speech.finish()
+        return CompletionEnd(
+            finish_reason="tool_calls" if reply.calls else "length" if reply.cut else "stop",
+            model=journal.model,
+            usage=Usage(prompt_tokens=journal.usage.prompt, completion_tokens=journal.usage.completion),
+            calls=[_returned(call, request, index) for index, call in enumerate(reply.calls)],
+            actions=list(actions),
+        )
+
+    async def _config(self, company: str) -> CompanyConfig:
+        settings = await self._ports.companies.get(company)
+        if settings is None:
+            raise HelpRefusedError("NOT_FOUND", f"no company {company}", reason="company")
+        return settings.config
+
+    def _choice(self, config: CompanyConfig, model: str) -> ModelChoice | None:
+        """None: what the company has set, with its chain; a name that was asked for stands for itself alone."""
+        if model == OWN_MODEL:
+            return None
+        for provider, name in self._ports.models.named(config.preferred_provider, config.preferred_model):
+            if name == model:
+                return self._ports.models.only(provider, name)
+        raise HelpRefusedError("NOT_FOUND", f"there is no model {model!r}: GET /v1/models lists them", reason="model")
+
+    async def _offered(self, request: CompleteRequest, asker: Asker) -> tuple[OfferedTool, ...]:
+        if request.tool_choice != "auto":
+            return ()
+        theirs = {tool.name for tool in request.tools}
+        offered = await self._ports.catalogue.offered(request.company_id, asker)
+        return tuple(tool for tool in offered if tool.name not in theirs)
+
+    async def _ask(
+        self,
+        config: CompanyConfig,
+        request: CompleteRequest,
+        asker: Asker,
+        journal: Journal,
+        ours: tuple[OfferedTool, ...],
+        choice: ModelChoice | None,
+        speech: Speech,
+    ) -> ModelAnswer:
+        left = journal.deadline - time.time()
+        if left <= 0:
+            raise ModelDownError("no time is left for the model")
+        seconds = min(left, self._limits.model)
+        prompt = prompt_for(config, request, asker, journal, ours, time_limit=seconds)
+        if not journal.steps:
+            await self._check_fits(config, choice, prompt)
+        # The hourly limit is a person's; a service spends the company's.
+        payer = asker.user if asker.role == "user" else None
+        account = SpendingAccount(request.company_id, payer=payer, user=asker.user, turn_id=journal.turn_id)
+        reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, speech, choice)
+        speech.finish_reply()
+        if journal.iterations >= config.tool_config.max_iterations or request.tool_choice == "none":
+            # Told to answer, a model may ask for tools all the same: the caller's are theirs to run, ours are not.
+            theirs = {tool.name for tool in request.tools} if prompt.tool_choice != "none" else set[str]()
+            reply = replace(reply, calls=tuple(call for call in reply.calls if call.tool in theirs))
+        return reply
+
+    async def _check_fits(self, config: CompanyConfig, choice: ModelChoice | None, prompt: Prompt) -> None:
+        chosen = choice or self._ports.models.chosen(config.preferred_provider, config.preferred_model)
+        model, name = chosen.candidates[0]
+        if model.provider != "offline":  # rules have no window
+            await check_fits(prompt, self._ports.encoders, name, window_of(name) or self._limits.model_window)
+
+    async def _results(
+        self, request: CompleteRequest, journal: Journal, asker: Asker, ours: tuple[OfferedTool, ...]
+    ) -> dict[str, str]:
+        seconds = max(min(self._limits.tool, journal.deadline - time.time()), LEAST_TOOL_SECONDS)
+        return await outcomes(self._ports, Key(request.company_id, ""), journal, asker, ours, seconds)
+
+
+def _language(request: CompleteRequest, default: Language) -> Language:
+    newest = next((said.content for said in reversed(request.messages) if said.role == "user"), "")
+    return language_of(newest, default)
+
+
+def _returned(call: RequestedCall, request: CompleteRequest, index: int) -> CompletionCall:
+    return CompletionCall(
+        id=call.model_id or f"call_{request.request_id}_{index}", name=call.tool, arguments=call.arguments
+    )

@@ -1,0 +1,79 @@
+"""From a caller's messages to one call of the model: our instructions, what they brought, and this answer's calls."""
+
+from typing import Any
+
+from agent.domain.prompt.copilot import Customer, copilot_sections
+from agent.domain.prompt.layers import enough_looked_up, system_prompt
+from agent.domain.prompt.messages import stepped
+from agent.domain.turn.journal import Journal
+from agent.ports import Asker, OfferedTool, Prompt
+from contracts.company import CompanyConfig
+from contracts.completion_rpc import CompleteRequest, CompletionMessage, CompletionTool
+from contracts.context_rpc import FullContext
+
+_ANY: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+def own_tool(tool: CompletionTool) -> OfferedTool:
+    """A tool of the caller's as the model is offered it."""
+    return OfferedTool(tool.name, tool.description, "", tool.parameters or _ANY, tool.name)
+
+
+def prompt_for(
+    config: CompanyConfig,
+    request: CompleteRequest,
+    asker: Asker,
+    journal: Journal,
+    ours: tuple[OfferedTool, ...],
+    *,
+    time_limit: float,
+) -> Prompt:
+    """The next model call. At the last iteration nothing of ours may be called; the caller's own tools still may."""
+    language = asker.language
+    theirs = tuple(own_tool(tool) for tool in request.tools)
+    last = journal.iterations >= config.tool_config.max_iterations
+    if request.tool_choice == "none":
+        ours, theirs = (), ()
+    elif request.tool_choice == "required" or (last and theirs):
+        ours = ()
+    tools = (*ours, *theirs)
+    system = system_prompt(
+        language,
+        custom=None,
+        visitor=None,
+        tool_names=tuple(tool.name for tool in tools),
+        # Whose conversation it is the caller knows: nothing of it is looked up, and nothing is said to be missing.
+        copilot=copilot_sections(language, FullContext(), Customer(asker.plan, language), company=config),
+    )
+    messages = [{"role": "system", "content": system}, *(_shaped(message) for message in request.messages)]
+    messages += stepped(journal.steps)
+    if last and journal.steps:
+        messages.append({"role": "system", "content": enough_looked_up(language)})
+    required = request.tool_choice == "required"
+    return Prompt(
+        messages=messages,
+        tools=tools,
+        tool_choice="required" if required else "none" if not tools or (last and not theirs) else "auto",
+        tool_name=request.tool_name,
+        model=config.preferred_model,
+        temperature=config.temperature if request.temperature is None else request.temperature,
+        max_tokens=request.max_tokens or config.max_response_tokens,
+        time_limit=time_limit,
+        language=language,
+        company=config,
+        stop=tuple(request.stop),
+    )
+
+
+def _shaped(message: CompletionMessage) -> dict[str, Any]:
+    """In the shape of the OpenAI chat API."""
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id or "", "content": message.content}
+    shaped: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.calls:
+        shaped["content"] = message.content or None
+        shaped["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
+    return shaped

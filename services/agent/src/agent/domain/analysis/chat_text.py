@@ -1,0 +1,28 @@
+"""A report in a chat: its summary, where the figures are from, and what must be known about them."""
+
+from typing import Any
+
+from agent.domain.analysis.formats import day
+from agent.domain.prompt.layers import Language
+
+MAX_LIMITATIONS = 4
+_SOURCES: dict[Language, str] = {"es": "Fuentes", "en": "Sources"}
+_LIMITS: dict[Language, str] = {"es": "Limitaciones", "en": "Limitations"}
+
+
+def told(report: dict[str, Any], language: Language) -> str:
+    """Plain text with a few paragraphs; figures as the summary has them."""
+    parts = [str(report["summary"])]
+    sources: dict[str, list[str]] = {}
+    for one in report["sources"]:
+        reports = sources.setdefault(f"{one['ticker']}: {one['source']}, {day(one['as_of'], language)}", [])
+        if one.get("report"):
+            reports.append(str(one["report"]))
+    if sources:
+        lines = (f"- {'; '.join([told_from, *reports])}" for told_from, reports in sources.items())
+        parts.append("\n".join([f"{_SOURCES[language]}:", *lines]))
+    limitations = report["limitations"][:MAX_LIMITATIONS]
+    if limitations and report["findings"]:
+        parts.append("\n".join([f"{_LIMITS[language]}:", *(f"- {one}" for one in limitations)]))
+    parts.append(str(report["disclaimer"]))
+    return "\n\n".join(parts)

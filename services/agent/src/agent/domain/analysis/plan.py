@@ -1,0 +1,168 @@
+"""Which tools run on which tickers: chosen by a model or by rule, held to the budgets in either case."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from agent.domain.analysis.texts import note
+from agent.domain.prompt.layers import Language
+from contracts.events.analysis import MAX_TICKERS
+from contracts.symbols import InvalidSymbolError, parse_symbol
+
+ANALYSIS_TOOLS = ("market_snapshot", "fundamentals_events")
+"""The tools that take several tickers and answer each by itself; the fall-back calls all of them, in this order."""
+_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo:
+    """A tool that may be chosen. `budget`: calls for one ticker."""
+
+    name: str
+    category: str
+    description: str
+    examples: Sequence[Mapping[str, Any]]
+    budget: int
+    output_schema: Mapping[str, Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def takes_one(self) -> bool:
+        """Whether it is asked about one ticker a call."""
+        return "symbol" in self.parameters.get("properties", {})
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One call: a tool on tickers. `arguments`: beside them."""
+
+    tool: str
+    tickers: tuple[str, ...]
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisPlan:
+    """Calls in their order, within the budgets, and what had to be left out."""
+
+    calls: tuple[Planned, ...]
+    notes: tuple[str, ...]
+
+
+def fall_back(tickers: Sequence[str]) -> tuple[Planned, ...]:
+    """Every tool on every ticker."""
+    return tuple(Planned(tool, tuple(tickers)) for tool in ANALYSIS_TOOLS)
+
+
+def within_budgets(
+    wanted: Sequence[Planned],
+    tickers: Sequence[str],
+    tools: Sequence[ToolInfo],
+    max_calls: int,
+    language: Language,
+) -> AnalysisPlan:
+    """The wanted calls as far as they may be made: known tools, the analysis' own tickers, each tool so often on a
+    ticker as its budget says, and at most `max_calls` in all, counted per tool and ticker, in the wanted order.
+    """
+    budgets = {tool.name: tool.budget for tool in tools}
+    single = {tool.name for tool in tools if tool.takes_one}
+    used: dict[tuple[str, str], int] = {}
+    spent = 0
+    calls: list[Planned] = []
+    unknown: set[str] = set()
+    foreign = repeated = False
+    left_out: dict[str, list[str]] = {}
+    for one in wanted:
+        if one.tool not in budgets:
+            unknown.add(one.tool)
+            continue
+        granted: list[str] = []
+        for ticker in one.tickers:
+            if ticker not in tickers:
+                foreign = True
+            elif ticker in granted or used.get((one.tool, ticker), 0) >= budgets[one.tool]:
+                repeated = True
+            elif spent >= max_calls:
+                left_out.setdefault(one.tool, []).append(ticker)
+            else:
+                used[one.tool, ticker] = used.get((one.tool, ticker), 0) + 1
+                spent += 1
+                granted.append(ticker)
+        if granted:
+            calls += _each(one, tuple(granted), ones=one.tool in single)
+    notes: list[str] = []
+    if unknown:
+        notes.append(note("unknown_tools", language))
+    if foreign:
+        notes.append(note("other_tickers", language))
+    if repeated:
+        notes.append(note("over_ticker_budget", language))
+    for tool, missed in left_out.items():
+        names = ", ".join(dict.fromkeys(missed))
+        notes.append(note("over_budget", language, max=max_calls, tool=tool, tickers=names))
+    return AnalysisPlan(tuple(calls), tuple(notes))
+
+
+def _each(one: Planned, granted: tuple[str, ...], *, ones: bool) -> list[Planned]:
+    """The call, or one a ticker where the tool takes no more."""
+    groups = [(ticker,) for ticker in granted] if ones else [granted]
+    return [Planned(one.tool, group, one.arguments) for group in groups]
+
+
+def read_routing(text: str) -> tuple[Planned, ...] | None:
+    """The calls in a model's answer ``{"tools": [{"tool", "tickers"}]}``; None when it cannot be read.
+
+    A tool named with no tickers it can be run on counts as chosen for none.
+    """
+    body = _json_object(text)
+    items = body.get("tools") if body is not None else None
+    if not isinstance(items, list):
+        return None
+    calls: list[Planned] = []
+    for item in cast("list[Any]", items):
+        if not isinstance(item, dict):
+            return None
+        entry = cast("dict[str, Any]", item)
+        tool, tickers = entry.get("tool"), entry.get("tickers")
+        if not isinstance(tool, str) or not isinstance(tickers, list):
+            return None
+        arguments = entry.get("arguments")
+        known = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
+        beside = {name: value for name, value in known.items() if name not in ("tickers", "symbol")}
+        calls.append(Planned(tool, _symbols(cast("list[Any]", tickers)), beside))
+    return tuple(calls)
+
+
+def read_tickers(text: str) -> tuple[str, ...] | None:
+    """The tickers in a model's answer ``{"tickers": [...]}``, at most twelve; None when it cannot be read."""
+    body = _json_object(text)
+    tickers = body.get("tickers") if body is not None else None
+    if not isinstance(tickers, list):
+        return None
+    return _symbols(cast("list[Any]", tickers))[:MAX_TICKERS]
+
+
+def _symbols(texts: list[Any]) -> tuple[str, ...]:
+    """In their internal form and order; repeats stay, since they count; what is no symbol is left out."""
+    names: list[str] = []
+    for text in texts:
+        try:
+            names.append(parse_symbol(str(text)).name)
+        except InvalidSymbolError:
+            continue
+    return tuple(names)
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    """The JSON object in an answer, alone or among other words."""
+    text = _THOUGHTS.sub("", text)
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end <= start:
+        return None
+    try:
+        parsed = json.loads(text[start : end + 1])
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else None

@@ -1,0 +1,157 @@
+"""The report, put together from what came of the calls (contracts.analysis_report)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from agent.domain.analysis.asked import AskedPeriod
+from agent.domain.analysis.comparison import comparison, value_of
+from agent.domain.analysis.figures import Gathered, has_prices
+from agent.domain.analysis.formats import as_date, day, figure_name
+from agent.domain.analysis.grammar import named
+from agent.domain.analysis.plan import ANALYSIS_TOOLS
+from agent.domain.analysis.texts import DISCLAIMER, note, plain_summary
+from agent.domain.prompt.layers import Language
+from contracts.events.analysis import AnalysisCall, AnalysisRecord
+
+FULL_YEAR = 245
+"""Sessions from which a window counts as a year."""
+THIN_EARNINGS = 200.0
+"""A P/E from which it says more about the earnings than about the price."""
+NOT_MADE = "NOT_MADE"
+"""The code of a call that was never sent, since time had run out."""
+_WORTH_NAMING = (
+    "volatility", "sma_200", "pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield",
+    "beta",
+)  # fmt: skip
+
+
+def report_of(
+    record: AnalysisRecord,
+    found: Gathered,
+    summary: str,
+    limitations: Sequence[str],
+    period: AskedPeriod,
+    language: Language,
+    now: datetime,
+    dropped: int = 0,
+) -> dict[str, Any]:
+    """The report as JSON values; `limitations` in the order in which they came up."""
+    report: dict[str, Any] = {
+        "query": record.request.query,
+        "tickers": list(record.tickers),
+        "summary": summary,
+        "findings": found.findings,
+        "tools_used": tools_used(record.calls),
+        "sources": found.sources,
+        "limitations": list(dict.fromkeys(limitations)),
+        "disclaimer": DISCLAIMER[language],
+        "generated_at": now.isoformat().replace("+00:00", "Z"),
+        "errors": [{name: entry[name] for name in ("error", "ticker", "reason")} for entry in found.errors],
+        "language": language,
+        "dropped_sentences": dropped,
+    }
+    compared = comparison(found.findings, period.period)
+    if compared is not None:
+        report["comparison"] = compared
+    return report
+
+
+def without_figures(
+    record: AnalysisRecord, key: str, limitations: Sequence[str], language: Language, now: datetime
+) -> dict[str, Any]:
+    """The report of a question that nothing was looked up for."""
+    summary = plain_summary(key, language)
+    return report_of(record, Gathered(), summary, limitations, AskedPeriod(), language, now)
+
+
+def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
+    """Each tool with its tickers; calls are counted per ticker, and the one more try after a bad answer is no new "
+    "one."""
+    used: dict[str, dict[str, Any]] = {}
+    for call in calls:
+        error: dict[str, Any] = (call.result or {}).get("error") or {}
+        if call.again or error.get("code") == NOT_MADE:
+            continue
+        entry = used.setdefault(call.tool, {"tool": call.tool, "tickers": [], "calls": 0})
+        entry["tickers"] = list(dict.fromkeys([*entry["tickers"], *call.tickers]))
+        entry["calls"] += len(call.tickers)
+    return list(used.values())
+
+
+def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Language) -> list[str]:
+    """What the question asked for by name and no tool could answer, with the tool's own reason."""
+    told: list[str] = []
+    for call in calls:
+        if call.tool in ANALYSIS_TOOLS or call.again:
+            continue
+        what = named(call.tool, call.arguments or {}, language)
+        error: dict[str, Any] = (call.result or {}).get("error") or {}
+        if error:
+            reason = str(error.get("message") or error.get("code")).rstrip(".")
+            told.append(note("not_answered", language, what=what, tickers=", ".join(call.tickers), reason=reason))
+        told += [
+            note("not_answered", language, what=what, tickers=entry["ticker"], reason=str(entry["error"]).rstrip("."))
+            for entry in found.errors
+            if entry["tool"] == call.tool and entry["ticker"] in call.tickers
+        ]
+    return list(dict.fromkeys(told))
+
+
+def limits_of_data(found: Gathered, period: AskedPeriod, language: Language) -> list[str]:
+    """What a reader must know about the figures: where they end, what they leave out, what is missing."""
+    notes: list[str] = []
+    same: dict[tuple[str, str, str], list[str]] = {}
+    for entry in found.errors:
+        if entry["tool"] not in ANALYSIS_TOOLS:
+            continue  # told as not answered
+        same.setdefault((entry["ticker"], entry["reason"], entry["error"]), []).append(entry["tool"])
+    for (ticker, reason, error), tools in same.items():
+        notes.append(note("ticker_failed", language, ticker=ticker, tool=", ".join(tools), reason=reason, error=error))
+    for ticker, tool in found.unanswered:
+        notes.append(note("no_answer", language, ticker=ticker, tool=tool))
+    if period.beyond and not any(finding.get("derived") for finding in found.findings):
+        notes.append(note("beyond", language))
+    samples = sorted({as_date(one["as_of"]) for one in found.sources if one["source"] == "sample"})
+    notes += found.notes
+    if samples and not found.notes:
+        notes.append(note("sample", language, date=day(samples[-1], language)))
+    priced = [finding for finding in found.findings if has_prices(finding)]
+    if priced:
+        notes.append(note("price_return", language))
+    dates = sorted({as_date(finding["as_of"]) for finding in priced})
+    if len(dates) > 1:
+        notes.append(note("dates_differ", language, dates=", ".join(day(one, language) for one in dates)))
+    currencies = sorted({str(finding["currency"]) for finding in found.findings if finding.get("currency")})
+    if len(currencies) > 1:
+        notes.append(note("currencies_differ", language, currencies=", ".join(currencies)))
+    return [*notes, *_missing(found.findings, period, language)]
+
+
+def _missing(findings: Sequence[Mapping[str, Any]], period: AskedPeriod, language: Language) -> list[str]:
+    lead = f"returns.{period.period}"
+    notes: list[str] = []
+    unknown: dict[str, list[str]] = {}
+    expected: list[str] = []
+    for finding in findings:
+        ticker = str(finding["ticker"])
+        names = [name for name in _WORTH_NAMING if name in finding and finding[name] is None]
+        if has_prices(finding) and value_of(finding, lead) is None:
+            names.insert(0, lead)
+        if names:
+            unknown.setdefault(", ".join(figure_name(name, language) for name in names), []).append(ticker)
+        window = cast("Mapping[str, Any]", finding.get("window") or {})
+        if window and int(window["bars"]) < FULL_YEAR:
+            since = day(window["first"], language)
+            notes.append(note("short_history", language, ticker=ticker, bars=window["bars"], date=since))
+        if (value_of(finding, "pe") or 0.0) > THIN_EARNINGS:
+            notes.append(note("thin_earnings", language, ticker=ticker))
+        if finding.get("next_earnings_date") and finding.get("next_earnings_status") == "expected":
+            expected.append(ticker)
+    notes += [
+        note("unknown_figures", language, tickers=", ".join(tickers), figures=names)
+        for names, tickers in unknown.items()
+    ]
+    if expected:
+        notes.append(note("expected_dates", language, tickers=", ".join(expected)))
+    return notes

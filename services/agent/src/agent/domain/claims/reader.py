@@ -1,0 +1,135 @@
+"""A sentence's tokens as claims: who, in what relation, which figure, how much, of which period.
+
+A sentence is read clause by clause. A number is of the figure and the ticker named nearest before it in its clause, or
+else after it, or else in the clause before; a period holds for its clause, and one that leads a sentence for all of it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from agent.domain.claims.claim import Carried, Context, SentenceClaims
+from agent.domain.claims.clauses import BEARING, Clause, periods_of
+from agent.domain.claims.lexer import Token
+
+_ODD = {
+    "odd": "words that no tool's figures back",
+    "foreign": "a ticker that no tool was asked about",
+    "source": "a source that no tool named",
+    "spelled": "a number in words",
+    "promise": "a promise or advice",
+    "loaded": "a comparison that cannot be read",
+}
+
+
+def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked: str | None) -> SentenceClaims:
+    """The claims of one sentence about tickers of `known`; `asked`: the period that the question is about."""
+    reading = SentenceClaims()
+    reading.problems += [f"{_ODD[token.kind]}: {token.text.strip()}" for token in tokens if token.kind in _ODD]
+    segments = _joined(list(_segments(tokens)))
+    sentence_periods = [cast("str", token.value) for token in tokens if token.kind == "period"]
+    lead = _lead(segments)
+    subjects, figure, move = carried.subjects, (), None
+    pending: list[str] = []
+    whole = tuple(dict.fromkeys(cast("str", t.value) for t in tokens if t.kind == "ticker"))
+    if tokens and tokens[0].text in ("with", "con", "at", "a") and whole:
+        # With a P/E of 14, IBM …: the clause is about whom the next one names.
+        subjects = whole[:1]
+    if any(token.kind == "not" for token in tokens) and any(
+        token.kind in BEARING - {"unknown", "expected"} for token in tokens
+    ):
+        reading.problems.append("a denial, which no figure can back")
+    for index, segment in enumerate(segments):
+        clause = Clause(segment, known)
+        if clause.passing and not clause.bears:
+            continue
+        if not clause.bears:
+            pending += clause.tickers
+            continue
+        own = list(dict.fromkeys([*pending, *clause.subjects]))
+        pending = []
+        if clause.everyone:
+            own = list(known) if not (len(carried.subjects) == 2 and not whole) else list(carried.subjects)
+        named = tuple(own) or subjects
+        periods = tuple(clause.periods) or lead
+        later = () if periods else _later(segments[index + 1 :])
+        fallback = tuple(one for one in (*carried.periods, asked) if one)
+        averages = tuple(_averages(segments[index + 1 :]))
+        context = Context(named, periods, later, fallback, figure, move, whole, bool(own), len(own) > 1, averages)
+        clause.read(reading, context)
+        if clause.figure:
+            figure = clause.figure
+        elif clause.move:
+            figure = ()
+        move = clause.move or (None if clause.figure else move)
+        if clause.subjects or own:
+            subjects = tuple(clause.follow or own)
+    reading.named = bool(whole)
+    reading.subjects = tuple(dict.fromkeys((*whole, *pending))) or subjects
+    reading.periods = tuple(dict.fromkeys(sentence_periods[:1])) or carried.periods
+    return reading
+
+
+def _segments(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """The tokens between breaks; a break inside of a pair of averages parts nothing that matters."""
+    current: list[Token] = []
+    for token in tokens:
+        if token.kind == "break":
+            if current:
+                yield current
+            current = [token] if token.text.strip() in ("of", "de") else []
+        else:
+            current.append(token)
+    if current:
+        yield current
+
+
+def _joined(segments: list[list[Token]]) -> list[list[Token]]:
+    """Numbers that are told one after the other, of tickers that were: IBM and MSFT rose 5.9% and 4.6%."""
+    found: list[list[Token]] = []
+    named = 0
+    for segment in segments:
+        kinds = {token.kind for token in segment}
+        numbers = sum(token.kind == "number" for token in found[-1]) if found else 0
+        if found and kinds <= {"number", "period", "word"} and "number" in kinds and 0 < numbers < named:
+            found[-1] = [*found[-1], *segment]
+            continue
+        tickers = sum(token.kind == "ticker" for token in segment)
+        bears = bool(kinds & BEARING)
+        named = named + tickers if tickers and (not found or (named and not _bears(found[-1]))) else tickers
+        if not bears and not tickers:
+            named = 0
+        found.append(list(segment))
+    return found
+
+
+def _bears(segment: Sequence[Token]) -> bool:
+    return any(token.kind in BEARING for token in segment)
+
+
+def _lead(segments: Sequence[Sequence[Token]]) -> tuple[str, ...]:
+    """The period of a first clause that says nothing else."""
+    for segment in segments:
+        kinds = {token.kind for token in segment}
+        if "period" in kinds and not kinds & (BEARING - {"day"}):
+            return tuple(periods_of(segment))
+        if kinds & BEARING:
+            return ()
+    return ()
+
+
+def _averages(segments: Sequence[Sequence[Token]]) -> Iterator[str]:
+    for segment in segments:
+        figures = [cast("tuple[str, ...]", token.value)[0] for token in segment if token.kind == "figure"]
+        others = {token.kind for token in segment} & {"ticker", "above", "below", "rise", "fall"}
+        if not figures or others or not all(name.startswith("sma_") for name in figures):
+            return
+        yield from figures
+
+
+def _later(segments: Sequence[Sequence[Token]]) -> tuple[str, ...]:
+    """The period that ends a sentence, where it is not another clause's about the same ticker: that one has its own."""
+    for segment in segments:
+        kinds = {token.kind for token in segment}
+        if "period" in kinds:
+            return tuple(periods_of(segment)[:1]) if "ticker" in kinds or not kinds & BEARING else ()
+    return ()

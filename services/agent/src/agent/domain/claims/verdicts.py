@@ -1,0 +1,224 @@
+"""Whether a claim is what the tools gave: each is held against the facts of its ticker, figure and period."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from agent.domain.claims.claim import Claim
+from agent.domain.claims.facts import FALLS, Facts, FigureFact
+from agent.domain.claims.lexer import Number
+
+FLAT = 0.0005
+"""A return below which a price has hardly moved: it is written as 0.0 %."""
+EVEN = 0.0011
+"""Returns that differ by less are written alike."""
+
+
+def wrong(claim: Claim, facts: Facts) -> str | None:
+    """What of the claim no fact backs; None: it holds."""
+    match claim.relation:
+        case "is":
+            return _number(claim, facts)
+        case "rose" | "fell" | "flat":
+            return _moved(claim, facts)
+        case "even":
+            found = [_value(facts, name, claim.figures, claim.periods) for name in facts.subjects]
+            known = [value for value in found if value is not None]
+            return None if known and max(known) - min(known) < EVEN else "they differ"
+        case "more" | "less":
+            return _compared(claim, facts)
+        case "highest" | "lowest":
+            return _ranked(claim, facts)
+        case "above" | "below" | "between":
+            return _placed(claim, facts)
+        case "dated":
+            return _dated(claim, facts)
+        case "unknown":
+            known = any(fact.value is not None for fact in _facts(claim, facts, claim.periods))
+            return "said to be unknown, and a tool gave it" if known else None
+        case "expected" | "confirmed":
+            confirmed = facts.confirmed.get(claim.subject or "")
+            return None if confirmed is (claim.relation == "confirmed") else "not as sure as is said"
+        case "report":
+            texts = facts.texts.get(claim.subject or "", [])
+            return None if any(str(claim.year) in text for text in texts) else "a report that no tool named"
+
+
+UNKNOWN = (
+    "no number", "no day", "a move of nobody", "a comparison with nobody", "a comparison of what is not known",
+    "a rank of what is not known", "an average that is not known",
+)  # fmt: skip
+"""Reasons of claims that nothing speaks against: no tool has told enough to judge them."""
+
+
+def contradicted(claim: Claim, facts: Facts) -> str | None:
+    """What of the claim speaks against what the tools gave: a number that is nowhere in it, or a direction, comparison
+    or rank that the figures deny. None where the claim holds, or is of something that no tool has told."""
+    reason = wrong(claim, facts)
+    if reason is None or reason in UNKNOWN or reason.endswith("no return of that period"):
+        return None
+    if claim.relation == "is" and claim.number is not None and _given(claim.number, claim.move, facts):
+        return None
+    return reason
+
+
+def _given(number: Number, move: str | None, facts: Facts) -> bool:
+    """Whether the number is some figure of some ticker, or one of the question's, and not with the other sign."""
+    if any(_rounds(number, value) for value in facts.loose):
+        return True
+    down, up = move == "fell" or number.sign == "-", move == "rose" or number.sign == "+"
+    for fact in facts.facts:
+        if not isinstance(fact.value, float) or not any(_rounds(number, fact.value * by) for by in (1, 100)):
+            continue
+        if number.money is not None and fact.unit == "money" and (fact.currency or number.money) != number.money:
+            continue
+        falls = fact.figure in FALLS
+        if not (down and fact.value > 0 and not falls) and not (up and (fact.value < 0 or falls)):
+            return True
+    return False
+
+
+def _facts(claim: Claim, facts: Facts, periods: Iterable[str]) -> list[FigureFact]:
+    if claim.subject is None:
+        return [one for name in facts.subjects for one in facts.of(name, claim.figures, periods)]
+    found = facts.of(claim.subject, claim.figures, periods)
+    if claim.figures and claim.figures[0] in ("correlation", "beta") and claim.other:
+        found = [one for one in found if one.other in (None, claim.other)]
+    return found
+
+
+def _number(claim: Claim, facts: Facts) -> str | None:
+    number = claim.number
+    if number is None:
+        return "no number"
+    if number.points or number.times:
+        return "a difference or a multiple that no tool gave"
+    if _fits_any(claim, number, facts):
+        return None
+    loose = not claim.figures and claim.move is None and not number.percent
+    if loose and any(_rounds(number, value) for value in facts.loose):
+        return None
+    return f"{claim.subject or 'a number'}: no {'/'.join(claim.figures) or 'figure'} like that"
+
+
+def _fits_any(claim: Claim, number: Number, facts: Facts) -> bool:
+    names: Sequence[str] = claim.figures
+    if claim.move is not None and (not names or {"price", "close"} & set(names)) and number.percent:
+        names = ("return",)
+    if not names:
+        names = ("return",) if number.percent else ("price", "close")
+    if {"price", "close"} & set(names) and number.percent:
+        names = ("return",)
+    asked = Claim(claim.relation, claim.subject, tuple(names), other=claim.other)
+    found = _facts(asked, facts, claim.periods if _timed(names) else ())
+    if claim.soft and "return" not in names and not any(isinstance(one.value, float) for one in found):
+        found = _facts(asked, facts, ())
+    return any(_fits(one, number, claim.move) for one in found)
+
+
+def _timed(names: Iterable[str]) -> bool:
+    return not {"price", "close"} >= set(names)
+
+
+def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
+    if not isinstance(fact.value, float):
+        return False
+    if number.percent != (fact.unit == "fraction"):
+        return False
+    if number.money is not None and (fact.unit != "money" or (fact.currency or number.money) != number.money):
+        return False
+    actual = fact.value * 100 if fact.unit == "fraction" else fact.value
+    if not _rounds(number, actual):
+        return False
+    if fact.figure in FALLS or fact.figure == "worst_day":
+        return number.sign != "+" or actual == 0
+    if number.sign == "-":
+        return actual < 0 or _zero(number)
+    if number.sign == "+":
+        return actual > 0 or _zero(number)
+    if _zero(number):
+        return True
+    if fact.figure in ("return", "cagr", "change"):
+        return actual <= 0 if move == "fell" else actual >= 0
+    return actual >= 0 or fact.figure == "volume_zscore"
+
+
+def _zero(number: Number) -> bool:
+    return any(value == 0 for value, _ in number.readings)
+
+
+def _rounds(number: Number, actual: float) -> bool:
+    return any(
+        abs(value * number.scale - abs(actual)) <= 0.5 * 10.0**-places * number.scale * 1.000001
+        for value, places in number.readings
+    )
+
+
+def _value(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence[str]) -> float | None:
+    """One value of a ticker's figure, as big as it is: falls by their depth."""
+    for fact in facts.of(subject, figures, periods):
+        if isinstance(fact.value, float):
+            return abs(fact.value) if fact.figure in FALLS else fact.value
+    return None
+
+
+def _moved(claim: Claim, facts: Facts) -> str | None:
+    if claim.subject is None:
+        return "a move of nobody"
+    value = _value(facts, claim.subject, ("return",), claim.periods)
+    if value is None:
+        return f"{claim.subject}: no return of that period"
+    holds = abs(value) < FLAT if claim.relation == "flat" else value > 0 if claim.relation == "rose" else value < 0
+    return None if holds else f"{claim.subject} did not move like that"
+
+
+def _compared(claim: Claim, facts: Facts) -> str | None:
+    if claim.subject is None or claim.other is None:
+        return "a comparison with nobody"
+    one = _value(facts, claim.subject, claim.figures, claim.periods)
+    other = _value(facts, claim.other, claim.figures, claim.periods)
+    if one is None or other is None:
+        return "a comparison of what is not known"
+    if claim.move is not None:
+        if (one > 0 or other > 0) if claim.move == "fell" else (one < 0 or other < 0):
+            return "they did not both move like that"
+        one, other = abs(one), abs(other)
+    return None if (one > other if claim.relation == "more" else one < other) else "the figures say otherwise"
+
+
+def _ranked(claim: Claim, facts: Facts) -> str | None:
+    values = {name: _value(facts, name, claim.figures, claim.periods) for name in facts.subjects}
+    known = {name: value for name, value in values.items() if value is not None}
+    mine = known.get(claim.subject or "")
+    if mine is None:
+        return "a rank of what is not known"
+    first = max(known.values()) if claim.relation == "highest" else min(known.values())
+    return None if mine == first else "another has that rank"
+
+
+def _placed(claim: Claim, facts: Facts) -> str | None:
+    subject = claim.subject or ""
+    if claim.figures == ("volume_zscore",):
+        score = _value(facts, subject, claim.figures, ())
+        return None if score is not None and (score > 0) == (claim.relation == "above") else "not that much volume"
+    price = _value(facts, subject, ("price", "close"), ())
+    averages = [_value(facts, subject, (name,), ()) for name in claim.figures]
+    known = [value for value in averages if value is not None]
+    if price is None or len(known) < len(claim.figures):
+        return "an average that is not known"
+    if claim.relation == "between":
+        return None if len(known) > 1 and min(known) <= price <= max(known) else "not between them"
+    holds = all(price > value for value in known) if claim.relation == "above" else all(price < v for v in known)
+    # Equal to the last digit that is written is neither; nobody says so of it.
+    return None if holds or all(price == value for value in known) else f"not {claim.relation} it"
+
+
+def _dated(claim: Claim, facts: Facts) -> str | None:
+    day = claim.day
+    if day is None:
+        return "no day"
+    if claim.figures:
+        days = [one.value for one in _facts(claim, facts, ()) if isinstance(one.value, date)]
+    else:
+        names = facts.subjects if claim.subject is None else [claim.subject]
+        days = [one for name in names for one in facts.days.get(name, ())]
+    return None if any(day.fits(one) for one in days) else "a date that no tool gave"

@@ -1,0 +1,88 @@
+"""What model calls cost: an estimate before, the price after; and what is said when nothing is left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+from agent.domain.prompt.layers import Language
+from agent.domain.turn.journal import TokenCount
+from contracts.company import Budget
+
+MESSAGE_TOKENS = 8
+"""For the marks around each message, at most."""
+BYTES_PER_TOKEN = 3
+"""Of UTF-8 text: English and Spanish have four and more, so that an estimate by this is rarely too low."""
+Purpose = Literal["turn", "suggest", "improve"]
+Degrading = Literal["text", "handoff"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingAccount:
+    """Whom a model call is for. `payer`: the visitor or user, or their conversation; None: the company alone."""
+
+    company: str
+    conversation: str | None = None
+    payer: str | None = None
+    user: str | None = None
+    turn_id: str | None = None
+    purpose: Purpose | None = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """In `currency` for a million tokens, as of a day."""
+
+    prompt: float
+    completion: float
+    currency: str
+    as_of: date
+
+    def cost(self, usage: TokenCount) -> float:
+        """What so many tokens cost."""
+        return (usage.prompt * self.prompt + usage.completion * self.completion) / 1_000_000
+
+
+Prices = Mapping[tuple[str, str], Price]
+"""By provider and model."""
+
+
+def estimated_tokens(text_bytes: int, messages: int = 1) -> int:
+    """About how many tokens a prompt of so many bytes has, rather too many than too few."""
+    return -(-text_bytes // BYTES_PER_TOKEN) + messages * MESSAGE_TOKENS
+
+
+def prompt_bytes(messages: list[Mapping[str, Any]]) -> int:
+    """The bytes of all that the messages say, tool calls included."""
+    total = 0
+    for message in messages:
+        total += len(str(message.get("content") or "").encode())
+        for call in message.get("tool_calls") or ():
+            total += len(call["function"]["name"]) + len(call["function"]["arguments"].encode())
+    return total
+
+
+def degrading(budget: Budget) -> Degrading:
+    """What follows when not even a cheaper model may be called: a fixed text, or a person."""
+    if budget.when_spent == "text" or (budget.when_spent == "cheaper_model" and budget.fallback_text):
+        return "text"
+    return "handoff"
+
+
+_SPENT: dict[Degrading, dict[Language, str]] = {
+    "text": {
+        "es": "Por ahora no puedo responder más preguntas. Inténtalo más tarde o pide hablar con una persona.",
+        "en": "I cannot answer more questions for now. Please try again later, or ask for a person.",
+    },
+    "handoff": {
+        "es": "Por ahora no puedo responder yo: he pedido a una persona del equipo que siga contigo en cuanto pueda.",
+        "en": "I cannot answer for now: I have asked a person of the team to go on with you as soon as they can.",
+    },
+}
+
+
+def spent_text(how: str, budget: Budget, language: Language) -> str:
+    """What the people in the conversation read; `how` is the journal's detail."""
+    if how == "text":
+        return budget.fallback_text or _SPENT["text"][language]
+    return _SPENT["handoff"][language]

@@ -1,0 +1,178 @@
+"""What the agent says after a step of its own: exactly what happened. In es and en."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+from agent.domain.prompt.copilot_words import WORDS
+from agent.domain.prompt.layers import Language
+from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
+from agent.domain.shortcuts.told_memory import told_memory
+from agent.domain.turn.journal import TurnCall
+
+Fields = dict[str, Any]
+_SAY: dict[str, dict[Language, str]] = {
+    "open": {
+        "es": "Confirmado: {summary}. La orden está en curso: se ejecuta con los próximos datos del mercado.",
+        "en": "Confirmed: {summary}. The order is working: it fills with the next market data.",
+    },
+    "filled": {
+        "es": "Confirmado: {summary}. La orden está ejecutada.",
+        "en": "Confirmed: {summary}. The order is filled.",
+    },
+    "partially_filled": {
+        "es": "Confirmado: {summary}. La orden está ejecutada en parte.",
+        "en": "Confirmed: {summary}. The order is partly filled.",
+    },
+    "ended": {
+        "es": "Esta orden se confirmó y ya ha terminado ({status}): {summary}.",
+        "en": "This order was confirmed and has ended ({status}): {summary}.",
+    },
+    "too_late": {
+        "es": "Esta orden ya estaba confirmada: {summary}. Si quieres retirarla, pídeme que la cancele.",
+        "en": "This order was confirmed already: {summary}. To take it back, ask me to cancel it.",
+    },
+    "rejected": {
+        "es": "Rechazado: {summary}. No se ha enviado nada.",
+        "en": "Rejected: {summary}. Nothing was placed.",
+    },
+    "was_rejected": {
+        "es": "Esta orden ya estaba rechazada: {summary}. No se ha enviado nada.",
+        "en": "This order had been rejected already: {summary}. Nothing was placed.",
+    },
+    "expired": {
+        "es": "La confirmación ha caducado: {summary}. No se ha enviado nada; pídela otra vez si aún la quieres.",
+        "en": "The confirmation has expired: {summary}. Nothing was placed; ask for it again if you still want it.",
+    },
+    "failed": {
+        "es": "No se ha podido enviar: {summary}. Motivo: {reason}.",
+        "en": "It could not be placed: {summary}. Reason: {reason}.",
+    },
+    "which": {
+        "es": "Hay varias órdenes pendientes. ¿Cuál? Responde, por ejemplo, «sí a la 1», «no a la 2» o «sí a todas»:",
+        "en": "Several orders are waiting. Which one? Answer, for example, “yes to 1”, “no to 2” or “yes to all”:",
+    },
+    "rest": {
+        "es": "Sigue pendiente: {rest}.",
+        "en": "Still waiting: {rest}.",
+    },
+    "none": {
+        "es": "No hay ninguna orden pendiente de confirmar.",
+        "en": "No order is waiting for your confirmation.",
+    },
+    "away": {
+        "es": "Ahora no puedo hacerlo: el servicio no responde. La orden sigue pendiente; di sí otra vez en un rato.",
+        "en": "I cannot do that right now: the service does not answer. The order still waits; say yes again later.",
+    },
+    "unsure": {
+        "es": "El servicio no ha respondido a tiempo y aún no sé si se ha hecho. Repítelo en un rato y te diré "
+        "cómo está: nunca se hace dos veces.",
+        "en": "The service did not answer in time, and I do not know yet whether it was done. Say it again later and I "
+        "will tell you how it stands: it is never done twice.",
+    },
+    "changed": {
+        "es": "Esta orden no es la que se te mostró. Mírala otra vez antes de confirmarla.",
+        "en": "This order is not the one that you were shown. Look at it again before you confirm it.",
+    },
+    "memory_away": {
+        "es": "Ahora no puedo consultar lo que recuerdo: vuelve a intentarlo en un momento.",
+        "en": "I cannot get at what I remember right now: try again in a moment.",
+    },
+    "memory_unsure": {
+        "es": "Ahora no puedo confirmar si ha quedado guardado: pregúntame en un momento qué recuerdo de ti.",
+        "en": "I cannot confirm right now whether that is done: ask me in a moment what I remember about you.",
+    },
+    "forgotten": {
+        "es": "Hecho, lo he olvidado: {texts}.",
+        "en": "Done, I have forgotten: {texts}.",
+    },
+    "forgotten_all": {
+        "es": "Hecho: he olvidado todo lo que recordaba de ti. Las conversaciones siguen guardadas.",
+        "en": "Done: I have forgotten everything that I remembered about you. Conversations are still kept.",
+    },
+    "noted": {
+        "es": "Anotado, lo recordaré: {note}.",
+        "en": "Noted, I will remember: {note}.",
+    },
+}
+_REASONS: dict[str, dict[Language, str]] = {
+    "insufficient_cash": {"es": "no hay efectivo libre suficiente", "en": "there is not enough free cash"},
+    "insufficient_position": {"es": "no hay acciones libres suficientes", "en": "there are not enough free shares"},
+    "changed": {"es": "ha cambiado desde que se mostró", "en": "it has changed since it was shown"},
+}
+
+
+def own_answer(calls: Sequence[TurnCall], language: Language) -> str | None:
+    """What the settled calls of a step came to; None: nothing that the user meant was found, the model goes on."""
+    texts = [_one(call, language) for call in calls]
+    told = [text for text in texts if text]
+    return "\n".join(dict.fromkeys(told)) if told else None
+
+
+def _one(call: TurnCall, language: Language) -> str | None:
+    result: Fields = json.loads(call.result) if call.result else {}
+    data: Fields = result.get("data") or {}
+    error: Fields = result.get("error") or {}
+    arguments: Fields = json.loads(call.arguments)
+    if call.tool == DECIDE:
+        return _decided(arguments, data, error, language)
+    if not result.get("success"):
+        # What somebody asked to remember stands in the conversation, and is learned from there as well.
+        unsure = error.get("code") == UNKNOWN or call.tool == REMEMBER
+        return _SAY["memory_unsure" if unsure else "memory_away"][language]
+    if call.tool == READ:
+        return told_memory(data["memory"], language)
+    if call.tool == REMEMBER:
+        return _SAY["noted"][language].format(note=data["note"])
+    if call.tool == FORGET:
+        if data.get("everything"):
+            return _SAY["forgotten_all"][language]
+        values = _values(language)
+        quoted = "«{}»" if language == "es" else "“{}”"
+        texts = [quoted.format(values.get(text, text)) for text in data["forgotten"]]
+        return _SAY["forgotten"][language].format(texts=", ".join(texts)) if texts else None
+    return None
+
+
+def _decided(arguments: Fields, data: Fields, error: Fields, language: Language) -> str:
+    if error:
+        # Only who is not there has done nothing for certain; any other silence may hide a decision that was made.
+        kinds = {"CONFLICT": "changed", "NOT_FOUND": "none", "UNAVAILABLE": "away", "UNAUTHORIZED": "away"}
+        kind = kinds.get(str(error.get("code")), "unsure")
+        return _SAY[kind][language]
+    if "pending" in data:
+        waiting = [cast("Fields", one) for one in data["pending"]]
+        if not waiting:
+            return _SAY["none"][language]
+        lines = [f"{number}. {one['summary']}" for number, one in enumerate(waiting, start=1)]
+        return "\n".join([_SAY["which"][language], *lines])
+    action: Fields = data["action"]
+    details: Fields = action.get("details") or {}
+    status, wanted = str(details.get("status") or ""), arguments.get("decision")
+    fields = {"summary": action["summary"], "status": status, "reason": _reason(details, language)}
+    match action.get("state"):
+        case "confirmed" if wanted == "reject":
+            kind = "too_late"
+        case "confirmed":
+            kind = status if status in ("filled", "partially_filled") else "ended"
+            kind = "open" if status in ("open", "triggered", "") else kind
+        case "rejected":
+            kind = "rejected" if wanted == "reject" else "was_rejected"
+        case "expired":
+            kind = "expired"
+        case _:
+            kind = "failed"
+    told = _SAY[kind][language].format(**fields)
+    rest = "; ".join(cast("Fields", one)["summary"] for one in data.get("rest") or ())
+    return f"{told} {_SAY['rest'][language].format(rest=rest)}" if rest else told
+
+
+def _values(language: Language) -> dict[str, str]:
+    """How the values that a memory keeps as codes are said."""
+    words = WORDS[language]
+    return {**words.risks, **words.experiences, **words.styles, **words.languages}
+
+
+def _reason(details: Fields, language: Language) -> str:
+    reason = str(details.get("reason") or "?")
+    return _REASONS.get(reason, {}).get(language, reason)

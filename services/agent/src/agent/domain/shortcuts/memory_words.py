@@ -1,0 +1,86 @@
+"""Plain requests about what is remembered, in es and en: show it, forget something or everything, remember this."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.domain.offline.text_features import plain
+
+LONGEST = 400
+"""Characters of a plain request."""
+_POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
+_READ = re.compile(
+    rf"{_POLITE}(?:tell me |show me |dime |muestrame |ensename )?"
+    r"(?:what (?:do|did|have) you (?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept)"
+    r"(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)(?: (?:about|of) me)|"
+    r"(?:show|list)(?: me)? (?:my memory|your memory of me|everything you (?:know|remember) about me)|my memory|"
+    r"(?:que|lo que|todo lo que) (?:recuerdas|sabes|has aprendido|tienes guardado|guardas|has guardado|te acuerdas)"
+    r"(?: (?:de|sobre|acerca de) mi)?|mi memoria|que informacion (?:tienes|guardas) (?:de|sobre) mi)"
+    r"(?:,? (?:please|por favor))?"
+)
+_ALL = re.compile(
+    rf"{_POLITE}(?:(?:forget|delete|erase|clear|wipe)(?: me)? (?:everything|all)"
+    r"(?: (?:that )?you (?:know|remember|have stored|have saved)| that)?(?: (?:about|of|on) me)?|"
+    r"(?:delete|erase|clear|wipe|reset) (?:my memory|your memory of me)|"
+    r"(?:olvida|borra|elimina)(?:te)?(?: de)? todo(?: lo que)?(?: (?:sabes|recuerdas|tienes guardado|guardas))?"
+    r"(?: (?:de|sobre|acerca de) mi)?|(?:borra|elimina|limpia|reinicia) (?:mi memoria|tu memoria de mi))"
+    r"(?:,? (?:please|por favor))?"
+)
+_EVERYTHING = re.compile(
+    rf"{_POLITE}(?:forget(?: about)? (?:it all|everything)|olvida(?:te|lo)?(?: de)? todo)(?:,? (?:please|por favor))?"
+)
+_ABOUT_ME = re.compile(r"\b(me|mi|my memory|memoria|know|remember|sabes|recuerdas|guardado|guardas|stored|saved)\b")
+_FORGET = re.compile(
+    rf"{_POLITE}(?:(?:forget|stop remembering|don'?t remember|do not remember|no longer remember)"
+    r"(?: (?:about|that|what i said about))*|"
+    r"(?:olvida(?:te)?|borra de tu memoria|elimina de tu memoria|quita de tu memoria|deja de recordar|"
+    r"ya no recuerdes|no recuerdes)(?: (?:de|que|lo de|lo que dije de|lo que dije sobre|sobre))*):? (?P<what>\S.*)"
+)
+_NOTE = re.compile(
+    rf"{_POLITE}(?:remember|keep in mind|don'?t forget|make a note|recuerda(?:me)?|acuerdate(?: de)?|ten en cuenta|"
+    r"no olvides|no te olvides de|anota|toma nota)(?: de)?(?: (?:that|que)|:|,| (?=(?:my|mi|mis|i|i'm|to)\b))"
+    r" ?(?P<what>\S.*)"
+)
+_NOTHING = frozenset(("it", "this", "that", "lo", "eso", "esto", "me", "everything", "all", "todo"))
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWish:
+    """What the user wants of their memory. `about`: what to forget or to remember, in their own words."""
+
+    kind: Literal["read", "forget", "forget_all", "remember"]
+    about: str = ""
+
+
+def memory_wish(text: str) -> MemoryWish | None:
+    """The plain request that a text is; None: it is for the model."""
+    said = " ".join(text.split())
+    if not said or len(said) > LONGEST:
+        return None
+    # Letter for letter as long as the text, so that a place in one is a place in the other.
+    lowered = plain(said)
+    if len(lowered) != len(said):
+        said = lowered
+    bare = lowered.strip(" ¿?¡!.")
+    if _READ.fullmatch(bare):
+        return MemoryWish("read")
+    if "?" in said:
+        return None
+    if _EVERYTHING.fullmatch(bare) or (_ALL.fullmatch(bare) and _ABOUT_ME.search(bare)):
+        return MemoryWish("forget_all")
+    if re.search(r"[.!;]\s+\S", said):
+        # More than one sentence says more than one thing.
+        return None
+    start = len(lowered) - len(lowered.lstrip(" ¿¡"))
+    for kind, pattern in (("forget", _FORGET), ("remember", _NOTE)):
+        match = pattern.fullmatch(lowered[start:])
+        if match is None:
+            continue
+        if kind == "forget" and "," in match["what"]:
+            # "Forget AAPL, let us look at MSFT" is about the conversation.
+            return None
+        about = said[start:][match.start("what") : match.end("what")].strip(" .,!;:")
+        if plain(about) in _NOTHING or len(about) < 2:
+            return None
+        return MemoryWish("forget" if kind == "forget" else "remember", about)
+    return None

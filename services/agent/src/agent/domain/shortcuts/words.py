@@ -1,0 +1,129 @@
+"""A plain yes or no, in es and en: nothing but the word, said once or several times, with politeness around it.
+
+Whatever says more ("yes, but make it 5", "sí pero a 200") is no plain answer: it is for the model to understand.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.domain.offline.text_features import plain
+from agent.domain.shortcuts.asked import ShownAction
+
+Decision = Literal["confirm", "reject"]
+
+_YES = (
+    r"yes|yeah|yep|yup|yes sir|aye|sure|of course|absolutely|definitely|confirm(?:ed)?|i confirm|i do|go ahead|do it|"
+    r"place it|proceed|please do|approved?|i agree|"
+    r"si|claro|claro que si|por supuesto|dale|de acuerdo|confirm(?:o|a|ar|ado|ada|alo|ala)|adelante|hazlo|hagale|"
+    r"procede|acepto|aceptar|apruebo|simon|👍|✅"
+)
+_WEAK_YES = r"y|s|k|ok|okay|okey|vale|bueno|va|perfect|perfecto|great|genial|listo|sounds good"
+_NO = (
+    r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|"
+    r"stop|never ?mind|forget it|forget the order|not now|"
+    r"cancel(?:a|ar|alo|ala|ada|ado)|rechaz(?:o|a|ar|alo|ala)|mejor no|no lo hagas|no la hagas|olvidalo|"
+    r"olvida la orden|olvida el pedido|dejalo|ahora no|para nada|👎|❌"
+)
+_FILLER = (
+    r"please|thanks|thank you|thx|it|this|that|the order|my order|this order|now|"
+    r"por favor|porfa|porfavor|gracias|la orden|mi orden|esta orden|el pedido|ahora|ya"
+)
+_STARTS = [
+    re.compile(rf"(?P<{name}>{phrase})(?=\s|$)")
+    for name, phrases in (("yes", _YES), ("no", _NO), ("weak", _WEAK_YES), ("filler", _FILLER))
+    for phrase in re.split(r"\|(?![^(]*\))", phrases)
+]
+_ORDER = re.compile(r"\b(order|trade|orden|pedido|operacion)\b")
+_ALL = re.compile(r"\b(all|both|all of them|todas|todos|ambas|ambos|las dos|los dos)\b")
+_ORDINALS = {
+    "first": 1,
+    "1st": 1,
+    "primera": 1,
+    "primero": 1,
+    "second": 2,
+    "2nd": 2,
+    "segunda": 2,
+    "segundo": 2,
+    "third": 3,
+    "3rd": 3,
+    "tercera": 3,
+    "tercero": 3,
+}
+_PICK = re.compile(
+    r"^(?P<word>.+?)\s+(?:(?:to|with|for|a|al|con|para)\s+)?(?:(?:the|la|el|lo)\s+)?(?:(?:de|order|orden|number|numero|n)\s+)?"
+    r"(?P<which>\S+(?: (?:of them|dos))?)(?:\s+(?:one|order|orden))?$"
+)
+LONGEST = 60
+"""Characters of a plain answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A plain answer to what was asked. `chosen`: which actions it is about; empty: there are several, and it does not
+    say which.
+    """
+
+    decision: Decision
+    chosen: tuple[ShownAction, ...]
+
+
+def decision_in(text: str) -> Decision | None:
+    """The plain yes or no that a text is; None: it says more, or something else."""
+    if len(text) > LONGEST or "?" in text:
+        return None
+    said = " ".join(re.sub(r"[^\w👍👎✅❌]+", " ", plain(text)).split())
+    found: set[str] = set()
+    rest = said
+    while rest:
+        match = _longest(rest)
+        if match is None:
+            return None
+        found.add(str(match.lastgroup))
+        rest = rest[match.end() :].lstrip()
+    if "no" in found:
+        return None if "yes" in found else "reject"
+    return "confirm" if found & {"yes", "weak"} else None
+
+
+def verdict_in(text: str, asked: Sequence[ShownAction]) -> Verdict | None:
+    """What a text decides of what the newest answer asked; None: it is for the model."""
+    if not asked:
+        return None
+    decision = decision_in(text)
+    if decision is not None:
+        return Verdict(decision, (asked[0],) if len(asked) == 1 else ())
+    if len(text) > LONGEST or "?" in text:
+        return None
+    said = " ".join(re.sub(r"[^\w/.#]+", " ", plain(text)).split()).rstrip(".")
+    everything = _ALL.search(said)
+    if everything is not None:
+        rest = " ".join((said[: everything.start()] + said[everything.end() :]).split())
+        word = decision_in(re.sub(r" (?:to|a|con|with)$", "", rest))
+        return Verdict(word, tuple(asked)) if word else None
+    match = _PICK.match(said)
+    word = decision_in(match["word"]) if match else None
+    if match is None or word is None:
+        return None
+    chosen = _named(match["which"].lstrip("#"), asked)
+    return Verdict(word, (chosen,)) if chosen else None
+
+
+def about_an_order(text: str) -> Decision | None:
+    """A plain decision that names an order ("confirm the order"), whatever was said last."""
+    return decision_in(text) if _ORDER.search(plain(text)) else None
+
+
+def _named(which: str, asked: Sequence[ShownAction]) -> ShownAction | None:
+    number = int(which) if which.isdigit() and len(which) < 4 else _ORDINALS.get(which, 0)
+    if 1 <= number <= len(asked):
+        return asked[number - 1]
+    matching = [one for one in asked if one.symbol and one.symbol.lower() == which.lower()]
+    return matching[0] if len(matching) == 1 else None
+
+
+def _longest(text: str) -> re.Match[str] | None:
+    """The longest phrase that the text begins with, whole words only."""
+    found = (match for start in _STARTS if (match := start.match(text)))
+    return max(found, key=lambda match: match.end(), default=None)

@@ -1,0 +1,106 @@
+"""One question answered with settings that are not saved: the loop of a turn, for nobody but who tries it.
+
+No conversation is open and nothing is stored. Tools are a visitor's, none of which changes anything; the executor knows
+the saved settings alone, so which tools there are and which pages they read is as saved. What it costs is recorded.
+"""
+
+import time
+from dataclasses import replace
+from uuid import uuid4
+
+from agent.adapters.encodings import Encodings
+from agent.completions.deps import CompletionPorts
+from agent.domain.context.compression import PromptMessage
+from agent.domain.cost import SpendingAccount
+from agent.domain.prompt.layers import VisitorInfo, base, layers_of
+from agent.domain.tool_results import citations
+from agent.domain.turn.journal import Journal, with_reply, with_results
+from agent.errors import HelpRefusedError, ModelDownError
+from agent.ports import Asker, Key, OfferedTool, PromptHistory
+from agent.turns.composer import UNBOUNDED, Material, prompt_for
+from agent.turns.deps import Limits
+from agent.turns.metering import ask_paid
+from agent.turns.tool_runs import outcomes
+from contracts.company import CompanyConfig
+from contracts.events.chat import Usage
+from contracts.trying_rpc import TRY_SECONDS, Language, PromptLayer, PromptReply, PromptRequest, TryReply, TryRequest
+
+
+class Trying:
+    """Prompts and answers of settings that are not saved."""
+
+    def __init__(self, ports: CompletionPorts, encoders: Encodings, limits: Limits) -> None:
+        self._ports = ports
+        self._encoders = encoders
+        self._limits = limits
+
+    async def prompt(self, request: PromptRequest) -> PromptReply:
+        """The layers before the conversation; raises HelpRefusedError, UnreachableError."""
+        asker, tools = await self._visitor(request.principal, request.config, request.language)
+        config = request.config
+        names = tuple(tool.name for tool in tools)
+        visitor = VisitorInfo(asker.page_url, asker.funnel_stage, visits=1) if config.include_visitor_info else None
+        layers = layers_of(request.language, custom=base(request.language, config), visitor=visitor, tool_names=names)
+        counter = await self._encoders.counter(request.config.preferred_model)
+        system = {"role": "system", "content": "\n\n".join(text for _, text in layers)}
+        return PromptReply(
+            layers=[PromptLayer(name=name, text=text) for name, text in layers],
+            tools=list(names),
+            tokens=counter.message(system) + counter.tools(tools),
+        )
+
+    async def answer(self, request: TryRequest) -> TryReply:
+        """The answer; raises HelpRefusedError, BudgetSpentError, ModelError, UnreachableError."""
+        config = request.config
+        asker, tools = await self._visitor(request.principal, config, request.language)
+        now = time.time()
+        journal = Journal(uuid4().hex, basis=0, started_at=now, deadline=now + TRY_SECONDS)
+        account = SpendingAccount(config.company_id, user=asker.user, turn_id=journal.turn_id)
+        while True:
+            left = journal.deadline - time.time()
+            if left <= 0:
+                raise ModelDownError("no time is left for the model")
+            last = journal.iterations >= config.tool_config.max_iterations
+            material = self._material(config, asker, tools, journal, request.question, last=last)
+            model, name = self._ports.models.chosen(config.preferred_provider, config.preferred_model).candidates[0]
+            room = UNBOUNDED if model.provider == "offline" else self._limits.model_window
+            prompt, _ = await prompt_for(replace(material, time_limit=left), self._encoders, name, room)
+            reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
+            journal = with_reply(journal, reply, last=last)
+            if journal.ended:
+                break
+            seconds = max(min(self._limits.tool, journal.deadline - time.time()), 1.0)
+            key = Key(config.company_id, "")
+            journal = with_results(journal, await outcomes(self._ports, key, journal, asker, tools, seconds))
+        return TryReply(
+            text=journal.answer or "",
+            model=journal.model,
+            provider=journal.provider,
+            tools=[call.tool for call in journal.calls],
+            citations=list(citations(journal)),
+            usage=Usage(prompt_tokens=journal.usage.prompt, completion_tokens=journal.usage.completion),
+        )
+
+    async def _visitor(
+        self, principal: str, config: CompanyConfig, language: Language
+    ) -> tuple[Asker, tuple[OfferedTool, ...]]:
+        asker = self._ports.prove(principal, config.company_id)
+        if asker is None:
+            raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
+        asker = replace(asker, language=language)
+        return asker, await self._ports.catalogue.offered(config.company_id, asker)
+
+    def _material(
+        self,
+        config: CompanyConfig,
+        asker: Asker,
+        tools: tuple[OfferedTool, ...],
+        journal: Journal,
+        question: str,
+        *,
+        last: bool = False,
+    ) -> Material:
+        history = PromptHistory((PromptMessage(mine=False, text=question, seq=1),))
+        return Material(
+            config, asker, history, journal, tools, last, time_limit=self._limits.model, window=self._limits.window
+        )

@@ -1,0 +1,49 @@
+"""What the console asks of agents: settings tried before they are saved, why an answer is as it is, what failed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from agent.adapters.failed_turns import FailedTurnList
+from agent.preview.preview import Trying
+from agent.record.explanation import Explaining
+from agent.rpc_errors import TOLD, told
+from contracts.errors import ErrorCode
+from contracts.failed_rpc import FAILED_TURNS
+from contracts.trying_rpc import EXPLAIN, PROMPT, TRY, TRY_SECONDS
+from runtime.errors import RpcError
+from runtime.rpc import RpcServer
+
+RequestT = TypeVar("RequestT")
+ReplyT = TypeVar("ReplyT")
+
+
+class TryingMethods:
+    """One thin function for each method."""
+
+    def __init__(self, trying: Trying, explaining: Explaining, failures: FailedTurnList) -> None:
+        self._trying = trying
+        self._explaining = explaining
+        self._failures = failures
+
+    async def serve(self, server: RpcServer) -> None:
+        """Serves all of them from now on."""
+        await server.serve(PROMPT, _answering(self._trying.prompt))
+        await server.serve(TRY, _answering(self._trying.answer))
+        await server.serve(EXPLAIN, _answering(self._explaining.explain))
+        await server.serve(FAILED_TURNS, _answering(self._failures.page))
+
+
+def _answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
+    """The method, within the time of a try, answering the errors of this service with the contract's codes."""
+
+    async def answer(request: RequestT) -> ReplyT:
+        try:
+            async with asyncio.timeout(TRY_SECONDS):
+                return await method(request)
+        except TimeoutError as error:
+            raise RpcError(ErrorCode.TIMEOUT, f"no answer within {TRY_SECONDS:g} s") from error
+        except TOLD as error:
+            raise told(error) from error
+
+    return answer

@@ -1,0 +1,151 @@
+"""A recorded turn, driven again by the code that serves visitors, with another model, prompt or settings if wanted."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent.adapters.encodings import Encodings
+from agent.domain.cost import Prices
+from agent.domain.turn.effects import Ack, Trigger
+from agent.domain.turn.journal import Journal
+from agent.errors import UnreachableError
+from agent.ports import Models, OfferedTool
+from agent.record.recorded_turn import RecordedTurn
+from agent.replay.played import (
+    NOT_IN_RECORD,
+    Fixed,
+    PlayedContexts,
+    PlayedJournals,
+    PlayedKnowledge,
+    PlayedLog,
+    PlayedOwnCalls,
+    PlayedTools,
+    ReplayUsage,
+)
+from agent.turns.deps import Limits, Ports
+from agent.turns.driver import Drive
+from agent.turns.metering import Spending
+from agent.turns.watches import Watches
+from contracts.company import CompanySettings
+
+
+@dataclass(frozen=True)
+class ReplayWorld:
+    """What the turn is done again with. `others`: results of the conversation's other turns."""
+
+    settings: CompanySettings
+    tools: tuple[OfferedTool, ...]
+    models: Models
+    others: Mapping[tuple[str, str], str]
+    prices: Prices
+    model_seconds: float = 60.0
+
+
+@dataclass(frozen=True)
+class ReplayOutcome:
+    """How the turn went this time. `cost` None: nobody knows the model's price. `error`: why there is no answer."""
+
+    journal: Journal | None
+    text: str
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    missing: tuple[str, ...]
+    borrowed: tuple[str, ...]
+    error: str | None = None
+
+
+async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
+    """The turn once more, from the same snapshot at the same moment."""
+    log = PlayedLog(turn, world.settings.config.response_delay_ms / 1000)
+    journals, tools, ledger = PlayedJournals(turn), PlayedTools(turn.journal, world.others), ReplayUsage()
+    fixed = Fixed(world.settings, world.tools, turn.journal.started_at)
+    ports = Ports(
+        chat=log,
+        journals=journals,
+        histories=log,
+        companies=fixed,
+        catalogue=fixed,
+        tools=tools,
+        drivers=fixed,
+        live=fixed,
+        failures=fixed,
+        models=world.models,
+        clock=fixed,
+        spending=Spending(fixed, ledger),
+        records=fixed,
+        contexts=PlayedContexts(turn),
+        knowledge=PlayedKnowledge(turn),
+        encoders=Encodings(),
+        own=PlayedOwnCalls(tools),
+        summaries=fixed,
+        proposals=fixed,
+    )
+    limits = Limits(turn=turn.journal.deadline - turn.journal.started_at, model=world.model_seconds)
+    drive = Drive(ports, limits, turn.key, Watches().watch(turn.key), stored_at=0.0)
+    started = time.perf_counter()
+    error: str | None = None
+    try:
+        end = await drive.run(Trigger(turn.journal.basis, visitor=True))
+        if not isinstance(end, Ack):
+            error = f"no answer: {end.why}"
+        elif log.ending is None:
+            error = f"not answered: {end.why}"
+    except UnreachableError as unreachable:
+        error = str(unreachable)
+    finally:
+        drive.close()
+        await asyncio.sleep(0)
+    used = [usage for _, _, usage in ledger.calls]
+    return ReplayOutcome(
+        journal=log.ending.journal if log.ending else journals.saved[-1] if journals.saved else None,
+        text=log.ending.text if log.ending else "",
+        seconds=time.perf_counter() - started,
+        prompt_tokens=sum(usage.prompt for usage in used),
+        completion_tokens=sum(usage.completion for usage in used),
+        cost=cost_of(ledger, world.prices),
+        missing=tuple(tools.missing),
+        borrowed=tuple(tools.borrowed),
+        error=error,
+    )
+
+
+def cost_of(ledger: ReplayUsage, prices: Prices) -> float | None:
+    """What the calls cost by today's list; None when one of them has no price."""
+    total = 0.0
+    for provider, model, usage in ledger.calls:
+        if provider == "offline":
+            continue
+        price = prices.get((provider, model))
+        if price is None:
+            return None
+        total += price.cost(usage)
+    return round(total, 9)
+
+
+def uses(journal: Journal | None) -> list[dict[str, Any]]:
+    """The tools that a turn used itself, in order."""
+    if journal is None:
+        return []
+    found: list[dict[str, Any]] = []
+    for step in journal.steps:
+        if step.basis != journal.basis:
+            continue
+        for call in step.calls:
+            result: dict[str, Any] = json.loads(call.result) if call.result else {}
+            error: dict[str, Any] = result.get("error") or {}
+            found.append(
+                {
+                    "callId": call.call_id,
+                    "tool": call.tool,
+                    "arguments": json.loads(call.arguments),
+                    "success": bool(result.get("success")),
+                    "inRecord": error.get("code") != NOT_IN_RECORD,
+                    "error": error.get("code"),
+                }
+            )
+    return found

@@ -1,0 +1,256 @@
+"""Everything outside a turn, played from its record: nothing here reaches anybody."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agent.domain.cost import SpendingAccount
+from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
+from agent.domain.turn.policy import PATIENCE
+from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key, OfferedTool, PromptHistory, Reservation, Search
+from agent.record.recorded_turn import RecordedTurn
+from agent.record.turn import EndedTurn
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.context_rpc import FullContext, Summary
+from contracts.conversation import Snapshot
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from contracts.proposal_rpc import AnsweredTurn
+
+NOT_IN_RECORD = "NOT_IN_RECORD"
+
+
+class PlayedLog:
+    """ports.ChatLog and ports.Histories: the conversation as it was, and what the turn would have said."""
+
+    def __init__(self, turn: RecordedTurn, delay: float) -> None:
+        """`delay`: seconds that the settings let pass before an answer."""
+        self._turn = turn
+        self._view = _view(turn, delay)
+        self.ending: Ending | None = None
+
+    async def look(self, key: Key, at_least: int) -> AskedSnapshot:
+        """The snapshot that the turn was decided from."""
+        del key, at_least
+        return replace(self._turn.inputs.seen, view=self._view)
+
+    async def append(self, key: Key, ending: Ending, fence: int) -> Appending:
+        """Keeps what the turn ends in."""
+        del key
+        self.ending = ending
+        return Appending("stored", fence + 1)
+
+    async def up_to(self, key: Key, seq: int) -> PromptHistory:
+        """What was said."""
+        del key, seq
+        return self._turn.inputs.history
+
+
+class PlayedJournals:
+    """ports.Journals: the value as the turn found it, and every value that it saves."""
+
+    def __init__(self, turn: RecordedTurn) -> None:
+        self.saved: list[Journal] = []
+        self._found = _found(turn.journal)
+
+    async def read(self, key: Key) -> tuple[Journal | None, int]:
+        """The newest value."""
+        del key
+        return (self.saved[-1] if self.saved else self._found), len(self.saved)
+
+    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+        """Always stored: nobody else drives."""
+        del key, revision
+        self.saved.append(journal)
+        return len(self.saved)
+
+
+@dataclass
+class PlayedTools:
+    """ports.ToolCalls: results from the record where tool and arguments match; nothing is ever executed."""
+
+    turn: Journal
+    others: Mapping[tuple[str, str], str]
+    """Results of the conversation's other turns: better than none, and told apart."""
+    missing: list[str] = field(default_factory=list[str])
+    borrowed: list[str] = field(default_factory=list[str])
+
+    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+        """The recorded result, or one that says that there is none."""
+        del key, category, asker, turn_id, seconds
+        wanted = (call.tool, canonical(call.arguments))
+        own = results_of(self.turn).get(wanted)
+        if own is not None:
+            return own
+        found = self.others.get(wanted)
+        if found is not None:
+            self.borrowed.append(call.call_id)
+            return found
+        self.missing.append(call.call_id)
+        return json.dumps(
+            {
+                "success": False,
+                "error": {"code": NOT_IN_RECORD, "message": f"{call.tool} was not called so when this was recorded"},
+                "metadata": {"execution_time": 0.0},
+            }
+        )
+
+
+@dataclass(frozen=True)
+class PlayedContexts:
+    """ports.Contexts: what was known of the customer."""
+
+    turn: RecordedTurn
+
+    async def full(
+        self, key: Key, asker: Asker, text: str, seq: int, company: CompanyConfig, messages: int = 1
+    ) -> FullContext | None:
+        """The recorded context."""
+        del key, asker, text, seq, company, messages
+        return self.turn.inputs.context
+
+    async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
+        """Nothing is kept."""
+
+
+@dataclass(frozen=True)
+class PlayedKnowledge:
+    """ports.Knowledge: what was found then."""
+
+    turn: RecordedTurn
+
+    async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
+        """The recorded passages."""
+        del company, query
+        return self.turn.inputs.knowledge
+
+
+@dataclass(frozen=True)
+class PlayedOwnCalls:
+    """ports.OwnCalls: what came of the user's word then; nothing is decided again."""
+
+    tools: PlayedTools
+
+    async def outcome(self, key: Key, call: TurnCall, asker: Asker) -> str:
+        """The recorded result, or one that says that there is none."""
+        return await self.tools.outcome(key, call, "", asker, self.tools.turn.turn_id, 0.0)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """ports.Companies, Catalogue, Drivers, Failures, Live, BusClock and Budgets of a world that stands still."""
+
+    settings: CompanySettings
+    tools: tuple[OfferedTool, ...]
+    at: float
+
+    async def get(self, company: str) -> CompanySettings | None:
+        """The settings."""
+        del company
+        return self.settings
+
+    async def offered(self, company: str, asker: Asker) -> tuple[OfferedTool, ...]:
+        """The tools."""
+        del company, asker
+        return self.tools
+
+    async def drives(self, key: Key, turn_id: str) -> bool:
+        """Nobody else does."""
+        del key, turn_id
+        return False
+
+    async def report(self, key: Key, journal: Journal) -> None:
+        """Nobody is told."""
+
+    def emit(self, key: Key, kind: str, data: Mapping[str, Any]) -> None:
+        """Nobody listens."""
+
+    def now(self) -> float:
+        """The moment at which the turn was opened."""
+        return self.at
+
+    async def reserve(
+        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+    ) -> Reservation:
+        """A replay is nobody's spending."""
+        del daily, hourly, search
+        return wanted
+
+    def settle(self, reservation: Reservation, used: int) -> None:
+        """Nothing was taken."""
+
+    def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
+        """A replay sums nothing up."""
+
+    def propose(self, key: Key, asker: Asker, config: CompanyConfig, turn: AnsweredTurn) -> None:
+        """A replay remembers nothing."""
+
+    def ended(self, key: Key, turn: EndedTurn) -> None:
+        """A replay is not recorded."""
+
+
+@dataclass
+class ReplayUsage:
+    """ports.UsageFacts: what the replay's own model calls used."""
+
+    calls: list[tuple[str, str, TokenCount]] = field(default_factory=list[tuple[str, str, TokenCount]])
+
+    def record(
+        self,
+        account: SpendingAccount,
+        provider: str,
+        model: str,
+        usage: TokenCount,
+        *,
+        estimated: bool,
+        reservation: Reservation | None = None,
+        goes_on: bool = False,
+        further: Reservation | None = None,
+    ) -> None:
+        """One call."""
+        del account, estimated, goes_on, further
+        self.calls.append((provider, model, usage))
+
+
+def results_of(journal: Journal) -> dict[tuple[str, str], str]:
+    """Result texts by tool and canonical arguments; of repeats the first, which carries no note."""
+    found: dict[tuple[str, str], str] = {}
+    for call in journal.calls:
+        if call.result is not None:
+            result = json.dumps(json.loads(call.result), ensure_ascii=False)
+            found.setdefault((call.tool, canonical(call.arguments)), result)
+    return found
+
+
+def canonical(arguments: str) -> str:
+    """Arguments as they compare."""
+    return json.dumps(json.loads(arguments), sort_keys=True)
+
+
+def _found(journal: Journal) -> Journal:
+    """The value that the turn was opened from, its last attempt still to come: what earlier ones left is kept."""
+    return Journal(
+        journal.turn_id,
+        journal.basis,
+        journal.started_at,
+        journal.deadline,
+        steps=tuple(step for step in journal.steps if step.basis != journal.basis),
+        cancels=journal.cancels,
+        released=True,
+        owner_since=journal.owner_since,
+        attempts=journal.attempts - 1,
+        failures=journal.failures,
+    )
+
+
+def _view(turn: RecordedTurn, delay: float) -> Snapshot:
+    """The recorded view, due now, and as impatient as the turn was when it was opened."""
+    view, journal, now = turn.inputs.seen.view, turn.journal, turn.journal.started_at
+    impatient = journal.forced and journal.cancels < MAX_CANCELS
+    first = now - PATIENCE if impatient else now
+    return replace(
+        view,
+        newest_visitor_at=min(view.newest_visitor_at, now - delay),
+        first_unanswered_at=first,
+        owner_seq=journal.owner_since,
+    )

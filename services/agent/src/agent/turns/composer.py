@@ -1,0 +1,209 @@
+"""From what is known of a conversation to one call of the model: the five layers and the turn's calls, made to fit."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent.adapters.encodings import Encodings
+from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, PromptDraft, TokenWindow, compress
+from agent.domain.context.tokens import Counter, most_tokens
+from agent.domain.knowledge import section, sources
+from agent.domain.prompt.copilot import Customer, copilot_sections
+from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
+from agent.domain.prompt.messages import PAGE_TOOL, conversation
+from agent.domain.turn.journal import Journal
+from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
+from agent.ports import Asker, OfferedTool, Prompt, PromptHistory
+from contracts.company import CompanyConfig
+from contracts.context_rpc import FullContext
+from contracts.knowledge import KnowledgeFound
+from runtime.telemetry import current_span
+
+MESSAGES = 20
+"""Messages of the fifth layer."""
+UNBOUNDED = 10**9
+"""Tokens of a model that has no window."""
+MANY = 30_000
+"""Characters that were never counted, from which counting moves to a thread."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything that a prompt is made of. `context`: a customer's; None: a visitor, or not to be had;
+    `knowledge`: what the company says about the question, as much as has room; None: not to be had. `instructions`: of
+    the asker's own program, below all that is the company's."""
+
+    config: CompanyConfig
+    asker: Asker
+    history: PromptHistory
+    journal: Journal
+    tools: tuple[OfferedTool, ...]
+    last: bool
+    time_limit: float
+    context: FullContext | None = None
+    window: TokenWindow = DEFAULT_WINDOW
+    knowledge: KnowledgeFound | None = None
+    instructions: str | None = None
+
+
+class Composer:
+    """One prompt in the making: rendered from a draft, as often as compression needs."""
+
+    def __init__(self, material: Material) -> None:
+        self._of = material
+
+    @property
+    def draft(self) -> PromptDraft:
+        """What there is to say, before compression. What a stored summary covers is not said again."""
+        spoken, context = self._of.history.messages, self._of.context
+        stored = context.conversation.summary if context and context.conversation else None
+        if stored is None:
+            return PromptDraft(spoken, context)
+        later = sum(message.seq > stored.up_to_seq for message in spoken)
+        return PromptDraft(spoken[-max(later, KEPT) :], context, stored.text)
+
+    def render(self, draft: PromptDraft) -> Sequence[Mapping[str, Any]]:
+        """The messages of a draft."""
+        of = self._of
+        return conversation(
+            self._system(draft),
+            ((said.mine, said.text) for said in draft.spoken[-MESSAGES:]),
+            of.journal.steps,
+            language=of.asker.language,
+            last=of.last and bool(of.tools),
+            given=sources(of.knowledge, ()),
+        )
+
+    def prompt(self, messages: Sequence[Mapping[str, Any]]) -> Prompt:
+        """The prompt with these messages."""
+        of = self._of
+        return Prompt(
+            messages=messages,
+            tools=of.tools,
+            tool_choice="none" if of.last or not of.tools else "auto",
+            model=of.config.preferred_model,
+            temperature=of.config.temperature,
+            max_tokens=of.config.max_response_tokens,
+            time_limit=of.time_limit,
+            language=of.asker.language,
+            page_url=of.asker.page_url or of.history.page_url,
+            knowledge=of.knowledge,
+            market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
+            company=of.config,
+            begun_before=len(of.history.messages) >= MESSAGES,
+        )
+
+    def _system(self, draft: PromptDraft) -> str:
+        of = self._of
+        said = section(of.knowledge, of.asker.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
+        return "\n\n".join(filter(None, [self._layers(draft), said, of.instructions]))
+
+    def _layers(self, draft: PromptDraft) -> str:
+        of, language = self._of, self._of.asker.language
+        names = tuple(tool.name for tool in of.tools)
+        if of.asker.role == "user":
+            customer = Customer(of.asker.plan, language)
+            role = copilot_sections(language, draft.context, customer, company=of.config, summary=draft.summary)
+            return system_prompt(language, custom=None, visitor=None, tool_names=names, copilot=role)
+        visitor = None
+        if of.config.include_visitor_info:
+            asker, history = of.asker, of.history
+            visitor = VisitorInfo(
+                page=_page(asker.page_url or history.page_url, asker.page_title or history.page_title),
+                funnel_stage=asker.funnel_stage or history.funnel_stage,
+                visits=history.visits,
+            )
+        return system_prompt(
+            language,
+            custom=base(language, of.config),
+            visitor=visitor,
+            tool_names=names,
+            summary=draft.summary,
+        )
+
+
+async def prompt_for(
+    material: Material, encoders: Encodings, model: str, model_window: int
+) -> tuple[Prompt, Compressed]:
+    """The prompt of the turn's next model call, and what was done to make it fit.
+
+    `model_window`: tokens of the model that will be asked, for prompt, tools and response together.
+    """
+    composer = Composer(material)
+    draft = composer.draft
+    messages = composer.render(draft)
+    free = model_window - material.config.max_response_tokens
+    if most_tokens(messages) <= min(material.window.compress_above, free - _most_tool_tokens(material.tools)):
+        return composer.prompt(messages), Compressed(draft, messages, 0, 0)
+    counter = await encoders.counter(model)
+    uncounted = counter.uncounted(messages)
+    if sum(map(len, uncounted)) > MANY:
+        await encoders.count(model, uncounted)
+    done = compress(
+        draft,
+        composer.render,
+        counter,
+        _window(material, model_window, counter),
+        material.asker.language,
+    )
+    if done.compressed:
+        tell(done)
+    return composer.prompt(done.messages), done
+
+
+def _window(material: Material, model_window: int, counter: Counter) -> TokenWindow:
+    if model_window >= UNBOUNDED:
+        return replace(material.window, most=UNBOUNDED)
+    free = model_window - material.config.max_response_tokens - counter.tools(material.tools)
+    return material.window.within(free)
+
+
+def in_prompt(done: Compressed) -> tuple[int, int] | None:
+    """The first and the last sequence of the messages that stand whole in a prompt, with none between them that does
+    not; None: there is no such message."""
+    said = done.context.spoken[-MESSAGES:]
+    if done.cut:
+        texts = [str(message.get("content") or "") for message in done.messages if message["role"] != "system"]
+        place = len(said)
+        while place and any(said[place - 1].text in text for text in texts):
+            place -= 1
+        said = said[place:]
+    return (said[0].seq, said[-1].seq) if said else None
+
+
+def tell(done: Compressed) -> None:
+    """A compression, in the metrics and in the trace."""
+    names = [*done.strategies, *(["cut"] if done.cut else [])]
+    for name in names:
+        COMPRESSION.labels(name).inc()
+    ORIGINAL_TOKENS.observe(done.original_tokens)
+    COMPRESSED_TOKENS.observe(done.compressed_tokens)
+    current_span().set_attributes(
+        {
+            STRATEGIES: names,
+            "nexus.compression.original_tokens": done.original_tokens,
+            "nexus.compression.compressed_tokens": done.compressed_tokens,
+        }
+    )
+
+
+def estimated(counter: Counter, prompt: Prompt, window: TokenWindow) -> dict[str, int]:
+    """The estimate of a prompt as a trace shows it."""
+    estimate = counter.estimate(prompt.messages, prompt.tools, window.most)
+    return {
+        "nexus.tokens.system_prompt": estimate.system_prompt,
+        "nexus.tokens.messages": estimate.messages,
+        "nexus.tokens.tools": estimate.tools,
+        "nexus.tokens.total": estimate.total,
+        "nexus.tokens.remaining": estimate.remaining,
+    }
+
+
+def _most_tool_tokens(tools: tuple[OfferedTool, ...]) -> int:
+    return 1_500 * len(tools)
+
+
+def _page(url: str | None, title: str | None) -> str | None:
+    if url is None:
+        return None
+    return f"{title} ({url})" if title else url

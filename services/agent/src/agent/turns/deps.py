@@ -1,0 +1,98 @@
+"""What turns need: their ports, their limits, and how a company's settings become a policy."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Protocol
+
+from agent.adapters.encodings import Encodings
+from agent.domain.context.compression import DEFAULT_WINDOW, TokenWindow
+from agent.domain.turn.policy import AnswerPolicy
+from agent.ports import (
+    AskedSnapshot,
+    BusClock,
+    Catalogue,
+    ChatLog,
+    Companies,
+    Contexts,
+    Drivers,
+    Failures,
+    Histories,
+    Journals,
+    Key,
+    KnowledgeReader,
+    Live,
+    Models,
+    OwnCalls,
+    Proposals,
+    Summaries,
+    ToolCalls,
+)
+from agent.record.turn import EndedTurn
+from agent.turns.metering import Spending
+from contracts.company import CompanyConfig, CompanySettings, Language
+from contracts.conversation import AnswerRules
+
+
+class Records(Protocol):
+    """The book of turns, for replays."""
+
+    def ended(self, key: Key, turn: EndedTurn) -> None:
+        """A turn whose end is in the log; neither waits nor raises."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Everything that a turn needs from outside."""
+
+    chat: ChatLog
+    journals: Journals
+    histories: Histories
+    companies: Companies
+    catalogue: Catalogue
+    tools: ToolCalls
+    drivers: Drivers
+    live: Live
+    failures: Failures
+    models: Models
+    clock: BusClock
+    spending: Spending
+    records: Records
+    contexts: Contexts
+    knowledge: KnowledgeReader
+    encoders: Encodings
+    own: OwnCalls
+    summaries: Summaries
+    proposals: Proposals
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds: of a turn, of one model call, of one tool call. Tokens: of system prompt and messages, and of a model
+    whose window nobody knows.
+    """
+
+    turn: float = 120.0
+    model: float = 60.0
+    tool: float = 45.0
+    window: TokenWindow = DEFAULT_WINDOW
+    model_window: int = 128_000
+
+
+def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
+    """What the settings say about answering; a company without settings is not answered."""
+    if settings is None:
+        return AnswerPolicy(enabled=False)
+    config = settings.config
+    return AnswerPolicy(
+        **asdict(AnswerRules.of(settings)),
+        delay=config.response_delay_ms / 1000,
+        max_iterations=config.tool_config.max_iterations,
+    )
+
+
+def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:
+    """What was seen, in a language that the company speaks; where nothing is traded no order waits for a yes."""
+    speaks: list[Language] = company.languages
+    if speaks and seen.asker.language not in speaks:
+        seen = replace(seen, asker=replace(seen.asker, language=speaks[0]))
+    return seen if company.trades else replace(seen, asked=(), trades=False)

@@ -1,0 +1,394 @@
+"""One delivery being driven: each effect of the state machine, performed."""
+
+import asyncio
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+
+import structlog
+
+from agent.analysis.in_answers import checked_answer
+from agent.analysis.in_chat import with_analysis
+from agent.domain.cost import degrading
+from agent.domain.hand_over import changed_owner
+from agent.domain.turn.effects import (
+    Ack,
+    Append,
+    AppendRefused,
+    AppendUnknown,
+    AskFailed,
+    CallModel,
+    Effect,
+    Event,
+    Interrupted,
+    Look,
+    Looked,
+    Probe,
+    Probed,
+    Ran,
+    Replied,
+    Reported,
+    ReportFailure,
+    Retry,
+    RunCalls,
+    Save,
+    Saved,
+    SaveRefused,
+    Stored,
+    Trigger,
+)
+from agent.domain.turn.journal import Journal, ModelAnswer, usage_on_the_wire
+from agent.domain.turn.machine import EARLY, advance, begin
+from agent.domain.turn.policy import StopReason, stop_reason
+from agent.errors import BudgetSpentError, ModelError, UnreachableError
+from agent.measures import FIRST_TOKEN_SECONDS
+from agent.ports import AskedSnapshot, Key
+from agent.turns.deps import Limits, Ports, in_company, policy_of
+from agent.turns.endings import ending_of, follow_up, record_turn
+from agent.turns.inputs import Knowing
+from agent.turns.kept_word import ask_honest
+from agent.turns.lease import Lease
+from agent.turns.prefetch import Preparing
+from agent.turns.stream import Deltas
+from agent.turns.tool_runs import outcomes
+from agent.turns.watches import Watch
+from contracts.company import CompanySettings
+from contracts.conversation import Fact
+from contracts.ids import answer_id
+from runtime.correlation import learn
+from runtime.gen_ai import SPAN_COMMIT
+from runtime.telemetry import span
+
+log = structlog.get_logger(__name__)
+
+BEGUN = 2
+"""Rounds of the event loop in which the next call's tokens are asked for, where all is known that it takes: that leaves
+in one write with the journal, instead of behind the journal's acknowledgement."""
+
+
+class Drive:
+    """One delivery. `opened`: the turn that it has opened; `driving`: while it is its own, from the moment at which
+    others may find its journal, with its `basis`; `others`: this agent's drives in the conversation."""
+
+    def __init__(
+        self,
+        ports: Ports,
+        limits: Limits,
+        key: Key,
+        watch: Watch,
+        stored_at: float,
+        others: Callable[[], Iterable["Drive"]] = tuple,
+        stood_still: Callable[[], float] = float,
+    ) -> None:
+        self._ports = ports
+        self._limits = limits
+        self._key = key
+        self._watch = watch
+        self._stored_at = stored_at
+        self._others = others
+        self._handled = 0
+        self._task: asyncio.Task[object] | None = None
+        self._stopped: Interrupted | None = None
+        self._stoppable = False
+        self._due = False
+        self._seen: AskedSnapshot | None = None
+        self._found: Journal | None = None
+        self._knowing = Knowing(ports, limits, key)
+        self._preparing = Preparing(ports, limits, self._knowing)
+        self._deltas: Deltas | None = None
+        self._lease = Lease(ports.journals, key, stood_still, self._lost)
+        self._appending: Journal | None = None
+        self._shown: str | None = None
+        self.driving: str | None = None
+        self.basis = 0
+        self.opened: str | None = None
+
+    async def run(self, trigger: Trigger) -> Ack | Retry:
+        """Everything, until the delivery is to be acknowledged or handed back; raises UnreachableError."""
+        self._task, self._handled = asyncio.current_task(), trigger.seq
+        handling, effect = begin(trigger, self._key.company, self._key.conversation, time_limit=self._limits.turn)
+        settings = await self._settings()
+        clock, delay = self._ports.clock, policy_of(settings).delay
+        if clock.now() + EARLY >= self._stored_at + delay:
+            self._due = True
+            self._knowing.begin(trigger.seq)
+        while not isinstance(effect, Ack | Retry):
+            event = await self._perform(effect)
+            settings = await self._settings()
+            handling, effect = advance(handling, event, policy_of(settings), clock.now())
+        if isinstance(effect, Ack):
+            self._close_run(settings)
+        return effect
+
+    def stop(self, reason: StopReason, seq: int = 0) -> None:
+        """Gives up the running model call or the wait for tools; elsewhere the decisions see for themselves."""
+        if self._stoppable and self._stopped is None and self._task is not None:
+            self._stopped = Interrupted(reason, seq)
+            self._task.cancel()
+
+    def progress(self) -> tuple[str, int]:
+        """The text so far, and the sequence of its last delta (-1: none)."""
+        shown = self._deltas is not None and self._shown == self.driving
+        return (self._deltas.said, self._deltas.next_seq - 1) if self._deltas and shown else ("", -1)
+
+    def end_run(self, reason: StopReason) -> None:
+        """Another delivery has the turn's place now: what this one still does is shown to nobody."""
+        if self._deltas is not None and self._deltas.open:
+            self._deltas.end("run.cancelled", {"reason": reason.value})
+
+    def close(self) -> None:
+        """Lets go of everything."""
+        self.driving = None
+        self._watch.close()
+        self._lease.close()
+        if self._deltas is not None:
+            self._deltas.stop()
+        self._preparing.close()
+        self._knowing.close()
+
+    async def _perform(self, effect: Effect) -> Event:
+        match effect:
+            case Look(at_least=at_least):
+                return await self._look(at_least)
+            case Probe(turn_id=turn_id):
+                return Probed(await self._ports.drivers.drives(self._key, turn_id))
+            case Save(journal=journal, revision=revision, then=then):
+                if not journal.released:
+                    # Before it is known to be saved: who finds it in the stream meanwhile asks whether it is driven.
+                    self.driving, self.basis = journal.turn_id, journal.basis
+                await self._prepare(then)
+                saved = await self._ports.journals.save(self._key, journal, revision)
+                if saved is None:
+                    self.driving = None
+                    return SaveRefused()
+                self._lease.saved(saved)
+                self._drives(journal)
+                return Saved(saved)
+            case CallModel():
+                return await self._ask(effect)
+            case RunCalls():
+                return await self._run_calls(effect)
+            case Append(journal=journal, fence=fence):
+                return await self._append(journal, fence)
+            case ReportFailure(journal=journal):
+                await self._ports.failures.report(self._key, journal)
+                return Reported()
+            case Ack() | Retry():
+                raise RuntimeError("an end is not performed")
+
+    async def _look(self, at_least: int) -> Looked:
+        reading = asyncio.create_task(self._ports.journals.read(self._key))
+        try:
+            settings = await self._settings()
+            self._seen = seen = await self._ports.chat.look(self._key, at_least)
+        except BaseException:
+            reading.cancel()
+            raise
+        if settings is not None:
+            self._seen = seen = in_company(seen, settings.config)
+            if self._due and seen.view.unanswered:
+                self._knowing.begin_context(seen, settings.config)
+        self._found, revision = await reading
+        return Looked(seen.view, self._found, revision)
+
+    def _drives(self, journal: Journal) -> None:
+        learn(turn=journal.turn_id)
+        if self._shown != journal.turn_id:
+            self._end_predecessor(journal.turn_id)
+            self._shown = self.opened = journal.turn_id
+            if self._deltas is not None:
+                self._deltas.stop()
+            turn = journal.turn_id
+            self._deltas = Deltas(self._ports.live, self._key, turn, answer_id(turn), self._lease.doubtful)
+            self._deltas.on_first = self._measure_first_token
+            self._deltas.begin()
+        self.driving, self.basis = journal.turn_id, journal.basis
+        if journal.released:
+            self.driving = self._shown = None
+
+    def _lost(self) -> None:
+        """Another agent has taken the turn over: its run is the one that is shown. The next save would be refused."""
+        if self._deltas is not None:
+            self._deltas.mute()
+        self.stop(StopReason.SUPERSEDED)
+
+    def _end_predecessor(self, turn_id: str) -> None:
+        """A turn that was never answered and has lost its place: its driver may still wait for tools, or be dead."""
+        found, settled = self._found, self._snapshot().view.basis
+        if found is not None and found.turn_id != turn_id and (found.basis > settled or not found.ended):
+            self._end_run_of(found, StopReason.SUPERSEDED)
+
+    def _end_run_of(self, found: Journal, reason: StopReason) -> None:
+        if found.released:
+            return
+        for other in self._others():
+            if other.opened == found.turn_id:
+                other.end_run(reason)
+                return
+        self._ports.live.emit(self._key, "run.cancelled", {"turnId": found.turn_id, "reason": reason.value})
+
+    def _measure_first_token(self) -> None:
+        if self._stored_at:
+            FIRST_TOKEN_SECONDS.observe(max(self._ports.clock.now() - self._stored_at, 0.0))
+
+    async def _ask(self, effect: CallModel) -> Event:
+        settings, seen, deltas = await self._company(), self._snapshot(), self._running_deltas()
+        journal = effect.journal
+        if journal.deadline <= self._ports.clock.now():
+            return AskFailed("DEADLINE", "no time is left for the model", final=True)
+        call = await self._preparing.ready(effect, settings, seen)
+        deltas.restart()
+        if isinstance(call, ModelAnswer):
+            deltas.text(call.text)
+            deltas.flush()
+            return Replied(call)
+        seen_before = self._watch.first_stop(effect, policy_of(settings))
+        if seen_before is not None:
+            return self._told(seen_before)
+        heard = self._knowing.heard(deltas, journal)
+        sink = checked_answer(journal, self._knowing.tools, call, heard)
+        try:
+            with self._until_stopped(effect, settings):
+                ports = self._ports
+                reply = await ask_honest(ports.spending, ports.models, settings.config, journal, call, sink)
+        except asyncio.CancelledError:
+            return self._told(self._stop_or_raise())
+        except BudgetSpentError:
+            deltas.stop()
+            return AskFailed("BUDGET_SPENT", degrading(settings.config.budget), final=True)
+        except ModelError as error:
+            deltas.stop()
+            if self._ports.clock.now() >= journal.deadline:
+                return AskFailed("DEADLINE", str(error), final=True)
+            return AskFailed("LLM_UNAVAILABLE", str(error))
+        reply = sink.finish(reply)
+        heard.flush()
+        deltas.flush()
+        return Replied(self._knowing.grounded(reply, effect))
+
+    async def _prepare(self, ask: CallModel | None) -> None:
+        settings = await self._settings()
+        if ask is not None and settings is not None:
+            self._preparing.begin(ask, settings, self._snapshot())
+            for _ in range(BEGUN):
+                await asyncio.sleep(0)
+        else:
+            self._preparing.leave()
+
+    @contextmanager
+    def _until_stopped(self, effect: CallModel | RunCalls, settings: CompanySettings) -> Generator[None]:
+        """While it is open, facts on the live feed may cancel this drive's task; a newer message leaves tools alone."""
+        journal, policy = effect.journal, policy_of(settings)
+        forced = journal.forced or isinstance(effect, RunCalls)
+
+        def heed(fact: Fact) -> None:
+            if fact.seq > effect.view.seq:
+                reason = stop_reason(fact, basis=journal.basis, forced=forced, policy=policy)
+                if reason is not None:
+                    self.stop(reason, fact.seq)
+
+        self._watch.listener = heed
+        self._stoppable = True
+        try:
+            yield
+        finally:
+            self._stoppable = False
+            self._watch.listener = None
+
+    def _stop_or_raise(self) -> Interrupted:
+        """The stop that this cancellation is; anything else (a drain) goes on."""
+        stopped, self._stopped = self._stopped, None
+        task = self._task
+        if stopped is None or task is None or task.uncancel() > 0:
+            raise asyncio.CancelledError
+        return stopped
+
+    def _told(self, stopped: Interrupted) -> Interrupted:
+        self.end_run(stopped.reason)
+        return stopped
+
+    def _close_run(self, settings: CompanySettings | None) -> None:
+        """A run that was shown and whose answer the fence refused, for good: nobody is left waiting for it."""
+        deltas, seen, journal, found = self._deltas, self._seen, self._appending, self._found
+        if seen is None:
+            return
+        policy, view = policy_of(settings), seen.view
+        vetoed = not policy.answers(view.owner)
+        veto = StopReason.TAKEN_OVER if policy.enabled else StopReason.DISABLED
+        if deltas is None:
+            # Shown by a driver that died, and by now not ours to go on with, or settled by a person's message.
+            over = vetoed or not view.unanswered
+            if over and found is not None and found.basis == self._handled and not found.ended:
+                self._end_run_of(found, veto)
+        elif vetoed:
+            self.end_run(veto)
+        elif journal is not None and journal.answer is not None and view.basis == journal.basis:
+            # Its own answer, whose acknowledgement was lost.
+            if deltas.open:
+                deltas.end("run.finished", {"usage": usage_on_the_wire(journal)})
+        else:
+            self.end_run(StopReason.SUPERSEDED if view.unanswered else StopReason.USER)
+
+    # ------------------------------------------------------------ tools
+
+    async def _run_calls(self, effect: RunCalls) -> Event:
+        settings, seen = await self._company(), self._snapshot()
+        journal = effect.journal
+        handing = await self._knowing.handing(effect, seen)
+        tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
+        left = journal.deadline - self._ports.clock.now()
+        seconds = max(min(self._limits.tool, left - 5.0), 1.0)
+        try:
+            # Its own change of owner must not cancel the wait for it.
+            with nullcontext() if handing else self._until_stopped(effect, settings):
+                known = with_analysis(tools, seen.asker.language, settings.config)
+                results = await outcomes(
+                    self._ports, self._key, journal, self._knowing.asker(seen), known, seconds, self._ports.own, handing
+                )
+                return Ran(results, changed_owner(results[call_id] for call_id in handing))
+        except asyncio.CancelledError:
+            return self._told(self._stop_or_raise())
+
+    # ------------------------------------------------------------ the end
+
+    async def _append(self, journal: Journal, fence: int) -> Event:
+        seen, settings = self._snapshot(), await self._company()
+        self._drives(replace(journal, released=False))
+        self._appending = journal
+        code, ending = journal.failure, ending_of(journal, settings, seen.asker)
+        with span(SPAN_COMMIT) as work:
+            appending = await self._ports.chat.append(self._key, ending, fence)
+            work.set_attributes({"nexus.outcome": appending.outcome})
+        match appending.outcome:
+            case "refused":
+                return AppendRefused()
+            case "unknown":
+                return AppendUnknown()
+            case "stored":
+                record_turn(self._ports, self._key, self._knowing, journal, settings)
+        if code:
+            self._running_deltas().end("run.error", {"code": code, "message": ending.text})
+        else:
+            self._running_deltas().end("run.finished", {"usage": usage_on_the_wire(journal)})
+            follow_up(self._ports, self._key, self._knowing, seen.asker, settings, journal, appending.seq)
+            await self._knowing.tell_estimate()
+        return Stored(appending.seq)
+
+    async def _settings(self) -> CompanySettings | None:
+        return await self._ports.companies.get(self._key.company)
+
+    async def _company(self) -> CompanySettings:
+        settings = await self._settings()
+        if settings is None:
+            raise UnreachableError(f"the settings of {self._key.company} are gone")
+        return settings
+
+    def _snapshot(self) -> AskedSnapshot:
+        if self._seen is None:
+            raise RuntimeError("nothing is done before a look")
+        return self._seen
+
+    def _running_deltas(self) -> Deltas:
+        if self._deltas is None:
+            raise RuntimeError("no turn is open")
+        return self._deltas

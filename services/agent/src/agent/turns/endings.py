@@ -1,0 +1,64 @@
+"""What a turn ends in: its answer with all that belongs to it, or the visible message of its failure; and what
+follows."""
+
+from agent.domain.actions import pending_actions
+from agent.domain.charts import charts
+from agent.domain.cost import spent_text
+from agent.domain.hand_over import told_away_in
+from agent.domain.texts import failure_text
+from agent.domain.tool_results import citations
+from agent.domain.turn.journal import Journal
+from agent.ports import Asker, Ending, Key
+from agent.record.turn import EndedTurn
+from agent.turns.deps import Ports
+from agent.turns.inputs import Knowing
+from contracts.company import CompanySettings
+from contracts.proposal_rpc import AnsweredTurn
+
+
+def ending_of(journal: Journal, settings: CompanySettings, asker: Asker) -> Ending:
+    """The end of a turn whose journal holds an answer or a failure."""
+    code = journal.failure
+    text = _failure(journal, settings, asker) if code else journal.answer or ""
+    away = told_away_in(journal)
+    return Ending(
+        journal=journal,
+        text=text if away is None or away in text else f"{away}\n\n{text}",
+        citations=() if code else citations(journal),
+        actions=() if code else pending_actions(journal),
+        charts=() if code else charts(journal),
+        config_version=settings.version,
+        code=code,
+    )
+
+
+def _failure(journal: Journal, settings: CompanySettings, asker: Asker) -> str:
+    if journal.failure == "BUDGET_SPENT":
+        return spent_text(journal.detail, settings.config.budget, asker.language)
+    return failure_text(journal.failure or "INTERNAL", asker.language)
+
+
+def record_turn(ports: Ports, key: Key, knowing: Knowing, journal: Journal, settings: CompanySettings) -> None:
+    """Whoever only appended what another agent had prepared does not know what it was made from."""
+    if knowing.inputs is not None:
+        ended = EndedTurn(knowing.inputs, journal, knowing.tools, settings.version, ports.clock.now())
+        ports.records.ended(key, ended)
+
+
+def follow_up(
+    ports: Ports, key: Key, knowing: Knowing, asker: Asker, settings: CompanySettings, journal: Journal, answered: int
+) -> None:
+    """What comes of a customer's answered turn, later and without anybody waiting: a model proposes what to remember,
+    and sums up better what the prompt had to sum up by rules. `answered`: the answer's sequence."""
+    if asker.role == "user" and asker.user is not None:
+        turn = AnsweredTurn(
+            company_id=key.company,
+            conversation_id=key.conversation,
+            turn_id=journal.turn_id,
+            basis=journal.basis,
+            answered=answered,
+        )
+        ports.proposals.propose(key, asker, settings.config, turn)
+    done, context = knowing.compressed, knowing.context
+    if done is not None and context is not None and "summarize_conversation" in done.strategies and done.dropped:
+        ports.summaries.want(key, asker, settings.config, done.dropped[-1].seq)

@@ -1,0 +1,234 @@
+"""What one delivery knows of its conversation: the history, a customer's context, what the company says,
+and the prompt made of them.
+
+They are asked for as soon as the conversation is known, side by side, and once a turn; what the company says about the
+question is searched in the request for the first call's tokens, while the journal is being saved.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent.analysis.in_chat import offered_with_analysis
+from agent.domain import hand_over
+from agent.domain.context.compression import Compressed
+from agent.domain.grounding import grounded, query_of
+from agent.domain.knowledge import Numbers, fitting, sources
+from agent.domain.offline.person_words import only_asks_for_person
+from agent.domain.prompt.layers import Language
+from agent.domain.providers import window_of
+from agent.domain.shortcuts.answers import own_answer
+from agent.domain.shortcuts.steps import finished, own_step, said, step
+from agent.domain.tool_results import searches
+from agent.domain.turn.effects import CallModel, RunCalls
+from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
+from agent.ports import AskedSnapshot, Asker, Key, ModelChoice, OfferedTool, Prompt, PromptHistory, TextSink
+from agent.record.turn import Inputs
+from agent.turns.cited_text import CitedText
+from agent.turns.composer import UNBOUNDED, Composer, Material, estimated, in_prompt, prompt_for
+from agent.turns.deps import Limits, Ports
+from agent.turns.knowledge_search import PassageQuery
+from agent.turns.unheard import unheard
+from contracts.channels import ChatKind
+from contracts.company import CompanyConfig
+from contracts.context_rpc import FullContext
+from contracts.conversation import Snapshot
+from contracts.knowledge import KnowledgeFound
+from contracts.person_rules import Asking, ruling
+from runtime.gen_ai import SPAN_CONTEXT
+from runtime.telemetry import current_span, span
+
+
+def ruled(config: CompanyConfig, asker: Asker, text: str) -> str | None:
+    """Where the company's rules send a message: person, never; None: no rule counts."""
+    found = ruling(config.person_rules, Asking(text, asker.plan, asker.page_url))
+    return found.to if found else None
+
+
+def _message_taken(view: Snapshot) -> bool:
+    """Whether a message waits for people who are not there: a rule leaves no second one."""
+    owner = view.last.get(ChatKind.OWNER)
+    return owner is not None and owner.data.get("opensAt") is not None
+
+
+class Knowing:
+    """One delivery's knowledge."""
+
+    def __init__(self, ports: Ports, limits: Limits, key: Key) -> None:
+        self._ports = ports
+        self._limits = limits
+        self.key = key
+        self._history: tuple[int, asyncio.Task[PromptHistory]] | None = None
+        self._context: tuple[int, asyncio.Task[FullContext | None]] | None = None
+        self._search: tuple[int, PassageQuery] | None = None
+        self.found: KnowledgeFound | None = None
+        self.compressed: Compressed | None = None
+        self.context: FullContext | None = None
+        self.inputs: Inputs | None = None
+        self.tools: tuple[OfferedTool, ...] = ()
+        self._sent: tuple[Prompt, str] | None = None
+
+    def begin(self, seq: int) -> "asyncio.Task[PromptHistory]":
+        """What was said up to `seq`, on its way: as begun before, or from now on."""
+        if self._history is None or self._history[0] != seq:
+            self._history = (seq, unheard(self._ports.histories.up_to(self.key, seq)))
+        return self._history[1]
+
+    def begin_context(self, seen: AskedSnapshot, company: CompanyConfig) -> "asyncio.Task[FullContext | None] | None":
+        """A customer's context for the newest message, on its way; None: a visitor has none."""
+        asker, seq = seen.asker, seen.view.newest_visitor
+        if asker.role != "user" or asker.user is None:
+            return None
+        if self._context is None or self._context[0] != seq:
+            self._context = (
+                seq,
+                unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq, company)),
+            )
+        return self._context[1]
+
+    def _search_of(self, view: Snapshot, history: PromptHistory, language: Language) -> PassageQuery:
+        """What the company says about what nobody has answered yet."""
+        if self._search is None or self._search[0] != view.seq:
+            query = query_of(history.messages, view.basis, language)
+            self._search = (view.seq, PassageQuery(self._ports.knowledge, self.key.company, query))
+        return self._search[1]
+
+    async def own_reply(self, effect: CallModel, seen: AskedSnapshot, config: CompanyConfig) -> ModelAnswer | None:
+        """What the agent itself does or says at the user's plain words; None: the model is to be asked."""
+        to = await self._to_person(effect, seen, config)
+        if to is not None:
+            return to
+        away = hand_over.told_away_in(effect.journal)
+        if away is not None and await self._only_asked_for_person(effect):
+            return said(away)
+        if seen.asker.role != "user" or seen.asker.user is None:
+            return None
+        done = finished(effect.journal)
+        if done:
+            answer = own_answer(done, seen.asker.language)
+            return said(answer) if answer else None
+        if effect.journal.iterations or effect.last:
+            return None
+        history = await asyncio.shield(self.begin(effect.view.seq))
+        self.inputs = Inputs(seen, history)
+        unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
+        return own_step("\n".join(unanswered), seen.asked, trades=seen.trades)
+
+    async def _to_person(self, effect: CallModel, seen: AskedSnapshot, config: CompanyConfig) -> ModelAnswer | None:
+        """What the company's rules, or a plain wish for a person, make of what is unanswered; once because of it."""
+        if effect.journal.iterations or effect.last:
+            return None
+        history = await asyncio.shield(self.begin(effect.view.seq))
+        after = max(effect.view.basis, hand_over.last_handed_over(effect.journal))
+        text = "\n".join(one.text for one in history.messages if not one.mine and one.seq > after)
+        to, asks = ruled(config, seen.asker, text), only_asks_for_person(text)
+        if to == "never":
+            return said(hand_over.NOT_TO_PEOPLE[seen.asker.language]) if asks else None
+        if asks or (to == "person" and text and not _message_taken(effect.view)):
+            return step((hand_over.NAME, {"reason": hand_over.ASKED if asks else hand_over.RULE}))
+        return None
+
+    async def _only_asked_for_person(self, effect: CallModel) -> bool:
+        history = await asyncio.shield(self.begin(effect.view.seq))
+        unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
+        return only_asks_for_person("\n".join(unanswered))
+
+    async def handing(self, effect: RunCalls, seen: AskedSnapshot) -> dict[str, TurnCall]:
+        """The calls that hand the conversation over, with what the person gets to read."""
+        calls = [call for call in effect.journal.unsettled if call.tool == hand_over.NAME]
+        if not calls:
+            return {}
+        history = await asyncio.shield(self.begin(effect.view.seq))
+        spoken, language = history.messages, seen.asker.language
+        return {one.call_id: hand_over.completed(one, spoken, effect.journal, language) for one in calls}
+
+    async def prompt(
+        self,
+        effect: CallModel,
+        config: CompanyConfig,
+        seen: AskedSnapshot,
+        seconds: float,
+        choice: ModelChoice,
+        before_search: Callable[[Prompt, PassageQuery], None] | None,
+    ) -> Prompt:
+        """The prompt of the next call of the models of `choice`. As long as nobody has looked for what the company
+        says, `before_search` is told the prompt without it, not yet compressed, and sees to the search; None: it is
+        made by itself."""
+        with span(SPAN_CONTEXT) as work:
+            history, context = self.begin(effect.view.seq), self.begin_context(seen, config)
+            # Shielded: a call that is no longer wanted must not take what the next one needs with it.
+            heard = await asyncio.shield(history)
+            search = self._search_of(effect.view, heard, seen.asker.language)
+            if before_search is None:
+                search.alone()
+            tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
+            self.context = await asyncio.shield(context) if context is not None else None
+            tools = offered_with_analysis(tools, seen.asker, heard, config)
+            unanswered = "\n".join(one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis)
+            if ruled(config, seen.asker, unanswered) != "never":
+                tools = hand_over.offered_with_hand_over(tools, seen.asker.language)
+            model, name = choice.candidates[0]
+            # Rules have no window, and read results and passages whole.
+            rules = model.provider == "offline"
+            room = UNBOUNDED if rules else window_of(name) or self._limits.model_window
+            material = Material(
+                config=config,
+                asker=seen.asker,
+                history=heard,
+                journal=effect.journal,
+                tools=tools,
+                last=effect.last,
+                time_limit=seconds,
+                context=self.context,
+                window=self._limits.window,
+                instructions=seen.wishes.instructions if seen.wishes else None,
+            )
+            if before_search is not None and search.query is not None:
+                composer = Composer(material)
+                before_search(composer.prompt(composer.render(composer.draft)), search)
+            found = await search.found()
+            if found is not None and not rules:
+                found = fitting(found, (await self._ports.encoders.counter(name)).text)
+            self.found = found
+            self.tools, self.inputs = tools, Inputs(seen, heard, self.context, found)
+            material = replace(material, knowledge=found)
+            prompt, self.compressed = await prompt_for(material, self._ports.encoders, name, room)
+            self._sent = prompt, name
+            if self.context is not None:
+                work.set_attributes({"nexus.context.missing": self.context.missing})
+        return prompt
+
+    def asker(self, seen: AskedSnapshot) -> Asker:
+        """Who asks, with which of the conversation's messages the last prompt held; not known to whoever made none."""
+        done = self.compressed
+        return seen.asker if done is None else replace(seen.asker, prompt=in_prompt(done))
+
+    def heard(self, sink: TextSink, journal: Journal) -> CitedText:
+        """Who hears the running answer, with the numbers that it will have in the end."""
+        more = searches(journal)
+        asked = self.found is not None or bool(more)
+        return CitedText(sink, Numbers(sources(self.found, more)) if asked else None)
+
+    def grounded(self, reply: ModelAnswer, effect: CallModel) -> ModelAnswer:
+        """The reply with what it stands on, where it is the turn's answer."""
+        if (reply.calls and not effect.last) or self.inputs is None:
+            return reply
+        inputs = self.inputs
+        query = query_of(inputs.history.messages, effect.view.basis, inputs.seen.asker.language)
+        return grounded(reply, effect.journal, self.found, query)
+
+    async def tell_estimate(self) -> None:
+        """The last prompt's tokens, on the turn's span: counted when nobody waits for the answer any more."""
+        work = current_span()
+        if self._sent is not None and work.recorded:
+            prompt, name = self._sent
+            counter = await self._ports.encoders.counter(name)
+            work.set_attributes(estimated(counter, prompt, self._limits.window))
+
+    def close(self) -> None:
+        """Lets go of what is still on its way."""
+        for begun in (self._history, self._context):
+            if begun is not None:
+                begun[1].cancel()
+        if self._search is not None:
+            self._search[1].close()

@@ -1,0 +1,56 @@
+"""The search for what the company says: it goes with the request for tokens that is made anyway, and by itself where
+none is made, or where it came back without an answer."""
+
+import asyncio
+
+from agent.ports import KnowledgeReader
+from agent.turns.unheard import unheard
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+
+
+class PassageQuery:
+    """One question's passages (ports.Search)."""
+
+    def __init__(self, knowledge: KnowledgeReader, company: str, query: KnowledgeQuery | None) -> None:
+        """`query` None: there is nothing to look for."""
+        self._knowledge = knowledge
+        self._company = company
+        self._query = query
+        self._found: asyncio.Future[KnowledgeFound | None] = asyncio.get_running_loop().create_future()
+        self._asking: asyncio.Task[None] | None = None
+        if query is None:
+            self.answered(None)
+
+    @property
+    def query(self) -> KnowledgeQuery | None:
+        """What is still to be asked; None: nothing, it is known or on its way."""
+        return None if self._found.done() or self._asking is not None else self._query
+
+    def answered(self, found: KnowledgeFound | None) -> None:
+        """What was found; None: it is not to be had."""
+        if not self._found.done():
+            self._found.set_result(found)
+
+    def alone(self) -> None:
+        """Asks in a request of its own what is still to be asked."""
+        query = self.query
+        if query is not None:
+            self._asking = unheard(self._ask(query))
+
+    async def found(self) -> KnowledgeFound | None:
+        """What was found. Raises what the request of its own raised."""
+        return await asyncio.shield(self._found)
+
+    def close(self) -> None:
+        """Nobody wants to know any more."""
+        self._found.cancel()
+        if self._asking is not None:
+            self._asking.cancel()
+
+    async def _ask(self, query: KnowledgeQuery) -> None:
+        try:
+            self.answered(await self._knowledge.search(self._company, query))
+        except Exception as error:
+            if not self._found.done():
+                self._found.set_exception(error)
+                self._found.exception()  # perhaps nobody waits for it

@@ -1,0 +1,120 @@
+"""The next model call, made ready while the journal before it is being saved: what is said, and what may be spent.
+
+Tokens are reserved in one request with the search for what the company says, with the room that this may take. No model
+hears of it before it is asked: that waits for the journal, in which attempts are counted.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from agent.domain.cost import SpendingAccount
+from agent.domain.knowledge import TOKENS
+from agent.domain.turn.effects import CallModel
+from agent.domain.turn.journal import ModelAnswer
+from agent.ports import AskedSnapshot, ModelChoice, Models, Prompt, Reservation
+from agent.turns.deps import Limits, Ports
+from agent.turns.inputs import Knowing
+from agent.turns.knowledge_search import PassageQuery
+from agent.turns.metering import Advance, account_of, is_limited, prompt_tokens
+from agent.turns.unheard import unheard
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.completion_rpc import OWN_MODEL
+from contracts.events.chat import Wishes
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """A model call with all that it needs."""
+
+    prompt: Prompt
+    choice: ModelChoice
+    account: SpendingAccount
+    advance: Advance | None
+
+
+class Preparing:
+    """One delivery's next reply, on its way."""
+
+    def __init__(self, ports: Ports, limits: Limits, knowing: Knowing) -> None:
+        self._ports = ports
+        self._limits = limits
+        self._knowing = knowing
+        self._begun: tuple[CallModel, CompanySettings, asyncio.Task[ModelAnswer | PreparedCall]] | None = None
+        self._advance: Advance | None = None
+        self._further: Reservation | None = None
+        """Came with the call before, for the one that follows on its tools."""
+
+    def begin(
+        self, ask: CallModel, settings: CompanySettings, seen: AskedSnapshot
+    ) -> "asyncio.Task[ModelAnswer | PreparedCall]":
+        """Begins to make the call ready, in place of what was begun before."""
+        self.leave()
+        task = unheard(self._make(ask, settings, seen))
+        self._begun = (ask, settings, task)
+        return task
+
+    async def ready(self, ask: CallModel, settings: CompanySettings, seen: AskedSnapshot) -> ModelAnswer | PreparedCall:
+        """What the model is asked, or the agent's own reply in its place: as begun, if it was for this very call."""
+        begun = self._begun
+        if begun is not None and begun[0] == ask and begun[1] is settings:
+            return await begun[2]
+        return await self.begin(ask, settings, seen)
+
+    def leave(self) -> None:
+        """Lets go of what was begun, and gives back what nobody has used of it, but for what is the next call's."""
+        begun, self._begun = self._begun, None
+        if begun is not None:
+            begun[2].cancel()
+        if self._advance is not None:
+            self._further = self._advance.take_further() or self._further
+            self._advance.close()
+            self._advance = None
+
+    def close(self) -> None:
+        """Lets go of everything."""
+        self.leave()
+        further, self._further = self._further, None
+        if further is not None:
+            self._ports.spending.budgets.settle(further, 0)
+
+    async def _make(self, ask: CallModel, settings: CompanySettings, seen: AskedSnapshot) -> ModelAnswer | PreparedCall:
+        own = await self._knowing.own_reply(ask, seen, settings.config)
+        if own is not None:
+            return own
+        ports, key = self._ports, self._knowing.key
+        config, choice = wished(settings.config, seen.wishes, ports.models)
+        left = ask.journal.deadline - ports.clock.now()
+        account = account_of(key, seen.asker, ask.journal)
+
+        paid = choice.candidates[0][0].provider != "offline" and is_limited(config.budget, account)
+
+        def pay(prompt: Prompt, search: PassageQuery | None = None) -> None:
+            if paid and self._advance is None:
+                tokens = prompt_tokens(prompt, 0 if search is None else TOKENS, self._limits.window.most)
+                further, self._further = self._further, None
+                if further is not None and search is None and tokens + prompt.max_tokens <= further.tokens:
+                    self._advance = Advance.had(ports.spending, further)
+                    return
+                if further is not None:
+                    ports.spending.budgets.settle(further, 0)
+                self._advance = Advance.asked(ports.spending, account, config, prompt, tokens, search)
+
+        seconds = min(left, self._limits.model)
+        prompt = await self._knowing.prompt(ask, config, seen, seconds, choice, pay if paid else None)
+        pay(prompt)
+        return PreparedCall(prompt, choice, account, self._advance)
+
+
+def wished(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tuple[CompanyConfig, ModelChoice]:
+    """The company's settings and models with what the asker's program wants for this answer. A model that the company's
+    provider does not have (the door has looked) is the company's own."""
+    provider, model = config.preferred_provider, config.preferred_model
+    if wishes is None:
+        return config, models.chosen(provider, model)
+    changes = {"temperature": wishes.temperature, "max_response_tokens": wishes.max_tokens}
+    config = config.model_copy(update={name: value for name, value in changes.items() if value is not None})
+    if wishes.model is not None and wishes.model != OWN_MODEL:
+        for named, one in models.named(provider, model):
+            if one == wishes.model:
+                return config.model_copy(update={"preferred_model": one}), models.only(named, one)
+    return config, models.chosen(provider, model)

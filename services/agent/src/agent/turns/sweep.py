@@ -1,0 +1,125 @@
+"""The safety net: a visitor message that nobody has settled after a while is looked at again.
+
+The turn consumer delivers every message until it is acknowledged, so this finds something only when the consumer was
+lost. It goes by the standing live subscription, and begins with a look back into the log. Half its patience between two
+looks, it settles what is left within a minute.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+
+from agent.domain.turn.effects import Ack, Retry, Trigger
+from agent.ports import Key
+from contracts.channels import ChatKind
+from contracts.conversation import Fact
+from runtime.correlation import correlated
+
+log = structlog.get_logger(__name__)
+
+PATIENCE = 40.0
+"""Seconds that a message may wait before it is looked at: a turn and a burst have their time."""
+MOST = 100_000
+"""Conversations that are remembered; the oldest are forgotten first."""
+AT_ONCE = 16
+"""Conversations looked at side by side."""
+Handle = Callable[[Key, Trigger, float], Awaitable[Ack | Retry]]
+
+
+@dataclass(frozen=True, slots=True)
+class _WaitingMessage:
+    seq: int
+    since: float
+
+
+class TurnSweep:
+    """Newest visitor message against newest basis, conversation by conversation."""
+
+    def __init__(
+        self,
+        handle: Handle,
+        *,
+        every: float = 15.0,
+        patience: float = PATIENCE,
+        first: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        """`first` is awaited before each look (the agent sets its clock by the bus's)."""
+        self._handle = handle
+        self._first = first
+        self._every = every
+        self._patience = patience
+        self._waiting: OrderedDict[Key, _WaitingMessage] = OrderedDict()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, look_back: Callable[[], Awaitable[object]]) -> None:
+        """Begins. `look_back` shows it what was in the log before."""
+        self._task = asyncio.create_task(self._run(look_back))
+
+    async def stop(self) -> None:
+        """Ends."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def waits(self, key: Key) -> bool:
+        """Whether a message of the conversation is not known to be settled."""
+        return key in self._waiting
+
+    @property
+    def count(self) -> int:
+        """In how many conversations a message is not known to be settled."""
+        return len(self._waiting)
+
+    def saw(self, key: Key, fact: Fact, *, old: bool = False) -> None:
+        """A fact has come: a visitor message waits from now on, an `old` one has waited long enough; a basis settles
+        it."""
+        waiting = self._waiting.get(key)
+        if fact.kind is ChatKind.VISITOR:
+            if waiting is None or waiting.seq < fact.seq:
+                self._waiting[key] = _WaitingMessage(fact.seq, float("-inf") if old else time.monotonic())
+                if len(self._waiting) > MOST:
+                    self._waiting.popitem(last=False)
+        elif waiting is not None and fact.settles >= waiting.seq:
+            del self._waiting[key]
+
+    async def look(self) -> int:
+        """Looks at what has waited too long; how many that were."""
+        before = time.monotonic() - self._patience
+        late = [(key, waiting.seq) for key, waiting in self._waiting.items() if waiting.since <= before]
+        gate = asyncio.Semaphore(AT_ONCE)
+        await asyncio.gather(*(self._look_at(key, seq, gate) for key, seq in late))
+        return len(late)
+
+    async def _look_at(self, key: Key, seq: int, gate: asyncio.Semaphore) -> None:
+        async with gate:
+            try:
+                with correlated(key.company, key.conversation):
+                    outcome = await self._handle(key, Trigger(seq, visitor=True), 0.0)
+            except Exception:
+                log.exception("sweep.failed", company=key.company, conversation=key.conversation)
+                return
+        if isinstance(outcome, Ack):
+            if outcome.why == "answered":
+                log.warning("sweep.found", company=key.company, conversation=key.conversation, seq=seq)
+            waiting = self._waiting.get(key)
+            if waiting is not None and waiting.seq == seq:
+                del self._waiting[key]
+
+    async def _run(self, look_back: Callable[[], Awaitable[object]]) -> None:
+        looked_back = False
+        while True:
+            await asyncio.sleep(self._every)
+            try:
+                if not looked_back:
+                    await look_back()
+                    looked_back = True
+                if self._first is not None:
+                    await self._first()
+                await self.look()
+            except Exception:
+                # The net must not tear: it looks again at its next time.
+                log.exception("sweep.failed")

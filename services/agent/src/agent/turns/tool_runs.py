@@ -1,0 +1,107 @@
+"""The outcome of every unsettled tool call of a turn: side by side, repeats from their first call, always a result."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from agent.domain.shortcuts.steps import own_calls
+from agent.domain.tool_results import (
+    answered_from_earlier,
+    asked_again,
+    cut,
+    noted,
+    outcome_unknown,
+    repeats_within,
+    room_for_each,
+)
+from agent.domain.turn.journal import Journal, TurnCall
+from agent.ports import Asker, Key, Live, OfferedTool, OwnCalls, ToolCalls
+from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
+from runtime.logging import masked_text
+from runtime.telemetry import span
+
+UNKNOWN_CATEGORY = "unknown"
+"""Where a call goes whose tool the asker was not offered: the executor says TOOL_NOT_FOUND, and records it."""
+
+
+class Calling(Protocol):
+    """What calls need from outside."""
+
+    @property
+    def tools(self) -> ToolCalls: ...
+    @property
+    def live(self) -> Live: ...
+
+
+async def outcomes(
+    ports: Calling,
+    key: Key,
+    journal: Journal,
+    asker: Asker,
+    tools: Sequence[OfferedTool],
+    seconds: float,
+    own_steps: OwnCalls | None = None,
+    completed: Mapping[str, TurnCall] | None = None,
+) -> dict[str, str]:
+    """Result texts by call id, for all unsettled calls; live notices go out as tools start and end.
+
+    `own_steps` performs what the agent does by itself, of which nobody is told before the answer; `completed`: those
+    of them that a model asked for, with all that they need.
+    """
+    completed = completed or {}
+    own = {call.call_id for call in own_calls(journal)} | set(completed)
+    # What the agent does at a user's word is done each time that it is said.
+    results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
+    repeats = {call_id: first for call_id, first in repeats_within(journal).items() if call_id not in own}
+    again = asked_again(journal)
+    known = {tool.name: tool for tool in tools}
+    wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats]
+    got = await asyncio.gather(
+        *(
+            own_steps.outcome(key, completed.get(call.call_id, call), asker)
+            if own_steps is not None and call.call_id in own
+            else _outcome(
+                ports, key, journal.turn_id, again.get(call.call_id, call), asker, known.get(call.tool), seconds
+            )
+            for call in wanted
+        )
+    )
+    room = room_for_each(journal)
+    results.update(zip((call.call_id for call in wanted), (cut(result, room) for result in got), strict=True))
+    for call_id, first in repeats.items():
+        if call_id not in results:
+            results[call_id] = noted(results[first])
+    return results
+
+
+async def _outcome(
+    ports: Calling, key: Key, turn_id: str, call: TurnCall, asker: Asker, tool: OfferedTool | None, seconds: float
+) -> str:
+    notice = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool}
+    label = _label(tool.label if tool else call.tool, call)
+    ports.live.emit(key, "tool.started", {**notice, "label": label})
+    category = tool.category if tool else UNKNOWN_CATEGORY
+    attributes = {OPERATION: SPAN_TOOL, TOOL_NAME: call.tool, TOOL_CALL: call.call_id}
+    with span(f"{SPAN_TOOL} {call.tool}", **attributes):
+        began = time.monotonic()
+        result = await ports.tools.outcome(key, call, category, asker, turn_id, seconds)
+        if outcome_unknown(result) and (left := seconds - (time.monotonic() - began)) > 0:
+            # A service that stood still for a moment can say by now what it has done; nobody likes to hear "perhaps".
+            result = await ports.tools.outcome(key, call, category, asker, turn_id, left)
+    parsed: dict[str, Any] = json.loads(result)
+    metadata: dict[str, Any] = parsed.get("metadata") or {}
+    cached = bool(metadata.get("cached"))
+    ports.live.emit(key, "tool.finished", {**notice, "success": bool(parsed.get("success")), "cached": cached})
+    return result
+
+
+def _label(label: str, call: TurnCall) -> str:
+    """The tool's label with what it is about: the one text argument, if there is one."""
+    texts = [value for value in json.loads(call.arguments).values() if isinstance(value, str)]
+    if len(texts) != 1:
+        return label
+    # A label is read by everybody in the conversation, and a model may have put anything into its arguments.
+    about = masked_text(texts[0])[:80]
+    return f"{label.removesuffix('…')} {about}" + ("…" if label.endswith("…") else "")

@@ -1,0 +1,270 @@
+"""Providers over real HTTP: streams, failures of every kind, retries, fail-over, and who is chosen."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from agent.adapters.model_router import configured
+from agent.adapters.openai_compatible import OpenAICompatible, ProviderEndpoint
+from agent.domain.turn.journal import RequestedCall, TokenCount
+from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
+from agent.ports import ModelChoice, OfferedTool, Prompt
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import ScriptedModel, scripted_model
+from agent.settings import ModelSettings
+from agent.turns.fallback import ask
+from contracts.providers import KEYED, KEYS, ProviderInfo
+
+LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
+PROMPT = Prompt(
+    messages=[{"role": "user", "content": "hi"}],
+    tools=[LOOK],
+    tool_choice="auto",
+    model="m",
+    temperature=0.7,
+    max_tokens=50,
+    time_limit=5.0,
+)
+
+
+class Heard:
+    """A sink that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.restarts = 0
+
+    def text(self, piece: str) -> None:
+        self.pieces.append(piece)
+
+    def restart(self) -> None:
+        self.pieces.clear()
+        self.restarts += 1
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: Any) -> OpenAICompatible:
+    endpoint = ProviderEndpoint("compatible", server.base_url, "key-for-tests")
+    return OpenAICompatible(replace(endpoint, **changes), session)
+
+
+async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> None:
+    heard = Heard()
+    async with scripted_model(default=Reply(text="one two three", prompt_tokens=7)) as server:
+        reply = await provider(server, session).reply(PROMPT, heard)
+    assert reply.text == "one two three" == "".join(heard.pieces)
+    assert len(heard.pieces) == 3
+    assert reply.usage == TokenCount(7, 3)
+    assert (reply.model, reply.provider) == ("m", "compatible")
+
+
+async def test_the_request_is_what_the_prompt_says(session: aiohttp.ClientSession) -> None:
+    async with scripted_model() as server:
+        await provider(server, session).reply(PROMPT, Heard())
+        asked = server.asked[0]
+    assert asked["tools"] == [
+        {"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object"}}}
+    ]
+    assert (asked["tool_choice"], asked["max_tokens"], asked["temperature"]) == ("auto", 50, 0.7)
+    assert asked["stream_options"] == {"include_usage": True}
+
+
+async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.ClientSession) -> None:
+    calls = [ScriptedCall(name="look", arguments={"symbol": "AAPL"}), ScriptedCall(name="look", arguments={"n": 1})]
+    async with scripted_model(default=Reply(tool_calls=calls)) as server:
+        reply = await provider(server, session).reply(PROMPT, Heard())
+    assert reply.calls == (
+        RequestedCall("look", '{"symbol":"AAPL"}', "call_0"),
+        RequestedCall("look", '{"n":1}', "call_1"),
+    )
+
+
+async def test_one_connection_serves_many_calls(session: aiohttp.ClientSession) -> None:
+    async with scripted_model() as server:
+        model = provider(server, session)
+        for _ in range(5):
+            await model.reply(PROMPT, Heard())
+        connector = session.connector
+        assert connector is not None
+        assert len([address for pool in connector._conns.values() for address in pool]) == 1  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (Reply(status=429, retry_after=3), ModelBusyError),
+        (Reply(status=500), ModelDownError),
+        (Reply(status=401, error_code="invalid_api_key"), ModelRefusedError),
+        (Reply(status=400, error_code="tool_use_failed"), BadToolCallError),
+        (Reply(text="one two three", cut_after=1), ModelDownError),
+        (Reply(text=""), ModelDownError),
+        (Reply(tool_calls=[ScriptedCall(name="look", arguments='{"symbol": ')]), BadToolCallError),
+        (Reply(tool_calls=[ScriptedCall(name="look", arguments="[1]")]), BadToolCallError),
+        (Reply(tool_calls=[ScriptedCall(name="look")] * 17), BadToolCallError),
+    ],
+    ids=["429", "500", "401", "tool_use_failed", "cut", "empty", "malformed", "no object", "too many"],
+)
+async def test_each_failure_has_its_error(
+    session: aiohttp.ClientSession, reply: Reply, error: type[ModelError]
+) -> None:
+    async with scripted_model(default=reply) as server:
+        with pytest.raises(error) as caught:
+            await provider(server, session).reply(PROMPT, Heard())
+    assert "key-for-tests" not in str(caught.value)
+
+
+async def test_a_hanging_server_is_given_up_in_time(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(default=Reply(hang=True)) as server:
+        with pytest.raises(ModelDownError):
+            await provider(server, session, silence=0.1).reply(PROMPT, Heard())
+        with pytest.raises(ModelDownError):
+            await provider(server, session).reply(replace(PROMPT, time_limit=0.1), Heard())
+
+
+async def test_nobody_at_the_address_is_a_failure_too(session: aiohttp.ClientSession) -> None:
+    async with scripted_model() as server:
+        gone = server.base_url
+    with pytest.raises(ModelDownError, match="cannot be reached"):
+        await OpenAICompatible(ProviderEndpoint("compatible", gone, None), session).reply(PROMPT, Heard())
+
+
+async def test_a_failure_is_retried_once_and_what_was_said_is_taken_back(session: aiohttp.ClientSession) -> None:
+    heard = Heard()
+    rule = Rule(replies=[Reply(text="half an", cut_after=1), Reply(text="a whole answer")])
+    async with scripted_model(rule) as server:
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, heard)
+    assert reply.text == "a whole answer" == "".join(heard.pieces)
+    assert heard.restarts == 1
+
+
+async def test_a_busy_server_is_asked_again_after_the_pause_it_names(session: aiohttp.ClientSession) -> None:
+    rule = Rule(replies=[Reply(status=429, retry_after=0.05), Reply(text="now")])
+    async with scripted_model(rule) as server:
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, Heard())
+        assert reply.text == "now"
+        assert server.asked[1]["at"] - server.asked[0]["at"] >= 0.05
+
+
+async def test_malformed_tool_calls_end_in_an_answer_without_tools(session: aiohttp.ClientSession) -> None:
+    bad = Reply(status=400, error_code="tool_use_failed")
+    async with scripted_model(Rule(replies=[bad, bad, Reply(text="without tools")])) as server:
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, Heard())
+        assert reply.text == "without tools"
+        assert ["tools" in asked for asked in server.asked] == [True, True, False]
+
+
+async def test_a_model_that_calls_tools_when_told_to_answer_is_asked_without_them(
+    session: aiohttp.ClientSession,
+) -> None:
+    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="look")]), Reply(text="fine")])
+    async with scripted_model(rule) as server:
+        prompt = replace(PROMPT, tool_choice="none")
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), prompt, Heard())
+    assert reply.text == "fine"
+
+
+async def test_the_next_provider_answers_when_one_fails(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(default=Reply(status=500)) as broken, scripted_model(default=Reply(text="me")) as works:
+        candidates = ((provider(broken, session), "big"), (provider(works, session), "small"))
+        reply = await ask(ModelChoice(candidates), PROMPT, Heard())
+        assert (reply.text, reply.model) == ("me", "small")
+        assert len(broken.asked) == 2
+
+
+async def test_a_silent_provider_is_left_at_once_when_there_is_another(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(default=Reply(hang=True)) as silent, scripted_model(default=Reply(text="me")) as works:
+        candidates = ((provider(silent, session, silence=0.1), "big"), (provider(works, session), "small"))
+        reply = await ask(ModelChoice(candidates), PROMPT, Heard())
+        assert reply.text == "me"
+        assert len(silent.asked) == 1
+
+
+async def test_a_refused_key_is_not_tried_twice(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(default=Reply(status=401)) as server:
+        with pytest.raises(ModelRefusedError, match="check its key"):
+            await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, Heard())
+        assert len(server.asked) == 1
+
+
+async def test_a_cancelled_call_is_hung_up_on(session: aiohttp.ClientSession) -> None:
+    async with scripted_model(default=Reply(hang=True)) as server:
+        changed = server.changed
+        task = asyncio.create_task(provider(server, session).reply(PROMPT, Heard()))
+        await asyncio.wait_for(changed.wait(), 20)
+        hung_up = server.changed
+        task.cancel()
+        await asyncio.wait_for(hung_up.wait(), 20)
+        assert server.asked[0]["cancelled"]
+
+
+def _names(choice: ModelChoice) -> list[tuple[str, str]]:
+    return [(model.provider, name) for model, name in choice.candidates]
+
+
+async def test_without_any_key_the_offline_assistant_answers(
+    session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NEXUS_LLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    models = configured(ModelSettings(), session, 30.0)
+    assert _names(models.chosen("groq", "llama-3.3-70b-versatile")) == [("offline", "offline-rules")]
+    assert models.names == ["offline"]
+
+
+async def test_the_preferred_provider_comes_first_and_the_chain_follows(
+    session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "g")
+    monkeypatch.setenv("OPENAI_API_KEY", "o")
+    monkeypatch.setenv("NEXUS_LLM_CHAIN", "openai,groq")
+    models = configured(ModelSettings(), session, 30.0)
+    assert _names(models.chosen("groq", "meta-llama/llama-4-scout-17b")) == [
+        ("groq", "meta-llama/llama-4-scout-17b-16e-instruct"),
+        ("openai", "gpt-4.1-mini"),
+    ]
+    assert _names(models.chosen("anthropic", "claude"))[0][0] == "openai"
+    assert _names(models.chosen("offline", "x")) == [("offline", "offline-rules")]
+
+
+async def test_a_server_named_in_the_environment_wins_over_what_companies_prefer(
+    session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "g")
+    monkeypatch.setenv("NEXUS_LLM_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("NEXUS_LLM_MODEL", "mine")
+    models = configured(ModelSettings(), session, 30.0)
+    assert _names(models.chosen("groq", "x")) == [("compatible", "mine")]
+
+
+@pytest.mark.parametrize("provider", KEYED.values(), ids=KEYED)
+async def test_a_key_configures_each_provider_of_the_registry(
+    provider: ProviderInfo, session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in (*KEYS.values(), "NEXUS_LLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert provider.key is not None
+    (tmp_path / ".env").write_text(f"{provider.key}=from-the-file\n")
+    monkeypatch.setenv(provider.address_variable, "http://127.0.0.1:1/v1")
+    settings = ModelSettings()
+    assert {name: key.get_secret_value() for name, key in settings.provider_keys.items()} == {
+        provider.name: "from-the-file"
+    }
+    assert settings.provider_addresses == {provider.name: "http://127.0.0.1:1/v1"}
+    models = configured(settings, session, 30.0)
+    assert _names(models.chosen("unknown", "x")) == [(provider.name, provider.default)]
+    monkeypatch.setenv(provider.key, "from-the-environment")
+    assert ModelSettings().provider_keys[provider.name].get_secret_value() == "from-the-environment"
+    monkeypatch.setenv(provider.key, "")
+    assert ModelSettings(_env_file=None).provider_keys == {}  # pyright: ignore[reportCallIssue] - pydantic-settings' own
+    assert ModelSettings(provider_keys={}).provider_keys == {}

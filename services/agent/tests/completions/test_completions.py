@@ -1,0 +1,322 @@
+"""Completions over the bus: the copilot's loop for callers who keep their conversation themselves."""
+
+import asyncio
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from nats.aio.client import Client
+
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.server import scripted_model
+from agent.settings import ModelSettings
+from agent.testing.stage import COMPANY, agent, demo_config, stage, until
+from contracts.company import Budget
+from contracts.completion_rpc import (
+    COMPLETE,
+    MODELS,
+    CompleteRequest,
+    CompletionCall,
+    CompletionEnd,
+    CompletionMessage,
+    CompletionTool,
+    ModelsRequest,
+)
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+from runtime.streamed_calls import StreamClient
+from runtime.testing import NatsServer
+
+ORDER: dict[str, Any] = {
+    "action_id": "act-1",
+    "status": "pending_confirmation",
+    "content_hash": "h",
+    "summary": "Buy 10 IBM at market (paper)",
+    "order": {
+        "symbol": "IBM",
+        "side": "buy",
+        "quantity": 10,
+        "order_type": "market",
+        "limit_price": None,
+        "stop_price": None,
+    },
+    "estimate": {"price": 100, "amount": 1000, "cash_after": 99_000, "currency": "USD"},
+    "expires_at": "2030-01-01T00:00:00Z",
+}
+WEATHER = CompletionTool(name="get_weather", description="Weather", parameters={"type": "object", "properties": {}})
+
+
+@dataclass
+class Got:
+    """What came of a completion."""
+
+    texts: list[str] = field(default_factory=list[str])
+    end: CompletionEnd | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+def asking(text: str = "hello there, how are you?", **changes: Any) -> CompleteRequest:
+    fields: dict[str, Any] = {
+        "company_id": COMPANY,
+        "request_id": uuid.uuid4().hex,
+        "principal": "user/pro/ana",
+        "messages": [CompletionMessage(role="user", content=text)],
+        "language": "en",
+    }
+    return CompleteRequest(**{**fields, **changes})
+
+
+async def complete(client: Client, request: CompleteRequest, got: Got | None = None) -> Got:
+    got = got or Got()
+    async with asyncio.timeout(30), StreamClient(client).open(COMPLETE, request) as parts:
+        async for part in parts:
+            if part.text is not None:
+                got.texts.append(part.text)
+            got.end = part.end or got.end
+    return got
+
+
+async def refused(client: Client, request: CompleteRequest) -> RpcError:
+    with pytest.raises(RpcError) as caught:
+        await complete(client, request)
+    return caught.value
+
+
+async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversation(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(text="One two three.", token_ms=200, prompt_tokens=40)])
+    async with (
+        stage(nats_server.url, demo_config(custom_system_prompt="You are Kim.", temperature=0.2)) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        brought = [
+            CompletionMessage(role="system", content="Rhyme."),
+            CompletionMessage(role="user", content="hi"),
+            CompletionMessage(role="assistant", content="hello"),
+            CompletionMessage(role="user", content="count"),
+        ]
+        request = asking(messages=brought, max_tokens=7, temperature=1.5, stop=["END"])
+        got = await complete(scene.nats, request)
+        assert (got.text, len(got.texts)) == ("One two three.", 3)
+        assert got.end is not None
+        assert (got.end.finish_reason, got.end.model) == ("stop", "scripted")
+        assert (got.end.usage.prompt_tokens, got.end.usage.completion_tokens) == (40, 3)
+        (asked,) = model.asked
+        assert asked["messages"][0]["content"].startswith("You are Kim.")
+        assert [(m["role"], m["content"]) for m in asked["messages"][1:]] == [(m.role, m.content) for m in brought]
+        assert (asked["max_tokens"], asked["temperature"], asked["stop"]) == (7, 1.5, ["END"])
+        (usage,) = await scene.usage(1)
+        assert (usage["userId"], usage["turnId"]) == ("ana", request.request_id)
+        assert "conversationId" not in usage
+        assert (await scene.log.bounds()).last_seq == 0
+        assert scene.live == []
+
+
+async def test_the_platforms_tools_run_behind_it(nats_server: NatsServer) -> None:
+    rule = Rule(
+        replies=[
+            Reply(text="Let me look.", tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "IBM"})]),
+            Reply(text="IBM is at 100."),
+        ]
+    )
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.executor.offer("get_price", {"symbol": "IBM", "price": 100})
+        request = asking()
+        got = await complete(scene.nats, request)
+        assert got.text == "Let me look.\n\nIBM is at 100."
+        (call,) = scene.executor.requests
+        assert (call.call_id, call.principal) == (f"{request.request_id}-0-0", "user/pro/ana")
+        assert (call.conversation_id, call.turn_id) == (None, request.request_id)
+        assert '"price":100' in model.asked[1]["messages"][-1]["content"]
+
+
+async def test_a_tool_of_the_callers_own_comes_back_to_them(nats_server: NatsServer) -> None:
+    rule = Rule(
+        replies=[
+            # Both at once: ours runs first, theirs is asked for again.
+            Reply(tool_calls=[ScriptedCall(name="get_weather"), ScriptedCall(name="get_price")]),
+            Reply(tool_calls=[ScriptedCall(name="get_weather", arguments={"city": "Lima"})]),
+        ]
+    )
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(rule, default=Reply(text="Sunny.")) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.executor.offer("get_price", {"price": 1})
+        got = await complete(scene.nats, asking(tools=[WEATHER]))
+        assert got.end is not None
+        assert got.end.finish_reason == "tool_calls"
+        (call,) = got.end.calls
+        assert (call.name, call.arguments) == ("get_weather", '{"city":"Lima"}')
+        assert [tool["function"]["name"] for tool in model.asked[0]["tools"]] == ["get_price", "get_weather"]
+        assert [request.tool for request in scene.executor.requests] == ["get_price"]
+        followed = [
+            CompletionMessage(role="user", content="weather?"),
+            CompletionMessage(role="assistant", calls=[CompletionCall(id="c1", name="get_weather", arguments="{}")]),
+            CompletionMessage(role="tool", call_id="c1", content="26 degrees"),
+        ]
+        again = await complete(scene.nats, asking(messages=followed, tools=[WEATHER]))
+        assert again.text == "Sunny."
+        assert model.asked[-1]["messages"][-1] == {"role": "tool", "tool_call_id": "c1", "content": "26 degrees"}
+
+
+@pytest.mark.parametrize(
+    ("choice", "tools", "sent"),
+    [
+        ({"tool_choice": "none"}, None, None),
+        ({"tool_choice": "required"}, ["get_weather"], "required"),
+        (
+            {"tool_choice": "required", "tool_name": "get_weather"},
+            ["get_weather"],
+            {"type": "function", "function": {"name": "get_weather"}},
+        ),
+    ],
+)
+async def test_the_callers_tool_choice_is_theirs_to_make(
+    nats_server: NatsServer, choice: dict[str, Any], tools: list[str] | None, sent: Any
+) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model() as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.executor.offer("get_price", {"price": 1})
+        await complete(scene.nats, asking(tools=[WEATHER], **choice))
+        (asked,) = model.asked
+        named = [tool["function"]["name"] for tool in asked["tools"]] if "tools" in asked else None
+        assert (named, asked.get("tool_choice")) == (tools, sent)
+
+
+async def test_a_model_that_never_stops_calling_is_made_to_answer(nats_server: NatsServer) -> None:
+    calls = [Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": str(n)})]) for n in range(9)]
+    async with (
+        stage(nats_server.url, demo_config(tool_config={"maxIterations": 2})) as scene,
+        scripted_model(Rule(replies=calls)) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.executor.offer("get_price", {"price": 1})
+        got = await complete(scene.nats, asking(tools=[WEATHER]))
+        assert got.end is not None
+        assert (got.end.finish_reason, len(model.asked)) == ("stop", 3)
+        assert [tool["function"]["name"] for tool in model.asked[2]["tools"]] == ["get_weather"]
+        assert len(scene.executor.requests) == 2
+
+
+async def test_an_order_waits_and_the_answer_says_so_whatever_the_model_says(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="create_paper_order")]), Reply(text="Done, bought!")])
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(rule) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.executor.offer("create_paper_order", ORDER)
+        got = await complete(scene.nats, asking())
+        assert got.end is not None
+        assert [action.id for action in got.end.actions] == ["act-1"]
+        assert "Waiting for your confirmation: Buy 10 IBM at market (paper)." in got.text
+
+
+async def test_what_is_refused_says_why(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, agent(nats_server.url):
+        for changes, code, reason in (
+            ({"principal": "forged"}, "UNAUTHORIZED", None),
+            ({"company_id": "other"}, "UNAUTHORIZED", None),
+            ({"model": "gpt-9"}, "NOT_FOUND", "model"),
+        ):
+            error = await refused(scene.nats, asking(**changes))
+            assert (error.code, error.reason) == (code, reason)
+
+
+async def test_more_than_the_models_window_holds_is_refused_before_it_is_asked(nats_server: NatsServer) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model() as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        # 128,000 tokens are the window of a model that nobody knows.
+        fits = "a b c d " * 27_000
+        for request in (
+            asking(fits * 2),
+            asking(messages=[CompletionMessage(role="system", content=fits), *asking(fits).messages]),
+            asking(fits, max_tokens=8192, tools=[WEATHER.model_copy(update={"description": fits})]),
+        ):
+            error = await refused(scene.nats, request)
+            assert (error.code, error.reason) == ("BAD_FIELD", "context_length_exceeded")
+            assert "context length is 128000 tokens" in error.message
+        assert model.asked == []
+        assert (await complete(scene.nats, asking(fits))).text == "A scripted answer."
+
+
+@pytest.mark.parametrize(
+    ("budget", "until_when"), [({"daily_tokens": 1}, "day"), ({"visitor_hourly_tokens": 1}, "hour")]
+)
+async def test_a_spent_budget_says_until_when_and_a_service_has_no_hour(
+    nats_server: NatsServer, budget: dict[str, int], until_when: str
+) -> None:
+    async with (
+        stage(nats_server.url, demo_config(budget=Budget.model_validate(budget))) as scene,
+        scripted_model() as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        await complete(scene.nats, asking())
+        error = await refused(scene.nats, asking())
+        assert (error.code, error.reason) == ("RATE_LIMITED", until_when)
+        if until_when == "hour":
+            got = await complete(scene.nats, asking(principal="service/pro/crm"))
+            assert got.text == "A scripted answer."
+
+
+async def test_a_model_that_breaks_off_is_asked_again_unless_its_words_are_out(nats_server: NatsServer) -> None:
+    broken = Reply(text="one two three four", cut_after=2, token_ms=80)
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(Rule(replies=[broken, Reply(text="whole"), broken])) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        assert (await complete(scene.nats, asking(stream=False))).text == "whole"
+        error = await refused(scene.nats, asking())
+        assert (error.code, error.retryable) == ("UNAVAILABLE", True)
+        assert len(model.asked) == 3
+
+
+async def test_a_caller_that_leaves_ends_the_model_call(nats_server: NatsServer) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=Reply(tokens=500, token_ms=20)) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        async with StreamClient(scene.nats).open(COMPLETE, asking()) as parts:
+            await anext(parts)
+        await until(lambda: bool(model.asked[0]["cancelled"]))
+
+
+async def test_the_models_are_those_of_the_companys_provider(nats_server: NatsServer) -> None:
+    keys = ModelSettings.model_validate({"base_url": None, "provider_keys": {"groq": "g", "openai": "o"}})
+    async with (
+        stage(nats_server.url, demo_config(preferred_model="own-tune")) as scene,
+        agent(nats_server.url, models=keys),
+    ):
+        listed = (await RpcClient(scene.nats).call(MODELS, ModelsRequest(company_id=COMPANY))).models
+        names = [(model.id, model.provider) for model in listed]
+        assert names[:3] == [("nexus", "nexus"), ("own-tune", "groq"), ("llama-3.3-70b-versatile", "groq")]
+        assert {provider for _, provider in names[1:]} == {"groq"}
+        with pytest.raises(RpcError) as caught:
+            await RpcClient(scene.nats).call(MODELS, ModelsRequest(company_id="nobody"))
+        assert caught.value.code == "NOT_FOUND"
+
+
+async def test_without_a_model_rules_answer_and_a_stop_word_ends_them(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, agent(nats_server.url):
+        got = await complete(scene.nats, asking("hello", stop=["assistant"]))
+        assert got.text == "I am the offline "
+        assert got.end is not None
+        assert got.end.model == "offline-rules"

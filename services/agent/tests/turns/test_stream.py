@@ -1,0 +1,102 @@
+"""The running text: batched, numbered from 0 in each run, ended once."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from agent.domain.turn.effects import Ack, Retry, Trigger
+from agent.ports import Key
+from agent.turns.stream import BATCH_SECONDS, Deltas
+from agent.turns.sweep import TurnSweep
+from contracts.channels import ChatKind
+from contracts.conversation import Fact
+from runtime.testing import eventually
+
+KEY = Key("demo", "c1")
+
+
+class Emitted:
+    """Keeps what is emitted."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, Mapping[str, Any]]] = []
+
+    def emit(self, key: Key, kind: str, data: Mapping[str, Any]) -> None:
+        self.events.append((kind, data))
+
+    def kinds(self) -> list[str]:
+        return [kind for kind, _ in self.events]
+
+
+def a_run() -> tuple[Emitted, Deltas]:
+    live = Emitted()
+    deltas = Deltas(live, KEY, "turn", "message")
+    deltas.begin()
+    return live, deltas
+
+
+async def test_what_comes_in_one_packet_goes_out_as_one_delta() -> None:
+    live, deltas = a_run()
+    for piece in ("one", " two", " three"):
+        deltas.text(piece)
+    await eventually(lambda: len(live.events) == 2)
+    assert live.events[1][1]["delta"] == "one two three"
+    assert (deltas.said, deltas.next_seq) == ("one two three", 1)
+
+
+async def test_a_stream_of_tokens_is_batched() -> None:
+    live, deltas = a_run()
+    loop = asyncio.get_running_loop()
+    started, pieces = loop.time(), 0
+    while len(live.events) < 5:
+        deltas.text("x")
+        pieces += 1
+        await asyncio.sleep(0)
+    # The first at once, the other three a batch's time after the one before.
+    assert loop.time() - started >= 3 * BATCH_SECONDS * 0.99
+    deltas.flush()
+    sent = [data["delta"] for kind, data in live.events if kind == "message.delta"]
+    assert len(sent) <= 5 < pieces
+    assert [data["deltaSeq"] for kind, data in live.events if kind == "message.delta"] == list(range(len(sent)))
+    assert "".join(sent) == deltas.said
+
+
+async def test_a_restart_tells_clients_to_clear_only_if_they_have_something() -> None:
+    live, deltas = a_run()
+    deltas.restart()
+    assert live.kinds() == ["run.started"]
+    deltas.text("half")
+    deltas.flush()
+    deltas.restart()
+    deltas.text("whole")
+    deltas.flush()
+    assert live.kinds() == ["run.started", "message.delta", "run.started", "message.delta"]
+    assert live.events[-1][1]["deltaSeq"] == 0
+
+
+async def test_nothing_follows_the_end() -> None:
+    live, deltas = a_run()
+    deltas.text("late")
+    deltas.end("run.cancelled", {"reason": "user"})
+    deltas.flush()
+    assert live.kinds() == ["run.started", "run.cancelled"]
+    assert not deltas.open
+
+
+async def test_the_sweep_looks_only_at_what_nobody_has_settled() -> None:
+    looked: list[tuple[str, int]] = []
+
+    async def handle(key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
+        del stored_at
+        looked.append((key.conversation, trigger.seq))
+        return Retry(1.0, "driven elsewhere") if key.conversation == "busy" else Ack("answered")
+
+    sweep = TurnSweep(handle, patience=0.0)
+    for seq, name in enumerate(("answered", "forgotten", "busy", "by hand"), start=1):
+        sweep.saw(Key("demo", name), Fact(ChatKind.VISITOR, seq))
+    sweep.saw(Key("demo", "answered"), Fact(ChatKind.ASSISTANT, 9, basis=1))
+    sweep.saw(Key("demo", "forgotten"), Fact(ChatKind.ASSISTANT, 9, basis=1))
+    sweep.saw(Key("demo", "by hand"), Fact(ChatKind.OPERATOR, 9))
+    assert await sweep.look() == 2
+    assert sorted(looked) == [("busy", 3), ("forgotten", 2)]
+    assert [sweep.waits(Key("demo", name)) for name in ("forgotten", "busy")] == [False, True]

@@ -1,0 +1,82 @@
+"""How the actions in a history stand now: a message tells them as they were when it was written, always pending.
+
+Whoever opens a conversation later, or on another device, must not be offered a decision that has been made.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import structlog
+from pydantic import TypeAdapter, ValidationError
+
+from contracts.conversation import Fact
+from contracts.events.chat import Action, ActionState
+from contracts.rpc import MessageView
+from gateway.adapters.memory import BusMemory
+from gateway.errors import GatewayError
+from gateway.ports import PendingActions
+
+log = structlog.get_logger(__name__)
+
+_ACTIONS = TypeAdapter(list[Action])
+MOST = 100
+"""Actions asked for at a time, the newest ones: older ones have long expired."""
+
+
+class ActionStates:
+    """Asks the market, and memory whose conversation it is; only where something is told as pending."""
+
+    def __init__(self, actions: PendingActions, memory: BusMemory) -> None:
+        self._actions = actions
+        self._memory = memory
+
+    async def now(self, company: str, conversation: str, messages: Sequence[MessageView]) -> list[MessageView]:
+        """The messages with their actions as they are; as they were told where nobody says so in time."""
+        known = await self._known(company, conversation, [action for message in messages for action in message.actions])
+        return [_brought_up(message, known) for message in messages]
+
+    async def facts_now(self, company: str, conversation: str, facts: Sequence[Fact]) -> list[Fact]:
+        """The same of the log's facts, for whoever was away when it was asked and when it was decided."""
+        told = {fact.seq: actions for fact in facts if (actions := _actions(fact))}
+        known = await self._known(company, conversation, [action for actions in told.values() for action in actions])
+        if not known:
+            return list(facts)
+        return [_with_actions(fact, told[fact.seq], known) if fact.seq in told else fact for fact in facts]
+
+    async def _known(self, company: str, conversation: str, told: Sequence[Action]) -> dict[str, Action]:
+        """Those of the actions told as pending that the market knows, as they are now."""
+        pending = [action.id for action in told if action.state is ActionState.PENDING]
+        if not pending:
+            return {}
+        try:
+            view = await self._memory.conversation(company, conversation)
+            if view is None:
+                return {}
+            return {one.id: one for one in await self._actions.known(company, view.visitor.id, pending[-MOST:])}
+        except GatewayError as error:
+            log.info("chat.actions_unknown", error=error.message)
+            return {}
+
+
+def _brought_up(message: MessageView, known: dict[str, Action]) -> MessageView:
+    if not any(action.id in known for action in message.actions):
+        return message
+    return message.model_copy(update={"actions": [_merged(one, known.get(one.id)) for one in message.actions]})
+
+
+def _merged(told: Action, now: Action | None) -> Action:
+    # What was told has the estimate that the person saw, which the order itself does not keep.
+    return told if now is None else now.model_copy(update={"details": told.details | now.details})
+
+
+def _actions(fact: Fact) -> list[Action]:
+    """None where they are not well formed: then they are told as they stand there."""
+    try:
+        return _ACTIONS.validate_python(fact.data.get("actions") or [])
+    except ValidationError:
+        return []
+
+
+def _with_actions(fact: Fact, told: Sequence[Action], known: dict[str, Action]) -> Fact:
+    actions = [_merged(one, known.get(one.id)).to_wire() for one in told]
+    return replace(fact, event={**fact.event, "data": {**fact.data, "actions": actions}})

@@ -1,0 +1,262 @@
+"""A response as it comes to be: the object, and the events that tell it.
+
+An event's number is its place in the text: 64 for each character, and one for each event without text behind it. So
+what follows a number can be told by any gateway, out of the log, without a record of what was sent
+(docs/decisions/0072).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from contracts.completion_rpc import CompletionCall
+from contracts.events.chat import Action, Citation, Usage
+
+Json = dict[str, Any]
+STEP = 64
+_ITEM_ADDED, _PART_ADDED = STEP - 2, STEP - 1
+LABEL = "nexus"
+"""Whose tools and confirmations these are, where the protocol wants a server's name."""
+
+
+class ResponseEvents:
+    """One response. Every method gives the events that follow; `after`: those up to this number were heard already."""
+
+    def __init__(self, about: Json, item: str, after: int = -1) -> None:
+        self._about: Json = about
+        self._item = item
+        self._after = after
+        self._last = -1
+        self._base = 0
+        self._said = ""
+        self._again: str | None = None
+        self._message: tuple[int, Json] | None = None
+        self._items: list[Json] = []
+        self._index = 1
+        """Index 0 is the answer's, whatever tools are shown before it: a resumed stream need not know of them."""
+        self._open: dict[str, tuple[int, Json]] = {}
+        self._messages = 0
+
+    @property
+    def response(self) -> Json:
+        """The object as it is now."""
+        output: list[Json] = []
+        if self._message is not None:
+            item = self._message[1]
+            part = _part(self._said)
+            output.append({**item, "content": item["content"] or [part]})
+        return {**self._about, "output": output + self._items}
+
+    # ------------------------------------------------------------------ the answer's text
+
+    def begin(self) -> Iterator[Json]:
+        """It is there."""
+        yield from self._event("response.created", 0, response=self.response)
+        yield from self._event("response.in_progress", 1, response=self.response)
+
+    def restart(self) -> None:
+        """Another run begins: what was said of the text is void unless it says the same."""
+        self._again = "" if self._said else None
+
+    def text(self, delta: str) -> Iterator[Json]:
+        """More of it."""
+        if self._again is not None:
+            self._again += delta
+            if self._said.startswith(self._again):
+                return
+            whole, self._again = self._again, None
+            yield from self._up_to(whole)
+            return
+        yield from self._more(delta)
+
+    def whole(self, text: str, citations: Sequence[Citation] = ()) -> Iterator[Json]:
+        """The text is this, and it has ended."""
+        self._again = None
+        yield from self._up_to(text)
+        if self._message is None:
+            yield from self._open_message()
+        annotations = [
+            {"type": "url_citation", "url": one.url, "title": one.title or "", "start_index": 0, "end_index": len(text)}
+            for one in citations
+        ]
+        yield from self._close_message("completed", annotations)
+
+    def _up_to(self, text: str) -> Iterator[Json]:
+        if not text.startswith(self._said):
+            # It cannot be unsaid: the item ends there, and another one has the answer.
+            yield from self._close_message("incomplete", [])
+            self._base += len(self._said)
+            self._said, self._message = "", None
+        yield from self._more(text[len(self._said) :])
+
+    def _more(self, delta: str) -> Iterator[Json]:
+        if not delta:
+            return
+        if self._message is None:
+            yield from self._open_message()
+        start = self._base + len(self._said)
+        self._said += delta
+        heard = max(self._after // STEP - start, 0) if self._after >= STEP else 0
+        index, item = self._of_message()
+        yield from self._event(
+            "response.output_text.delta",
+            STEP * (start + len(delta)),
+            item_id=item["id"],
+            output_index=index,
+            content_index=0,
+            delta=delta[heard:],
+            logprobs=[],
+        )
+
+    def _open_message(self) -> Iterator[Json]:
+        self._messages += 1
+        first = self._messages == 1
+        index = 0 if first else self._next_index()
+        identity = self._item if first else f"{self._item}_{self._messages}"
+        item: Json = {"id": identity, "type": "message", "role": "assistant", "status": "in_progress", "content": []}
+        self._message = (index, item)
+        at = _ITEM_ADDED if first else 0
+        yield from self._event("response.output_item.added", at, output_index=index, item=dict(item))
+        part = _part("")
+        at = _PART_ADDED if first else 0
+        yield from self._event(
+            "response.content_part.added", at, item_id=identity, output_index=index, content_index=0, part=part
+        )
+
+    def _close_message(self, status: str, annotations: list[Json]) -> Iterator[Json]:
+        if self._message is None:
+            return
+        index, item = self._message
+        where = {"item_id": item["id"], "output_index": index, "content_index": 0}
+        part = _part(self._said, annotations)
+        yield from self._event("response.output_text.done", 0, **where, text=self._said, logprobs=[])
+        yield from self._event("response.content_part.done", 0, **where, part=part)
+        item.update(status=status, content=[part])
+        yield from self._event("response.output_item.done", 0, output_index=index, item=dict(item))
+
+    def _of_message(self) -> tuple[int, Json]:
+        if self._message is None:
+            raise RuntimeError("the message is not open")
+        return self._message
+
+    # ------------------------------------------------------------------ tools, calls, confirmations
+
+    def tool_started(self, call: str, name: str) -> Iterator[Json]:
+        """A tool of the platform's runs."""
+        item = {"id": f"mcp_{call}", "type": "mcp_call", "server_label": LABEL, "name": name, "arguments": "{}"}
+        item |= {"status": "in_progress", "output": None, "error": None, "approval_request_id": None}
+        index = self._next_index()
+        self._open[call] = (index, item)
+        yield from self._event("response.output_item.added", 0, output_index=index, item=dict(item))
+        yield from self._event("response.mcp_call.in_progress", 0, output_index=index, item_id=item["id"])
+
+    def tool_finished(self, call: str, *, success: bool) -> Iterator[Json]:
+        """It has."""
+        if call not in self._open:
+            return
+        index, item = self._open.pop(call)
+        how = "completed" if success else "failed"
+        item["status"] = how
+        if not success:
+            item["error"] = {"type": "mcp_tool_execution_error", "content": []}
+        self._items.append(item)
+        yield from self._event(f"response.mcp_call.{how}", 0, output_index=index, item_id=item["id"])
+        yield from self._event("response.output_item.done", 0, output_index=index, item=dict(item))
+
+    def call(self, call: CompletionCall) -> Iterator[Json]:
+        """A function of the caller's own is to be run by them."""
+        item = {"id": f"fc_{call.id}", "type": "function_call", "call_id": call.id, "name": call.name}
+        index = self._next_index()
+        begun = {**item, "arguments": "", "status": "in_progress"}
+        yield from self._event("response.output_item.added", 0, output_index=index, item=begun)
+        where = {"item_id": item["id"], "output_index": index}
+        yield from self._event("response.function_call_arguments.delta", 0, **where, delta=call.arguments)
+        done = {"arguments": call.arguments, "name": call.name}
+        yield from self._event("response.function_call_arguments.done", 0, **where, **done)
+        yield from self._item_done(index, {**item, "arguments": call.arguments, "status": "completed"})
+
+    def approval(self, action: Action) -> Iterator[Json]:
+        """Something waits for the caller's yes."""
+        details = {"summary": action.summary, **action.details}
+        item = {
+            "id": approval_id(action.id),
+            "type": "mcp_approval_request",
+            "server_label": LABEL,
+            "name": action.kind,
+        }
+        item["arguments"] = json.dumps(details, ensure_ascii=False)
+        yield from self._whole_item(item)
+
+    def decided(self, action: Action) -> Iterator[Json]:
+        """What became of it."""
+        item = {"id": f"mcp_{action.id}", "type": "mcp_call", "server_label": LABEL, "name": action.kind}
+        item |= {"arguments": json.dumps(action.details, ensure_ascii=False), "status": "completed", "error": None}
+        item |= {"output": action.to_json().decode(), "approval_request_id": approval_id(action.id)}
+        yield from self._whole_item(item)
+
+    def spoken(self, identity: str, text: str) -> Iterator[Json]:
+        """A person has said more."""
+        part = _part(text)
+        item = {"id": f"msg_{identity}", "type": "message", "role": "assistant", "status": "completed"}
+        yield from self._whole_item({**item, "content": [part]})
+
+    def _whole_item(self, item: Json) -> Iterator[Json]:
+        index = self._next_index()
+        yield from self._event("response.output_item.added", 0, output_index=index, item=item)
+        yield from self._item_done(index, item)
+
+    def _item_done(self, index: int, item: Json) -> Iterator[Json]:
+        self._items.append(item)
+        yield from self._event("response.output_item.done", 0, output_index=index, item=item)
+
+    # ------------------------------------------------------------------ the end
+
+    def end(self, status: str, at: int, usage: Usage | None = None, **about: Any) -> Iterator[Json]:
+        """It has ended so; the last event is heard by everybody. `at`: seconds since the epoch."""
+        told = None if usage is None else usage_of(usage)
+        done = at if status == "completed" else None
+        self._about |= {**about, "status": status, "completed_at": done, "usage": told}
+        if status != "completed" and self._message is not None and self._message[1]["status"] == "in_progress":
+            yield from self._close_message("incomplete", [])
+        self._after = min(self._after, self._last)
+        if status == "failed":
+            error: Json = self._about["error"]
+            flat: Json = {"code": error["code"], "message": error["message"], "param": None}
+            # OpenAI's reference has the fields flat, the specification has them in `error`.
+            yield from self._event("error", 0, **flat, error={"type": "server_error", **flat})
+        kind = {"completed": "completed", "failed": "failed"}.get(status, "incomplete")
+        yield from self._event(f"response.{kind}", 0, response=self.response)
+
+    def _next_index(self) -> int:
+        self._index += 1
+        return self._index - 1
+
+    def _event(self, kind: str, at: int, **fields: Any) -> Iterator[Json]:
+        self._last = max(self._last + 1, at)
+        if self._last > self._after:
+            yield {"type": kind, "sequence_number": self._last, **fields}
+
+
+def _part(text: str, annotations: Sequence[Json] = ()) -> Json:
+    return {"type": "output_text", "text": text, "annotations": list(annotations), "logprobs": []}
+
+
+def approval_id(action: str) -> str:
+    """The action under the name that its confirmation has here."""
+    return f"mcpr_{action}"
+
+
+def action_of(approval: str) -> str:
+    """The action that is meant."""
+    return approval.removeprefix("mcpr_")
+
+
+def usage_of(usage: Usage) -> Json:
+    """Tokens as the protocol tells them."""
+    return {
+        "input_tokens": usage.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": usage.completion_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
+    }

@@ -1,0 +1,93 @@
+"""An order that waits for its user's yes, asked for through the user's own MCP client.
+
+The SDK seals what travels with the client (AES-256-GCM under a key that all gateways share) and binds it to the caller,
+the tool, the arguments and an hour: nobody confirms another's order, or another order than they were shown.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+_PENDING = "pending_confirmation"
+_QUESTION = "order"
+_FIELD = "confirm"
+_WORDS = {
+    "es": ("¿Confirmas esta orden simulada?", "Confirmar la orden"),
+    "en": ("Do you confirm this paper order?", "Confirm the order"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAction:
+    """An action that waits, with the data of the call that made it."""
+
+    action: str
+    data: dict[str, Any]
+
+    @classmethod
+    def read(cls, state: str) -> "PendingAction":
+        """From what was sealed; raises MCPError, which cannot be unless another version sealed it."""
+        try:
+            known = json.loads(state)
+            return cls(str(known["action"]), cast("dict[str, Any]", known["data"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise MCPError(code=types.INVALID_PARAMS, message="requestState is not of this call") from error
+
+    def sealed(self) -> str:
+        """What is to be sealed."""
+        return json.dumps({"action": self.action, "data": self.data})
+
+    @property
+    def in_words(self) -> str:
+        """The order as its keeper puts it, or field by field."""
+        summary = self.data.get("summary")
+        if isinstance(summary, str) and summary:
+            return summary
+        order = self.data.get("order")
+        fields = cast("dict[str, Any]", order) if isinstance(order, dict) else self.data
+        return ", ".join(f"{name}: {value}" for name, value in fields.items() if value is not None)
+
+
+def waiting_in(data: Mapping[str, Any] | None) -> PendingAction | None:
+    """The action that a result leaves waiting, if it does."""
+    if data is None or data.get("status") != _PENDING or not isinstance(data.get("action_id"), str):
+        return None
+    return PendingAction(data["action_id"], dict(data))
+
+
+def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams:
+    """The question to the client's user."""
+    summary = waiting.in_words
+    question, title = _WORDS["es" if language == "es" else "en"]
+    schema = {
+        "type": "object",
+        "properties": {_FIELD: {"type": "boolean", "title": title, "description": summary}},
+        "required": [_FIELD],
+    }
+    return types.ElicitRequestFormParams(message=f"{question}\n{summary}", requested_schema=schema)
+
+
+def in_a_result(waiting: PendingAction, question: types.ElicitRequestFormParams) -> types.InputRequiredResult:
+    """The question as the result of the call, which the client makes again with the answer."""
+    return types.InputRequiredResult(
+        input_requests={_QUESTION: types.ElicitRequest(params=question)}, request_state=waiting.sealed()
+    )
+
+
+def answer_in(responses: types.InputResponses | None) -> types.ElicitResult | None:
+    """What came with the call made again."""
+    answer = (responses or {}).get(_QUESTION)
+    return answer if isinstance(answer, types.ElicitResult) else None
+
+
+def decision_in(answer: types.ElicitResult | None) -> Literal["confirm", "reject"] | None:
+    """What the user said; None: they closed the question, and the action goes on waiting."""
+    if answer is None or answer.action == "cancel":
+        return None
+    if answer.action == "accept" and answer.content is not None and answer.content.get(_FIELD) is True:
+        return "confirm"
+    return "reject"

@@ -1,0 +1,116 @@
+"""Learning from finished turns: once a turn, from what its user wrote."""
+
+from datetime import datetime
+
+from contracts.events.chat import Role
+from contracts.rpc import MessageView
+from memory.adapters.chat_log import StreamLog
+from memory.adapters.market import MarketClient
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.application.history import HistoryReader
+from memory.application.inbox import Inbox
+from memory.application.memories import Memories
+from memory.domain.conversation import CUSTOMER
+from memory.domain.keys import LogPosition
+from memory.domain.lesson import FinishedTurn, favoured, learned
+from memory.domain.mentions import mentioned
+from memory.domain.remembered import Remembered
+from memory.errors import MarketUnavailable
+
+REACH = 50
+"""Messages that are looked at for those of the turn."""
+MOST_SYMBOLS = 20
+
+
+class Learner:
+    """Turns into memories."""
+
+    def __init__(
+        self,
+        *,
+        memories: Memories,
+        conversations: MongoConversations,
+        inbox: Inbox,
+        histories: HistoryReader,
+        market: MarketClient,
+        log: StreamLog,
+    ) -> None:
+        self._memories = memories
+        self._conversations = conversations
+        self._inbox = inbox
+        self._histories = histories
+        self._market = market
+        self._log = log
+
+    async def turn(
+        self, company: str, conversation: str, turn: str, basis: int, at: datetime, *, patient: bool
+    ) -> None:
+        """Learns from the turn that answered the message at `basis`; learning it again changes nothing.
+
+        A market that does not answer is waited for by who is `patient`; otherwise no symbol of the turn counts.
+
+        Raises:
+            StoreUnavailable, ProjectionBehind, UnknownSequence, MarketUnavailable: all worth another try.
+        """
+        heard_of = await self.said(company, conversation, basis)
+        if heard_of is None:
+            return
+        user, said = heard_of
+        named = list(dict.fromkeys(name for one in said for name in mentioned(one.text)))[:MOST_SYMBOLS]
+        try:
+            known = await self._market.known(named) if named else frozenset[str]()
+        except MarketUnavailable:
+            if patient:
+                raise
+            known = frozenset[str]()
+        era = self._log.era
+
+        def learn(held: Remembered) -> Remembered:
+            heard = tuple(one.text for one in said if LogPosition(era, one.seq) > held.forgotten)
+            return learned(held, FinishedTurn(turn, at, heard, known)) if heard else held
+
+        await self._memories.change(company, user, learn, turn=turn)
+
+    async def said(self, company: str, conversation: str, basis: int) -> tuple[str, tuple[MessageView, ...]] | None:
+        """Who wrote, and what they wrote since anybody last answered, up to the message at `basis`; None: no customer.
+
+        Raises:
+            StoreUnavailable, ProjectionBehind, UnknownSequence: all worth another try.
+        """
+        key = (company, conversation)
+        state = (await self._conversations.load([key])).get(key)
+        if state is None or state.person_position is None:
+            # Another replica is perhaps about to store the message that was answered.
+            await self._inbox.fresh()
+            state = (await self._conversations.load([key])).get(key)
+        if state is None or state.person is None or state.person.role != CUSTOMER:
+            return None
+        found = await self._histories.newest(company, conversation, basis, REACH, exact=True)
+        said = asked_in(found.messages)
+        return (state.person.user_id, said) if said else None
+
+    async def forget(self, company: str, user: str) -> bool:
+        """Forgets everything, what has been said and is not learned yet too; True when something was remembered.
+
+        Raises:
+            StoreUnavailable, and what the log raises.
+        """
+        said = LogPosition(self._log.era, await self._log.end())
+        await self._inbox.fresh()
+        silent = await self._conversations.latest_of(company, user) is None
+        return await self._memories.forget(company, user, None if silent else said)
+
+    async def watched(self, company: str, user: str, symbol: str, call: str, at: datetime) -> None:
+        """A symbol came onto the user's watchlist: it is a favourite now; raises StoreUnavailable."""
+        await self._memories.change(company, user, lambda held: favoured(held, symbol, call, at))
+
+
+def asked_in(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:
+    """What the user wrote since anybody last answered, oldest first."""
+    said: list[MessageView] = []
+    for message in reversed(messages):
+        if message.role in (Role.ASSISTANT, Role.OPERATOR):
+            break
+        if message.role in (Role.VISITOR, Role.USER):
+            said.append(message)
+    return tuple(reversed(said))

@@ -1,0 +1,116 @@
+"""The log is a window: what is old, stored and read by everybody goes, conversation by conversation."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+import structlog
+
+from contracts.channels import ChatKind
+from contracts.conversation import Snapshot
+from memory.domain.log_window import PRESSED, cuts, oldest_kept
+from memory.metrics import TRIMMED
+from memory.ports import LogClock
+from runtime.conversation import NEVER_TRIMMED
+
+KEPT = 2 * NEVER_TRIMMED
+"""Facts at the log's end that stay. Others count on half of them, by bounds that they may have read a while ago."""
+AT_ONCE = 500
+"""Conversations of one sweep: the log goes on being written and read beside it."""
+AGAIN = 720
+"""Sweeps after which it begins anew: conversations that somebody held then may lie still by now."""
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """The log: its first and last sequence, how full it is (0 to 1), up to where all its consumers have read, and the
+    one that is farthest behind."""
+
+    first_seq: int
+    last_seq: int
+    fill: float
+    read_up_to: int
+    slowest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """A conversation as the log has it now; see domain/trimming.cuts."""
+
+    snapshot: Snapshot
+    first_waiting: int | None
+
+
+class TrimmedLog(Protocol):
+    """What trimming needs of the log."""
+
+    async def state(self) -> LogState | None:
+        """The log now; None when the projection's consumer is not there: nothing is known to be stored then."""
+        ...
+
+    async def first_since(self, age: timedelta, clock: LogClock) -> int:
+        """The first sequence that is younger than `age`."""
+        ...
+
+    async def conversations(self, position: int, before: int) -> tuple[list[tuple[str, str]], int]:
+        """The conversations of some facts from `position` on and before `before`, and the next position."""
+        ...
+
+    async def look(self, company: str, conversation: str) -> Lying | None:
+        """None: something in it cannot be read, so it is left alone."""
+        ...
+
+    async def cut(self, company: str, conversation: str, kind: ChatKind | None, before: int) -> int:
+        """Removes facts before a sequence, of one kind or of all; how many there were."""
+        ...
+
+
+class Trimming:
+    """The sweep. Replicas may do it side by side: what is gone is gone."""
+
+    def __init__(self, log: TrimmedLog, clock: LogClock, window: float, *, kept: int = KEPT) -> None:
+        self._trimmed = log
+        self._clock = clock
+        self._window = window
+        self._kept = kept
+        self._position = 0
+        self._sweeps = 0
+
+    async def sweep(self) -> int:
+        """Trims some conversations; how many facts went."""
+        self._sweeps += 1
+        if self._sweeps % AGAIN == 0:
+            self._position = 0
+        before = await self._before()
+        looked_at = gone = 0
+        while self._position < before and looked_at < AT_ONCE:
+            names, self._position = await self._trimmed.conversations(self._position, before)
+            for company, conversation in names:
+                gone += await self._trim(company, conversation, before)
+            looked_at += len(names)
+        if gone:
+            TRIMMED.inc(gone)
+            _log.info("the log was trimmed", facts=gone, before=before)
+        return gone
+
+    async def _before(self) -> int:
+        """Facts from here on stay."""
+        state = await self._trimmed.state()
+        if state is None or state.first_seq + self._kept > state.last_seq:
+            return 0
+        age = timedelta(seconds=oldest_kept(self._window, state.fill))
+        old = min(await self._trimmed.first_since(age, self._clock), state.last_seq - self._kept + 1)
+        if state.fill >= PRESSED and state.read_up_to + 1 < old:
+            _log.warning("the log fills, and is kept for who has not read it", consumer=state.slowest)
+        return min(old, state.read_up_to + 1)
+
+    async def _trim(self, company: str, conversation: str, before: int) -> int:
+        lying = await self._trimmed.look(company, conversation)
+        if lying is None:
+            return 0
+        gone = 0
+        for cut in cuts(lying.snapshot, lying.first_waiting, before):
+            gone += await self._trimmed.cut(company, conversation, cut.kind, cut.before)
+        return gone

@@ -1,0 +1,273 @@
+"""search_memory: what a person and the assistant said to each other, in all of the person's conversations.
+
+A person's passages are indexed in the process of the replica that is asked, and brought up to date with each search:
+only conversations in which something has happened since are read again, from the message up to which the projection
+was complete when they were read last.
+"""
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory.adapters.mongo_talks import MongoTalks
+from memory.adapters.projection_floor import ProjectionFloor
+from memory.application.inbox import Inbox
+from memory.application.memories import Memories
+from memory.domain.forgotten import Forgotten, is_forgotten
+from memory.domain.keys import LogPosition
+from memory.domain.outdated import Outdated, Past
+from memory.domain.recall.index import IndexedMessage, PassageIndex, RankedMessage
+from memory.domain.remembered import Remembered
+from memory.embeddings.embeddings import Embeddings
+from memory.embeddings.fusion import fused
+from memory.embeddings.neighbours import POOL, Neighbours
+from memory.embeddings.ports import Vectors
+from memory.errors import MemoryFault, StoreUnavailable
+from memory.recall_ports import Talk
+from runtime.clock import Clock
+from runtime.deadlines import for_nobody
+
+READING = 3.5
+"""Seconds a search waits for what has to be read first; then it answers by what has been read, and says so."""
+MOST = 50_000
+"""Messages of one person that are searched: the newest conversations'."""
+MOST_IN_PROCESS = 100_000
+"""Messages that a process holds indexed, about 1 KB each; the person who was asked about longest ago goes first."""
+CONVERSATIONS = 5_000
+PAGE = 500
+IN_SIGHT = 5
+"""Newest messages of the conversation in which the question is asked, where whoever asks does not say which of them
+the prompt holds: every prompt holds these, however much of the rest it has dropped or summed up."""
+FORGOTTEN_SPARE = 40
+"""Beyond these, where facts were forgotten: what was said of them is left out."""
+SPARE = 10
+"""Passages found beyond those asked for, since outdated ones fall back."""
+OUTDATED = 0.8
+"""What a passage counts that something newer has replaced."""
+WORTH = 0.15
+"""The share of the best one's score below which a passage only fills the answer up."""
+BEGINNING = LogPosition(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A passage with what was said before and after it, and what replaced it since."""
+
+    found: RankedMessage
+    before: IndexedMessage | None
+    after: IndexedMessage | None
+    past: Past | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What was found, best first. `searched`: messages; `complete`: none of the person's was left out."""
+
+    passages: Sequence[Recalled]
+    searched: int
+    complete: bool
+    as_of: datetime
+
+
+@dataclass(slots=True)
+class _HeldMessages:
+    """What this process holds of a person. `read`: by conversation, everything at or before it is in the index;
+    `latest`: its newest fact, once all of it was read; `gone`: it has been deleted meanwhile."""
+
+    index: PassageIndex = field(default_factory=PassageIndex)
+    near: Neighbours[str] = field(default_factory=Neighbours[str])
+    outdated: Outdated = field(default_factory=Outdated)
+    read: dict[str, LogPosition] = field(default_factory=dict[str, LogPosition])
+    latest: dict[str, LogPosition] = field(default_factory=dict[str, LogPosition])
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    reading: asyncio.Task[bool] | None = None
+    gone: bool = False
+
+    def ranked(
+        self, found: Sequence[RankedMessage], question: Vectors, without: Collection[str]
+    ) -> list[RankedMessage]:
+        """By words and by meaning together."""
+        near = self.near.nearest(question, without=without)
+        both = fused([(one.passage.id, one.score) for one in found], near)
+        return [RankedMessage(self.index.passage(name), score) for name, score in both]
+
+
+class Searching:
+    """Searches of persons' conversations."""
+
+    def __init__(
+        self,
+        *,
+        talks: MongoTalks,
+        memories: Memories,
+        inbox: Inbox,
+        floor: ProjectionFloor,
+        clock: Clock,
+        embeddings: Embeddings,
+    ) -> None:
+        self._embeddings = embeddings
+        self._talks = talks
+        self._memories = memories
+        self._inbox = inbox
+        self._floor = floor
+        self._clock = clock
+        self._held: OrderedDict[tuple[str, str], _HeldMessages] = OrderedDict()
+
+    async def search(
+        self,
+        company: str,
+        user: str,
+        query: str,
+        limit: int,
+        conversation: str | None,
+        prompt: tuple[int, int] | None = None,
+    ) -> Recollection:
+        """The best passages of the person's conversations; `conversation`: the one in which this is asked; `prompt`:
+        the first and the last sequence of its messages that whoever asks has before them, and is not told again.
+
+        Raises:
+            StoreUnavailable: nothing could be read.
+        """
+        while True:
+            held = self._held_of(company, user)
+            asking = asyncio.create_task(self._embeddings.question(query))
+            complete = await self._up_to_date(company, user, held)
+            known = await self._memories.held(company, user)
+            vector = await asking
+            async with held.lock:
+                now = self._clock.now()
+                without = self._in_sight(held.index, conversation, prompt)
+                spare = SPARE + (FORGOTTEN_SPARE if known.gone else 0)
+                most = limit + spare if vector is None else max(limit + spare, POOL)
+                found = await asyncio.to_thread(held.index.search, query, most, now, without)
+                if vector is not None:
+                    found = held.ranked(found, vector, without)[: limit + spare]
+                recalled = [self._recalled(held, one, known) for one in found if not _is_gone(one.passage, known.gone)]
+            if not held.gone:
+                recalled.sort(key=lambda one: -one.found.score)
+                worth = [one for one in recalled[:limit] if one.found.score >= WORTH * recalled[0].found.score]
+                return Recollection(worth, len(held.index), complete, now)
+
+    def drop(self, company: str, conversations: Sequence[str]) -> None:
+        """Holds nothing any more of the persons whose conversations these are."""
+        every = frozenset(conversations)
+        for key, held in list(self._held.items()):
+            if key[0] == company and not every.isdisjoint(held.read):
+                self._let_go(key)
+
+    async def stop(self) -> None:
+        """Ends what is being read."""
+        tasks = [held.reading for held in self._held.values() if held.reading is not None]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with contextlib.suppress(asyncio.CancelledError, MemoryFault):
+                await task
+
+    def _in_sight(
+        self, index: PassageIndex, conversation: str | None, prompt: tuple[int, int] | None
+    ) -> frozenset[str]:
+        if conversation is None:
+            return frozenset()
+        if prompt is None:
+            return index.newest(conversation, IN_SIGHT)
+        era = self._floor.position.era
+        return index.between(conversation, LogPosition(era, prompt[0]), LogPosition(era, prompt[1]))
+
+    def _held_of(self, company: str, user: str) -> _HeldMessages:
+        held = self._held.setdefault((company, user), _HeldMessages())
+        self._held.move_to_end((company, user))
+        while len(self._held) > 1 and sum(len(one.index) for one in self._held.values()) > MOST_IN_PROCESS:
+            self._let_go(next(iter(self._held)))
+        return held
+
+    def _let_go(self, key: tuple[str, str]) -> None:
+        held = self._held.pop(key)
+        held.gone = held.near.closed = True
+
+    async def _up_to_date(self, company: str, user: str, held: _HeldMessages) -> bool:
+        """Whether everything is in the index. Who comes while it is read waits for the same reading; reading goes on
+        when the wait is over, for the next search."""
+        if held.reading is None or held.reading.done():
+            await self._inbox.fresh()
+            if held.reading is None or held.reading.done():
+                held.reading = asyncio.create_task(
+                    self._read(company, user, held), name="reading for search_memory", context=for_nobody()
+                )
+                held.reading.add_done_callback(_looked_at)
+        done, _ = await asyncio.wait({held.reading}, timeout=READING)
+        if not done:
+            return False
+        try:
+            return held.reading.result()
+        except asyncio.CancelledError:
+            raise StoreUnavailable("memory is going away: try again") from None
+
+    async def _read(self, company: str, user: str, held: _HeldMessages) -> bool:
+        floor = self._floor.position
+        talks = await self._talks.talks(company, user, CONVERSATIONS)
+        if len(talks) < CONVERSATIONS and not held.read.keys() <= {talk.conversation for talk in talks}:
+            # A conversation is gone, and its deletion was not heard of: what is held may not be told any more.
+            async with held.lock:
+                held.near.closed = True
+                held.index, held.outdated, held.near = PassageIndex(), Outdated(), Neighbours[str]()
+                held.read.clear()
+                held.latest.clear()
+        for talk in talks:
+            if held.latest.get(talk.conversation) == talk.latest:
+                continue
+            if not await self._read_talk(company, talk, held, floor):
+                return False
+        return len(talks) < CONVERSATIONS
+
+    async def _read_talk(self, company: str, talk: Talk, held: _HeldMessages, floor: LogPosition) -> bool:
+        """Reads what is new of one conversation; False: there is no room for more."""
+        since = held.read.setdefault(talk.conversation, BEGINNING)
+        while True:
+            if held.gone or len(held.index) >= MOST:
+                return False
+            said = await self._talks.said(company, talk.conversation, since, PAGE)
+            async with held.lock:
+                new = await asyncio.to_thread(_take, held, said.passages)
+                if self._embeddings.on:
+                    for passage in new:
+                        held.near.put(passage.id, passage.text)
+                    self._embeddings.fill(held.near)
+            if said.up_to is None:
+                break
+            since = said.up_to
+            # Above the floor a message may still be stored behind one that was read: from there it is read again.
+            held.read[talk.conversation] = max(held.read[talk.conversation], min(since, floor))
+        if talk.latest <= floor:
+            held.latest[talk.conversation] = talk.latest
+        return True
+
+    def _recalled(self, held: _HeldMessages, found: RankedMessage, known: Remembered) -> Recalled:
+        past = held.outdated.of(found.passage, known.memory)
+        if past and past.by and is_forgotten(past.by, known.gone):
+            past = Past(past.until, None)
+        before, after = (
+            None if one is None or _is_gone(one, known.gone) else one for one in held.index.around(found.passage)
+        )
+        counted = RankedMessage(found.passage, found.score * OUTDATED) if past else found
+        return Recalled(counted, before, after, past)
+
+
+def _take(held: _HeldMessages, passages: Sequence[IndexedMessage]) -> list[IndexedMessage]:
+    new = [passage for passage in passages if passage.id not in held.index]
+    held.index.add(new)
+    held.outdated.add(new)
+    return new
+
+
+def _is_gone(passage: IndexedMessage, gone: Sequence[Forgotten]) -> bool:
+    return is_forgotten(passage.text, gone, passage.at)
+
+
+def _looked_at(task: asyncio.Task[bool]) -> None:
+    """A reading that failed when nobody waited for it any more is the next search's affair."""
+    if not task.cancelled():
+        task.exception()

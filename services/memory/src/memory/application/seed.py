@@ -1,0 +1,17 @@
+"""The development company: there from the first start, and its site's address right at every start."""
+
+from memory.application.companies import CompanyRegistry
+from memory.domain import demo
+from memory.errors import CompanyExists, SettingsMoved
+
+
+async def seed(companies: CompanyRegistry, origin: str | None) -> None:
+    """Creates the company `demo`, or moves its site; what an admin changed stays. Replicas may race."""
+    try:
+        found = await companies.get(demo.COMPANY)
+        if found is None:
+            await companies.create(demo.settings(origin))
+        elif (patch := demo.moved_site(found.config, origin)) is not None:
+            await companies.patch(demo.COMPANY, found.version, patch)
+    except (CompanyExists, SettingsMoved):
+        return  # another replica was faster

@@ -1,0 +1,146 @@
+"""Position size and risk/reward, in exact decimal arithmetic.
+
+A long has its stop below the entry, a short above: the wrong side or none is an error, never an absolute value.
+Source of the formulas: Van K. Tharp, "Trade Your Way to Financial Freedom" (1998), chapters 11 and 12: quantity =
+capital at risk / risk per unit; break-even win rate = risk / (risk + reward).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
+from typing import Literal
+
+from contracts.text import Text
+
+Side = Literal["long", "short"]
+_SIDES: Mapping[Side, Text] = {"long": Text(es="larga", en="long"), "short": Text(es="corta", en="short")}
+_ABOVE, _BELOW = Text(es="por encima", en="above"), Text(es="por debajo", en="below")
+_EXACT = Context(prec=50)
+_RATE = Decimal("0.000001")
+
+
+class SizingError(ValueError):
+    """These figures make no trade. `field` names the argument to change."""
+
+    def __init__(self, field: str, *, es: str, en: str) -> None:
+        super().__init__(en)
+        self.field = field
+        self.text = Text(es=es, en=en)
+
+
+@dataclass(frozen=True, slots=True)
+class SizedPosition:
+    """Money in the account's currency. `risk_amount` is what may be lost; `risk_at_stop` what this quantity loses."""
+
+    side: Side
+    quantity: Decimal
+    risk_amount: Decimal
+    risk_at_stop: Decimal
+    position_value: Decimal
+    capped_by_cash: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RiskReward:
+    """`risk` and `reward` per unit; `ratio` = reward / risk; `break_even_win_rate` from 0 to 1."""
+
+    side: Side
+    risk: Decimal
+    reward: Decimal
+    ratio: Decimal
+    break_even_win_rate: Decimal
+
+
+def decimal_of(number: float | int | str | Decimal) -> Decimal:
+    """The number as it was written: 0.1 is one tenth."""
+    return number if isinstance(number, Decimal) else Decimal(str(number))
+
+
+def position_size(
+    capital: Decimal,
+    entry: Decimal,
+    stop: Decimal,
+    risk: Decimal,
+    lot: Decimal = Decimal(1),
+    side: Side | None = None,
+) -> SizedPosition:
+    """How much to trade so that a stop-out loses at most `risk` of `capital` (0.02 = 2 %).
+
+    Rounded down to the lot, and capped by what the capital can pay for. All figures positive.
+
+    Raises:
+        SizingError: stop equal to the entry, or on the wrong side of it for `side`.
+    """
+    _positive(capital=capital, entry_price=entry, stop_loss_price=stop, risk_percent=risk, lot_size=lot)
+    if risk > 1:
+        raise SizingError(
+            "risk_percent", es="debe ser 1 como mucho: 0.02 es el 2 %", en="must be at most 1: 0.02 means 2 %"
+        )
+    found = _side(entry, stop, side)
+    per_unit = entry - stop if found == "long" else stop - entry
+    risk_amount = _EXACT.multiply(capital, risk)
+    wanted = _whole_lots(_EXACT.divide(risk_amount, per_unit), lot)
+    affordable = _whole_lots(_EXACT.divide(capital, entry), lot)
+    quantity = min(wanted, affordable)
+    return SizedPosition(
+        side=found,
+        quantity=quantity,
+        risk_amount=risk_amount,
+        risk_at_stop=_EXACT.multiply(quantity, per_unit),
+        position_value=_EXACT.multiply(quantity, entry),
+        capped_by_cash=affordable < wanted,
+    )
+
+
+def risk_reward(entry: Decimal, stop: Decimal, target: Decimal) -> RiskReward:
+    """What a trade may win for what it may lose, per unit. All prices positive.
+
+    Raises:
+        SizingError: stop equal to the entry, or target not on the other side of it.
+    """
+    _positive(entry_price=entry, stop_loss_price=stop, take_profit_price=target)
+    side = _side(entry, stop, None)
+    risk, reward = (entry - stop, target - entry) if side == "long" else (stop - entry, entry - target)
+    if reward <= 0:
+        where = _ABOVE if side == "long" else _BELOW
+        raise SizingError(
+            "take_profit_price",
+            es=f"debe estar {where.es} de la entrada: por el stop es una posición {_SIDES[side].es}",
+            en=f"must be {where.en} the entry: the stop makes this a {_SIDES[side].en}",
+        )
+    return RiskReward(
+        side=side,
+        risk=risk,
+        reward=reward,
+        ratio=_EXACT.divide(reward, risk).quantize(_RATE, ROUND_HALF_EVEN, _EXACT),
+        break_even_win_rate=_EXACT.divide(risk, risk + reward).quantize(_RATE, ROUND_HALF_EVEN, _EXACT),
+    )
+
+
+def _side(entry: Decimal, stop: Decimal, wanted: Side | None) -> Side:
+    if stop == entry:
+        raise SizingError(
+            "stop_loss_price",
+            es="debe ser distinto de la entrada: sin distancia no hay riesgo que medir",
+            en="must differ from the entry: without a distance there is no risk to size",
+        )
+    found: Side = "long" if stop < entry else "short"
+    if wanted is not None and wanted != found:
+        where = _BELOW if wanted == "long" else _ABOVE
+        raise SizingError(
+            "stop_loss_price",
+            es=f"debe estar {where.es} de la entrada en una posición {_SIDES[wanted].es}",
+            en=f"must be {where.en} the entry for a {_SIDES[wanted].en}",
+        )
+    return found
+
+
+def _whole_lots(quantity: Decimal, lot: Decimal) -> Decimal:
+    lots = _EXACT.divide(quantity, lot).to_integral_value(ROUND_DOWN)
+    return _EXACT.multiply(lots, lot)
+
+
+def _positive(**figures: Decimal) -> None:
+    for field, figure in figures.items():
+        if not figure.is_finite() or figure <= 0:
+            raise SizingError(field, es="debe ser mayor que 0", en="must be above 0")
