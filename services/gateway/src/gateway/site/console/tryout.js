@@ -16,7 +16,7 @@ export class TryOut {
       make("h2", {}, say("tryOut")), make("p", { class: "hint" }, say("tryOutHint")),
       this.#one("question", "ask", "questionHint", (text) => this.#asked(text)),
       this.#one("siteAddress", "check", "siteHint", (text) => this.#checked(text)),
-      this.#one("personText", "check", "personHint", (text) => this.#ruled(text)),
+      this.#one("personText", "seeWhere", "personHint", (text) => this.#ruled(text)),
       this.#preview());
   }
 
