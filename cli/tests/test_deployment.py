@@ -13,6 +13,7 @@ import yaml
 from pydantic import AliasChoices
 from pydantic_settings import BaseSettings
 
+from contracts.providers import KEYS
 from gateway.settings import GatewaySettings
 from nexus_cli.settings import StackSettings
 from nexus_cli.stack.services import SERVICES, package, port_variable
@@ -27,10 +28,11 @@ def compose() -> dict[str, Any]:
 
 
 def variables(service: str) -> set[str]:
-    """Every variable that the settings of the runtime and of this service read."""
+    """Every variable that the settings of the runtime and of the service read, and the providers' keys of the agent."""
     for module in ("runtime.settings", f"{package(service)}.settings"):
         importlib.import_module(module)
-    return {name for model in settings_models(BaseSettings) for name in names(model)}
+    keys = set(KEYS.values()) if service == "agent" else set[str]()
+    return keys | {name for model in settings_models(BaseSettings) for name in names(model)}
 
 
 def settings_models(base: type[BaseSettings]) -> Iterator[type[BaseSettings]]:

@@ -203,7 +203,7 @@ WRITTEN = {
     "rpc.memory.context.v1": {"gateway", "agent"},
     f"$JS.API.DIRECT.GET.FACTS.{CONFIG}": {"gateway", "agent", "tool-executor", "memory"},
     "$JS.API.DIRECT.GET.FACTS.turn.failed.v1.demo.-": {"agent", "memory"},
-    "$JS.API.DIRECT.GET.FACTS": {"agent", "memory"},
+    "$JS.API.DIRECT.GET.FACTS": {"agent", "tool-executor", "memory"},
     "$JS.API.DIRECT.GET.DLQ": {"memory"},
     **{f"$JS.API.DIRECT.GET.DLQ.dlq.{user}.CHAT.x": {user, "memory"} & {"agent", "memory"} for user in SERVICES},
     **{f"$JS.API.STREAM.PURGE.{stream.name}": set[str]() for stream in STREAMS},

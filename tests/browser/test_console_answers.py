@@ -73,6 +73,7 @@ async def test_two_agents_in_one_conversation_agree_who_answers(
         await expect(two.locator(".banner")).to_contain_text("answers")
         await expect(two.locator(".banner")).not_to_contain_text("The AI answers")
         await two.keyboard.press("t")
+        await two.get_by_role("dialog").get_by_role("button", name="Take over").click()
         await expect(two.locator(".banner")).to_contain_text("You answer")
         await expect(one.locator(".banner")).not_to_contain_text("You answer")
         await two.keyboard.press("t")

@@ -63,7 +63,8 @@ async def test_an_admin_sets_the_company_up_and_sees_what_it_used(
     assert usage["budget"] == {"dailyTokens": None, "usedToday": 0}
     (day,) = usage["days"]
     assert day == {
-        "date": day["date"], "turns": 1, "promptTokens": 0, "completionTokens": 0, "cost": 0, "currency": "USD"
+        "date": day["date"], "turns": 1, "promptTokens": 0, "completionTokens": 0, "cost": 0, "currency": "USD",
+            "unpricedTokens": None,
     }  # fmt: skip
 
 

@@ -64,5 +64,6 @@ def _check(usage: dict[str, Any], turns: int) -> None:
         "completionTokens": 4 * turns,
         "cost": pytest.approx(cost),
         "currency": "USD",
+        "unpricedTokens": None,
     }
     assert usage["budget"] == {"dailyTokens": 50_000, "usedToday": 1_004 * turns}

@@ -312,6 +312,7 @@ async def test_a_tool_that_nobody_serves_is_unavailable_and_may_be_asked_again(
     async def get_price(request: ToolServiceRequest) -> ToolServiceData:
         return ToolServiceData(result=PRICE)
 
+    await Memory({"demo": ToolConfig()}).serve(nats_client)
     async with running_executor(nats_client, valkey_server.url):
         asker = Asker(nats_client)
         error = (await asker.call("get_price", {"symbol": "AAPL"}, call_id="p", seconds=1.0)).result.error

@@ -40,6 +40,7 @@ RECORDED: dict[str, Any] = {
             "page_url": None,
             "page_title": None,
             "funnel_stage": None,
+            "prompt": None,
         },
         "fence_filter": "chat.acme.c1.>",
         "text": "buy two AAPL",

@@ -77,6 +77,7 @@ async def test_usage_is_asked_for_by_days(http: Http, tokens: TokenMaker, record
             "completionTokens": 10,
             "cost": 0.01,
             "currency": "USD",
+            "unpricedTokens": None,
         }
     ]
     assert body["budget"] == {"dailyTokens": None, "usedToday": 100}

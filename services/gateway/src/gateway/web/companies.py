@@ -72,7 +72,7 @@ class CompanyDetail(CompanyView):
     settings: ConfigView
 
 
-@router.post("", status_code=201, response_model_exclude_none=True, responses=described(409))
+@router.post("", status_code=201, response_model_exclude_none=True, responses=described(404, 409))
 async def make_company(
     api: ApiDep, caller: FounderDep, body: NewCompany, request: Request, accept_language: Language = None
 ) -> FirstHour:
