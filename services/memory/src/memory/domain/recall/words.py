@@ -5,6 +5,7 @@ The stems are Snowball's (snowballstemmer, https://snowballstem.org).
 
 import functools
 import re
+import threading
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -32,9 +33,18 @@ _ACCENTED = (("ia", "ía"), ("ias", "ías"), ("ian", "ían"), ("io", "ió"), ("c
              ("ais", "áis"), ("eis", "éis"))  # fmt: skip
 _WORD = re.compile(r"\d+(?:[.,]\d+)*k?(?![^\W_])|[^\W_]+")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
-# The package has no types.
-_english: Callable[[str], str] = cast("Any", snowballstemmer).stemmer("english").stemWord
-_spanish: Callable[[str], str] = cast("Any", snowballstemmer).stemmer("spanish").stemWord
+
+
+class _Stemmers(threading.local):
+    """A stemmer keeps the word that it works on: documents are cut up in threads, and each has its own."""
+
+    def __init__(self) -> None:
+        made: Callable[[str], Any] = cast("Any", snowballstemmer).stemmer  # the package has no types
+        self.english: Callable[[str], str] = made("english").stemWord
+        self.spanish: Callable[[str], str] = made("spanish").stemWord
+
+
+_STEMMERS = _Stemmers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,7 @@ def sought(text: str) -> list[Sought]:
 @functools.lru_cache(maxsize=50_000)
 def english(word: str) -> str:
     """The stem of an English word."""
-    return _english(ENGLISH_BASE.get(word, word))
+    return _STEMMERS.english(ENGLISH_BASE.get(word, word))
 
 
 @functools.lru_cache(maxsize=50_000)
@@ -100,7 +110,7 @@ def spanish(word: str) -> str:
     """The stem of a Spanish word, which may have lost its accents: the stemmer knows endings only with them."""
     base = SPANISH_BASE.get(word, word)
     accented = next((base.removesuffix(bare) + full for bare, full in _ACCENTED if base.endswith(bare)), base)
-    return folded(_spanish(accented))
+    return folded(_STEMMERS.spanish(accented))
 
 
 def near(word: str, vocabulary: Iterable[str]) -> list[str]:
