@@ -2,11 +2,14 @@
 
 import pytest
 
+from agent.domain import hand_over
+from agent.domain.offline.answers import nobody_yet
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import Intent, wish_in
 from agent.domain.offline.steps import SayText
 from agent.testing.offered import SCHEMAS
 from contracts.company import Assistant, CompanyConfig
+from contracts.knowledge import KnowledgeFound
 
 TALK: dict[Intent, list[str]] = {
     Intent.GREETING: [
@@ -109,3 +112,18 @@ def test_the_offline_assistant_greets_as_the_company_says() -> None:
     able = respond([{"role": "user", "content": "¿qué puedes hacer?"}], ("fetch_page",), "es", company=shop)
     assert isinstance(able, SayText)
     assert "AAPL" not in able.text
+
+
+@pytest.mark.parametrize("knowledge", [None, KnowledgeFound(documents=5)], ids=["no knowledge", "knowledge"])
+@pytest.mark.parametrize("wish", ["quiero hablar con una persona", "agente por favor", "¿puedo hablar con alguien?"])
+def test_who_asked_for_a_person_alone_is_not_told_that_the_site_does_not_say(
+    wish: str, knowledge: KnowledgeFound | None
+) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "hand_off", "arguments": '{"reason":"asked"}'}}
+    messages = [
+        {"role": "user", "content": wish},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": hand_over.result("asked", 5)},
+    ]
+    answer = respond(messages, [*SCHEMAS, "hand_off"], "es", introduced=True, knowledge=knowledge)
+    assert answer == SayText(nobody_yet("es"))

@@ -52,7 +52,9 @@ def respond(
         wish = Wish(Intent.HANDOFF)
     response: SayText | UseTools
     known = knowledge is not None and bool(knowledge.documents)
-    if wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known):
+    if handed and (accepts or not question):
+        response = SayText(nobody_yet(language))
+    elif wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known):
         leaning = before[-1] if before and goes_on(question) else ""
         asked = SiteQuestion(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed)
         if knowledge is not None and known and not asked.about:
@@ -61,8 +63,6 @@ def respond(
                 response = SayText(plain_answer(wish, language, offered, demo=demo))
         else:
             response = from_site(asked, results, last=last)
-    elif handed and (accepts or not question):
-        response = SayText(nobody_yet(language))
     elif wish.intent is Intent.HANDOFF and HAND_OFF in offered and not handed:
         response = UseTools(((HAND_OFF, {"reason": "missed" if accepts else "asked"}),))
     elif wish.intent is Intent.MARKET and (state := market_now(market, language)):
