@@ -3,6 +3,7 @@
 import asyncio
 import re
 import uuid
+from itertools import count
 
 import aiohttp
 import pytest
@@ -14,7 +15,6 @@ from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-MOST = 300
 COUNTING = """() => {
   window.changes = 0;
   new MutationObserver((all) => {
@@ -135,18 +135,24 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
         await expect(row).to_be_visible()
         await page.evaluate(COUNTING)
         agent = {"Authorization": f"Bearer {stack.mint('commercial', 'ben', 'demo')}"}
+        moved = asyncio.Event()
         async with aiohttp.ClientSession(stack.url, headers=agent) as http:
-            number = 0
-            for number in range(MOST):
-                body = {"text": f"message {number}", "clientMessageId": str(uuid.uuid4())}
-                async with http.post(f"/v2/conversations/{visitor.conversation}/messages", json=body) as answer:
-                    assert answer.status == 201
-                # Closer to each other than any wait for a silence.
-                await asyncio.sleep(0.05)
-                if number >= 59 and await page.evaluate("window.changes") >= 3:
-                    break
-            # It was never silent, and the row has not stood still.
-            assert await page.evaluate("window.changes") >= 3
+
+            async def write_on() -> int:
+                """Without a silence, until the row has moved; then the number of the last message."""
+                for number in count():
+                    body = {"text": f"message {number}", "clientMessageId": str(uuid.uuid4())}
+                    async with http.post(f"/v2/conversations/{visitor.conversation}/messages", json=body) as answer:
+                        assert answer.status == 201
+                    if moved.is_set() and number >= 59:
+                        return number
+                raise AssertionError
+
+            async with asyncio.timeout(60), asyncio.TaskGroup() as together:
+                writing = together.create_task(write_on())
+                await page.wait_for_function("window.changes >= 3")
+                moved.set()
+        number = writing.result()
         await expect(row).to_contain_text(f"message {number}")
         await row.click()
         said = page.locator(".thread .said")

@@ -9,12 +9,14 @@ import hmac
 import json
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
 from aiohttp import web
+
+from runtime.testing import eventually
 
 Json = dict[str, Any]
 TOKEN, SECRET = "token-of-the-bot", "secret of the webhook"
@@ -184,13 +186,13 @@ class Chatwoot:
 
     async def _echo(self, event: Json) -> None:
         """A job of its own: it is tried again while the bot is away."""
-        for _ in range(60):
-            try:
-                if await self.send(event) == 200:
-                    return
-            except aiohttp.ClientError:
-                pass
-            await asyncio.sleep(0.5)
+
+        async def taken() -> bool:
+            with suppress(aiohttp.ClientError):
+                return await self.send(event) == 200
+            return False
+
+        await eventually(taken, 30.0)
 
 
 @asynccontextmanager

@@ -1,10 +1,8 @@
-"""The pull worker on a real server: nothing lost, nothing twice at once, long work kept, a good end."""
+"""The pull worker on a real server: nothing lost, nothing twice at once, a good end."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import Counter
 from typing import Any
 
 import orjson
@@ -15,75 +13,10 @@ from nats.aio.msg import Msg
 from runtime.connection import connect, jetstream, subscribe
 from runtime.dead_letters import DeadLetters
 from runtime.publisher import Publisher
-from runtime.pull_worker import EXPIRES, LEASE, DeadLetter, Delivery, Done, Handler, Later, Outcome, PullWorker
+from runtime.pull_worker import DeadLetter, Done, Later
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
-
-SUBJECT = "tools.call.requested.v1.market"
-DURABLE = "tool-executor"
-
-
-async def ask(client: Client, *names: str) -> None:
-    publisher = Publisher(client)
-    for name in names:
-        await publisher.append(SUBJECT, name.encode(), stream="TOOLS", msg_id=name)
-
-
-async def consumer_state(client: Client) -> tuple[int, int]:
-    """Messages delivered and not acknowledged; messages not delivered yet."""
-    answer = await client.request(f"$JS.API.CONSUMER.INFO.TOOLS.{DURABLE}", b"", timeout=10)
-    info = orjson.loads(answer.data)
-    return info["num_ack_pending"], info["num_pending"]
-
-
-async def settled(client: Client) -> bool:
-    return await consumer_state(client) == (0, 0)
-
-
-class Recorder:
-    """A handler that writes down what it got and answers what it is told to."""
-
-    def __init__(self, *outcomes: Outcome | Exception) -> None:
-        self.outcomes = list(outcomes)
-        self.seen: list[Delivery] = []
-
-    @property
-    def names(self) -> list[str]:
-        return [one.data.decode() for one in self.seen]
-
-    async def __call__(self, delivery: Delivery) -> Outcome:
-        self.seen.append(delivery)
-        outcome = self.outcomes.pop(0) if self.outcomes else Done()
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
-
-
-class Gate:
-    """A handler that waits until it is let go, and counts how many wait at once."""
-
-    def __init__(self) -> None:
-        self.open = asyncio.Event()
-        self.now = 0
-        self.most = 0
-        self.started: Counter[str] = Counter()
-        self.finished: Counter[str] = Counter()
-
-    async def __call__(self, delivery: Delivery) -> Outcome:
-        name = delivery.data.decode()
-        self.started[name] += 1
-        self.now += 1
-        self.most = max(self.most, self.now)
-        try:
-            await self.open.wait()
-        finally:
-            self.now -= 1
-        self.finished[name] += 1
-        return Done()
-
-
-def worker(client: Client, handler: Handler, *, slots: int = 8, ack_wait: float = 30.0) -> PullWorker:
-    return PullWorker(client, "TOOLS", DURABLE, ["tools.call.requested.v1.*"], handler, slots=slots, ack_wait=ack_wait)
+from runtime.testing_pull import DURABLE, SUBJECT, Gate, Recorder, ask, settled, worker
 
 
 async def test_a_message_is_handled_once_and_acknowledged(nats_streams: Client) -> None:
@@ -121,109 +54,6 @@ async def test_no_more_run_at_once_than_there_are_slots(nats_streams: Client) ->
     assert set(gate.finished.values()) == {1}
     assert len(gate.finished) == 40
     await pull.drain()
-
-
-async def test_long_work_is_not_delivered_again(nats_streams: Client) -> None:
-    gate = Gate()
-    pull = worker(nats_streams, gate, slots=4, ack_wait=2.0)
-    await pull.start()
-    await ask(nats_streams, "long")
-    await eventually(lambda: gate.now == 1)
-    held_for = asyncio.get_running_loop().time() + 4.5
-    await eventually(lambda: asyncio.get_running_loop().time() > held_for)
-    gate.open.set()
-    await eventually(lambda: settled(nats_streams))
-    assert gate.started["long"] == 1
-    await pull.drain()
-
-
-async def test_what_a_dead_worker_held_goes_to_another(nats_server: NatsServer, nats_streams: Client) -> None:
-    other = await connect(NatsSettings(url=nats_server.url), name="doomed")
-    gate = Gate()
-    await worker(other, gate).start()
-    await ask(nats_streams, "a")
-    await eventually(lambda: gate.now == 1)
-    await other.close()
-    handler = Recorder()
-    pull = worker(nats_streams, handler, ack_wait=0.5)
-    await pull.start()
-    await eventually(lambda: settled(nats_streams))
-    assert handler.names == ["a"]
-    assert handler.seen[0].num_delivered == 2
-    gate.open.set()
-    await pull.drain()
-
-
-class Frozen(threading.Thread):
-    """A worker in a loop of its own, which stands still as soon as it has work; its connection stays open."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__()
-        self.url = url
-        self.still, self.thaw = threading.Event(), threading.Event()
-        self.stood_still = 0.0
-
-    def run(self) -> None:
-        asyncio.run(self._serve())
-
-    async def _serve(self) -> None:
-        client = await connect(NatsSettings(url=self.url), name="frozen")
-        pull = worker(client, self._stand_still, slots=100, ack_wait=LEASE)
-        await pull.start()
-        await asyncio.to_thread(self.thaw.wait)
-        self.stood_still = pull.stood_still
-        await pull.drain()
-        await client.close()
-
-    async def _stand_still(self, delivery: Delivery) -> Outcome:
-        del delivery
-        self.still.set()
-        self.thaw.wait()
-        return Done()
-
-
-async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in_doubt(nats_streams: Client) -> None:
-    pull = worker(nats_streams, Recorder(), ack_wait=1.0)
-    await pull.start()
-    assert pull.stood_still == 0
-    threading.Event().wait(0.8)  # nothing else runs: shorter than a lease, but the last renewal was before
-    assert pull.stood_still > 0
-    await pull.drain()
-
-
-async def test_leases_of_a_worker_whose_server_is_away_are_in_doubt(
-    nats_server: NatsServer, nats_streams: Client
-) -> None:
-    pull = worker(nats_streams, Recorder(), ack_wait=1.0)
-    await pull.start()
-    nats_server.kill()
-    await eventually(lambda: pull.stood_still > 0)
-    nats_server.restart()
-    await eventually(lambda: pull.listening)
-    await pull.drain()
-
-
-async def test_a_worker_that_stands_still_is_given_no_message_twice(
-    nats_server: NatsServer, nats_streams: Client
-) -> None:
-    frozen = Frozen(nats_server.url)
-    frozen.start()
-    try:
-        await ask(nats_streams, "m0")
-        await eventually(frozen.still.is_set)
-        handler = Recorder()
-        pull = worker(nats_streams, handler, ack_wait=LEASE)
-        await pull.start()
-        await ask(nats_streams, *(f"m{number}" for number in range(1, 40)))
-        await eventually(lambda: settled(nats_streams))
-        # What it had asked for was over before the first lease was.
-        assert EXPIRES < LEASE
-        assert {one.num_delivered for one in handler.seen} == {1, 2}
-        await pull.drain()
-    finally:
-        frozen.thaw.set()
-        await asyncio.to_thread(frozen.join)
-    assert frozen.stood_still > 0
 
 
 async def test_drain_finishes_what_runs_and_gives_the_rest_back_at_once(

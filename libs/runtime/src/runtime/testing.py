@@ -83,6 +83,8 @@ class ServerProcess(ABC):
     """One server as a child process. It can be killed, frozen, thawed and started again on the same port and data."""
 
     start_deadline = START_DEADLINE
+    between_looks = 0.002
+    """Seconds between two looks at one that is not ready."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -139,7 +141,7 @@ class ServerProcess(ABC):
             while self._process.poll() is None and time.monotonic() < end:
                 if self.ready():
                     return
-                time.sleep(0.002)
+                time.sleep(self.between_looks)
             self._end(signal.SIGKILL)
             # Somebody may have taken the port: since it was chosen, or since we last had it (a client's own end of a
             # connection will do, and that ends soon). A port given by us is kept.

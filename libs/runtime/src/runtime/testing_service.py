@@ -3,21 +3,18 @@
 import http.client
 import socket
 import sys
-import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runtime.testing import ServerProcess
 
-LOOKS = 0.02
-"""Seconds between two looks at a service that is not ready."""
-
 
 class ServiceProcess(ServerProcess):
     """`python -m MODULE` of this clone, or of the one whose `python` is given, at a free port."""
 
     ready_path = "/readyz"
+    between_looks = 0.02
 
     def __init__(self, directory: Path, module: str, python: str = sys.executable) -> None:
         super().__init__(directory)
@@ -43,7 +40,6 @@ class ServiceProcess(ServerProcess):
             connection.request("GET", self.ready_path)
             return connection.getresponse().status == 200
         except (OSError, http.client.HTTPException):
-            time.sleep(LOOKS)
             return False
         finally:
             connection.close()

@@ -20,13 +20,14 @@ _WORD = re.compile(r"\w+")
 
 
 class EmbeddingServer:
-    """`asked`: the bodies of all requests; `delay` in seconds; `answer`, where it is set, is sent instead of "
-    "vectors."""
+    """`asked`: the bodies of all requests; `answers`: while it is not set every request waits; `answer`, where there is
+    one, is sent instead of vectors."""
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
-        self.delay = 0.0
+        self.answers = asyncio.Event()
+        self.answers.set()
         self.status = 200
         self.answer: Any = None
         self.base_url = ""
@@ -41,8 +42,7 @@ class EmbeddingServer:
         body = await request.json()
         self.asked.append(body)
         self.keys.append(request.headers.get("Authorization"))
-        if self.delay:
-            await asyncio.sleep(self.delay)
+        await self.answers.wait()
         if self.status != 200:
             error = {"message": "no", "type": "server_error", "param": None, "code": None}
             return web.json_response({"error": error}, status=self.status)

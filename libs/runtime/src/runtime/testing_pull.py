@@ -1,0 +1,76 @@
+"""For tests: a pull worker on the stream TOOLS, and handlers that write down what they get or wait to be let go."""
+
+import asyncio
+from collections import Counter
+
+import orjson
+from nats.aio.client import Client
+
+from runtime.publisher import Publisher
+from runtime.pull_worker import Delivery, Done, Handler, Outcome, PullWorker
+
+SUBJECT = "tools.call.requested.v1.market"
+DURABLE = "tool-executor"
+
+
+async def ask(client: Client, *names: str) -> None:
+    publisher = Publisher(client)
+    for name in names:
+        await publisher.append(SUBJECT, name.encode(), stream="TOOLS", msg_id=name)
+
+
+async def consumer_state(client: Client) -> tuple[int, int]:
+    """Messages delivered and not acknowledged; messages not delivered yet."""
+    answer = await client.request(f"$JS.API.CONSUMER.INFO.TOOLS.{DURABLE}", b"", timeout=10)
+    info = orjson.loads(answer.data)
+    return info["num_ack_pending"], info["num_pending"]
+
+
+async def settled(client: Client) -> bool:
+    return await consumer_state(client) == (0, 0)
+
+
+class Recorder:
+    """A handler that writes down what it got and answers what it is told to."""
+
+    def __init__(self, *outcomes: Outcome | Exception) -> None:
+        self.outcomes = list(outcomes)
+        self.seen: list[Delivery] = []
+
+    @property
+    def names(self) -> list[str]:
+        return [one.data.decode() for one in self.seen]
+
+    async def __call__(self, delivery: Delivery) -> Outcome:
+        self.seen.append(delivery)
+        outcome = self.outcomes.pop(0) if self.outcomes else Done()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+class Gate:
+    """A handler that waits until it is let go, and counts how many wait at once."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.now = 0
+        self.most = 0
+        self.started: Counter[str] = Counter()
+        self.finished: Counter[str] = Counter()
+
+    async def __call__(self, delivery: Delivery) -> Outcome:
+        name = delivery.data.decode()
+        self.started[name] += 1
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            await self.open.wait()
+        finally:
+            self.now -= 1
+        self.finished[name] += 1
+        return Done()
+
+
+def worker(client: Client, handler: Handler, *, slots: int = 8, ack_wait: float = 30.0) -> PullWorker:
+    return PullWorker(client, "TOOLS", DURABLE, ["tools.call.requested.v1.*"], handler, slots=slots, ack_wait=ack_wait)

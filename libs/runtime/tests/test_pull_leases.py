@@ -1,0 +1,117 @@
+"""The leases of a pull worker: long work is kept, a dead one's goes to another, one that stood still holds nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from nats.aio.client import Client
+
+from runtime.connection import connect
+from runtime.pull_worker import EXPIRES, LEASE, Delivery, Done, Outcome
+from runtime.settings import NatsSettings
+from runtime.testing import NatsServer, eventually
+from runtime.testing_pull import Gate, Recorder, ask, settled, worker
+
+
+async def test_long_work_is_not_delivered_again(nats_streams: Client) -> None:
+    gate = Gate()
+    pull = worker(nats_streams, gate, slots=4, ack_wait=2.0)
+    await pull.start()
+    await ask(nats_streams, "long")
+    await eventually(lambda: gate.now == 1)
+    held_for = asyncio.get_running_loop().time() + 4.5
+    await eventually(lambda: asyncio.get_running_loop().time() > held_for)
+    gate.open.set()
+    await eventually(lambda: settled(nats_streams))
+    assert gate.started["long"] == 1
+    await pull.drain()
+
+
+async def test_what_a_dead_worker_held_goes_to_another(nats_server: NatsServer, nats_streams: Client) -> None:
+    other = await connect(NatsSettings(url=nats_server.url), name="doomed")
+    gate = Gate()
+    await worker(other, gate).start()
+    await ask(nats_streams, "a")
+    await eventually(lambda: gate.now == 1)
+    await other.close()
+    handler = Recorder()
+    pull = worker(nats_streams, handler, ack_wait=0.5)
+    await pull.start()
+    await eventually(lambda: settled(nats_streams))
+    assert handler.names == ["a"]
+    assert handler.seen[0].num_delivered == 2
+    gate.open.set()
+    await pull.drain()
+
+
+class Frozen(threading.Thread):
+    """A worker in a loop of its own, which stands still as soon as it has work; its connection stays open."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.url = url
+        self.still, self.thaw = threading.Event(), threading.Event()
+        self.stood_still = 0.0
+
+    def run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        client = await connect(NatsSettings(url=self.url), name="frozen")
+        pull = worker(client, self._stand_still, slots=100, ack_wait=LEASE)
+        await pull.start()
+        await asyncio.to_thread(self.thaw.wait)
+        self.stood_still = pull.stood_still
+        await pull.drain()
+        await client.close()
+
+    async def _stand_still(self, delivery: Delivery) -> Outcome:
+        del delivery
+        self.still.set()
+        self.thaw.wait()
+        return Done()
+
+
+async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in_doubt(nats_streams: Client) -> None:
+    pull = worker(nats_streams, Recorder(), ack_wait=1.0)
+    await pull.start()
+    assert pull.stood_still == 0
+    threading.Event().wait(0.8)  # nothing else runs: shorter than a lease, but the last renewal was before
+    assert pull.stood_still > 0
+    await pull.drain()
+
+
+async def test_leases_of_a_worker_whose_server_is_away_are_in_doubt(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    pull = worker(nats_streams, Recorder(), ack_wait=1.0)
+    await pull.start()
+    nats_server.kill()
+    await eventually(lambda: pull.stood_still > 0)
+    nats_server.restart()
+    await eventually(lambda: pull.listening)
+    await pull.drain()
+
+
+async def test_a_worker_that_stands_still_is_given_no_message_twice(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    frozen = Frozen(nats_server.url)
+    frozen.start()
+    try:
+        await ask(nats_streams, "m0")
+        await eventually(frozen.still.is_set)
+        handler = Recorder()
+        pull = worker(nats_streams, handler, ack_wait=LEASE)
+        await pull.start()
+        await ask(nats_streams, *(f"m{number}" for number in range(1, 40)))
+        await eventually(lambda: settled(nats_streams))
+        # What it had asked for was over before the first lease was.
+        assert EXPIRES < LEASE
+        assert {one.num_delivered for one in handler.seen} == {1, 2}
+        await pull.drain()
+    finally:
+        frozen.thaw.set()
+        await asyncio.to_thread(frozen.join)
+    assert frozen.stood_still > 0
