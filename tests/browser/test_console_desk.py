@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 from playwright.async_api import Page, expect
 
+from runtime.testing import eventually
 from tests.browser.test_accessibility import violations
 from tests.browser.test_console import a_visitor, signed_in
 from tests.browser.visits import Visits
@@ -138,6 +139,9 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
         moved = asyncio.Event()
         async with aiohttp.ClientSession(stack.url, headers=agent) as http:
 
+            async def has_moved() -> bool:
+                return await page.evaluate("window.changes") >= 3
+
             async def write_on() -> int:
                 """Without a silence, until the row has moved; then the number of the last message."""
                 for number in count():
@@ -150,7 +154,7 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
 
             async with asyncio.timeout(60), asyncio.TaskGroup() as together:
                 writing = together.create_task(write_on())
-                await page.wait_for_function("window.changes >= 3")
+                await eventually(has_moved)
                 moved.set()
         number = writing.result()
         await expect(row).to_contain_text(f"message {number}")
