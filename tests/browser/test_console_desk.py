@@ -145,9 +145,11 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
             async def write_on() -> int:
                 """Without a silence, until the row has moved; then the number of the last message."""
                 for number in count():
-                    body = {"text": f"message {number}", "clientMessageId": str(uuid.uuid4())}
+                    text = f"message {number}"
+                    body = {"text": text, "clientMessageId": str(uuid.uuid4())}
                     async with http.post(f"/v2/conversations/{visitor.conversation}/messages", json=body) as answer:
                         assert answer.status == 201
+                    await visitor.wait_for("message.created", lambda f, text=text: f["message"]["text"] == text)
                     if moved.is_set() and number >= 59:
                         return number
                 raise AssertionError
