@@ -84,7 +84,7 @@ export class Conversations {
     const changed = [...this.#changed];
     this.#changed.clear();
     try {
-      if (whole || this.#all || query || label || changed.length > MOST_SINGLE) {
+      if (whole || this.#all || this.query || this.label || changed.length > MOST_SINGLE) {
         const anew = this.#all;
         this.#all = false;
         const found = await this.#read(null);
