@@ -20,8 +20,8 @@ LOCAL := $(LIBRARIES) $(addprefix services/,$(SERVICES)) cli
 PROJECTS := pyproject.toml $(addsuffix /pyproject.toml,$(LOCAL))
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
-# npm packages for tests, by the npm of a wheel: the public MCP conformance suite, and the AI SDK.
-SUITES := tests/support/mcp_suite services/gateway/tests/doors/ui_client
+# npm packages for tests, by the npm of a wheel: the public MCP conformance suite, the AI SDK, ESLint.
+SUITES := tests/support/mcp_suite tests/support/script_check services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
 .PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign simulate screenshots test-containers \
@@ -32,7 +32,7 @@ help: ## list the targets
 setup: $(STAMP) mcp-suite ## install everything: into .venv (Python 3.11 to 3.14), and the npm packages of tests
 	@:
 
-mcp-suite: $(SUITE_STAMPS) ## install the MCP conformance suite and the AI SDK, which tests run (needs an npm registry)
+mcp-suite: $(SUITE_STAMPS) ## install the npm packages that tests run (needs an npm registry)
 	@:
 
 # npm begins by emptying node_modules: an installation that was left half done has no stamp.
