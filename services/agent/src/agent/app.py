@@ -56,11 +56,12 @@ from agent.preview.preview import Trying
 from agent.preview_methods import TryingMethods
 from agent.record.explanation import Explaining
 from agent.settings import AgentSettings, ModelSettings
+from agent.turns.after_turn import SmallModel
 from agent.turns.deps import Limits, Ports
 from agent.turns.engine import TurnEngine
 from agent.turns.metering import Spending
 from agent.turns.proposer import Proposer
-from agent.turns.summaries import Summarizing
+from agent.turns.summaries import Summarizer
 from agent.turns.sweep import TurnSweep
 from agent.turns.watches import Watches
 from contracts.channels import ANALYSIS_REQUESTS, CHAT_ALL, LIVE_CHAT_ALL, TURN_TRIGGERS, ChatKind, parse_chat
@@ -140,8 +141,9 @@ class Agent:
         spending = Spending(self._budgets, self._usage)
         contexts = ContextClient(rpc)
         self._encodings = Encodings()
-        self._summaries = Summarizing(contexts, self._encodings, self.models, spending)
-        self._proposer = Proposer(MemoryProofs(rpc), self.models, spending)
+        small_model = SmallModel(self.models, spending)
+        self._summaries = Summarizer(contexts, self._encodings, small_model)
+        self._proposer = Proposer(MemoryProofs(rpc), small_model)
         writer = ConversationWriter(chat, publisher, SOURCE)
         hand_offs = HandOffs(writer, self.companies, self._clock)
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)

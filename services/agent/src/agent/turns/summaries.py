@@ -3,67 +3,35 @@
 Nobody waits for them. A summary that is lost with its agent is made by the next turn that needs it.
 """
 
-import asyncio
-
-import structlog
-
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import PromptMessage
 from agent.domain.context.extract import extract, limited
-from agent.domain.cost import SpendingAccount
 from agent.domain.prompt.summary import summary_messages
-from agent.domain.providers import small_model
-from agent.errors import BudgetSpentError, ModelError
 from agent.measures import SUMMARIES
-from agent.ports import Asker, Contexts, Key, Models, Prompt
-from agent.turns.metering import Spending, ask_paid
+from agent.ports import Asker, Contexts, Key
+from agent.turns.after_turn import AfterTurn, SmallModel
 from contracts.company import CompanyConfig
 from contracts.context_rpc import MOST_MESSAGES
 from contracts.events.chat import Role
 
-log = structlog.get_logger(__name__)
-
 MOST = 32
 """Summaries in the making; further ones are left to later turns."""
-SECONDS = 20.0
-"""For the model that sums up."""
 _MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.USER: False}
 
 
-class Summarizing:
+class Summarizer:
     """One summary a conversation at a time."""
 
-    def __init__(self, contexts: Contexts, encoders: Encodings, models: Models, spending: Spending) -> None:
+    def __init__(self, contexts: Contexts, encoders: Encodings, model: SmallModel) -> None:
         self._contexts = contexts
         self._encoders = encoders
-        self._models = models
-        self._spending = spending
-        self._running: dict[Key, asyncio.Task[None]] = {}
+        self._model = model
+        self._work = AfterTurn("summary", MOST, SUMMARIES)
+        self.drain = self._work.drain
 
     def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
         """A summary of everything up to a sequence, but for what is summed up already."""
-        if key in self._running or len(self._running) >= MOST:
-            return
-        task = asyncio.create_task(self._make(key, asker, config, up_to))
-        self._running[key] = task
-        task.add_done_callback(lambda _: self._running.pop(key, None))
-
-    async def drain(self, seconds: float) -> None:
-        """Waits for what is being made, and gives up the rest."""
-        running = list(self._running.values())
-        if running:
-            _, late = await asyncio.wait(running, timeout=seconds)
-            for task in late:
-                task.cancel()
-
-    async def _make(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
-        try:
-            outcome = await self._kept(key, asker, config, up_to)
-        except Exception as error:
-            # Nobody waits for it: the next turn makes it.
-            log.warning("summary.failed", conversation=key.conversation, error=type(error).__name__)
-            outcome = "failed"
-        SUMMARIES.labels(outcome).inc()
+        self._work.begin(key, lambda: self._kept(key, asker, config, up_to), conversation=key.conversation)
 
     async def _kept(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> str:
         context = await self._contexts.full(key, asker, "", up_to, config, MOST_MESSAGES)
@@ -95,24 +63,8 @@ class Summarizing:
         self, key: Key, asker: Asker, config: CompanyConfig, earlier: str | None, heard: list[PromptMessage]
     ) -> str | None:
         """The small model's key points; None: it has none to give."""
-        provider = config.preferred_provider
-        small = small_model(provider, config.budget.cheaper_model or config.preferred_model)
-        if self._models.chosen(provider, small).candidates[0][0].provider == "offline":
+        if not self._model.is_there(config):
             return None
-        prompt = Prompt(
-            messages=summary_messages(earlier, heard, asker.language),
-            tools=(),
-            tool_choice="none",
-            model=small,
-            temperature=0.2,
-            max_tokens=300,
-            time_limit=SECONDS,
-            language=asker.language,
-        )
-        account = SpendingAccount(key.company, key.conversation, asker.user or key.conversation, asker.user)
-        cheap = config.model_copy(update={"preferred_model": small})
-        try:
-            reply = await ask_paid(self._spending, self._models, account, cheap, prompt)
-        except (ModelError, BudgetSpentError):
-            return None
-        return reply.text.strip() or None
+        messages = summary_messages(earlier, heard, asker.language)
+        said = await self._model.ask(key, asker, config, messages, most_tokens=300, temperature=0.2)
+        return said.strip() or None if said is not None else None

@@ -1,0 +1,101 @@
+"""What is done after a customer's turn, where nobody waits: bounded, each thing once at a time, with a small model."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+
+import structlog
+from prometheus_client import Counter
+
+from agent.domain.context.compression import Messages
+from agent.domain.cost import SpendingAccount
+from agent.domain.providers import small_model
+from agent.errors import BudgetSpentError, ModelError
+from agent.ports import Asker, Key, Models, Prompt
+from agent.turns.metering import Spending, ask_paid
+from contracts.company import CompanyConfig
+
+log = structlog.get_logger(__name__)
+
+SECONDS = 20.0
+"""For the model."""
+
+
+class AfterTurn:
+    """Work in the background. `most` at once, the rest is left; `outcomes`: counts what came of it; `name`: in logs."""
+
+    def __init__(self, name: str, most: int, outcomes: Counter) -> None:
+        self._name = name
+        self._most = most
+        self._outcomes = outcomes
+        self._running: dict[Hashable, asyncio.Task[None]] = {}
+
+    def begin(self, key: Hashable, work: Callable[[], Awaitable[str]], **about: str) -> None:
+        """Begins `work`, which returns its outcome, unless the same is in work. `about`: what a log says of it."""
+        if key in self._running or len(self._running) >= self._most:
+            return
+        task = asyncio.create_task(self._do(work, about))
+        self._running[key] = task
+        task.add_done_callback(lambda _: self._running.pop(key, None))
+
+    async def drain(self, seconds: float) -> None:
+        """Waits for what is being done, and gives up the rest."""
+        running = list(self._running.values())
+        if running:
+            _, late = await asyncio.wait(running, timeout=seconds)
+            for task in late:
+                task.cancel()
+
+    async def _do(self, work: Callable[[], Awaitable[str]], about: dict[str, str]) -> None:
+        try:
+            outcome = await work()
+        except Exception as error:
+            # Nobody waits for it.
+            log.warning(f"{self._name}.failed", **about, error=type(error).__name__)
+            outcome = "failed"
+        self._outcomes.labels(outcome).inc()
+
+
+class SmallModel:
+    """The small model of a company's provider, paid for like a turn's calls."""
+
+    def __init__(self, models: Models, spending: Spending) -> None:
+        self._models = models
+        self._spending = spending
+
+    def is_there(self, config: CompanyConfig) -> bool:
+        """Whether anything but the built-in assistant would answer."""
+        chosen = self._models.chosen(config.preferred_provider, _name(config))
+        return chosen.candidates[0][0].provider != "offline"
+
+    async def ask(
+        self,
+        key: Key,
+        asker: Asker,
+        config: CompanyConfig,
+        messages: Messages,
+        *,
+        most_tokens: int,
+        temperature: float = 0.0,
+    ) -> str | None:
+        """What it says; None: it cannot be asked now."""
+        prompt = Prompt(
+            messages=messages,
+            tools=(),
+            tool_choice="none",
+            model=_name(config),
+            temperature=temperature,
+            max_tokens=most_tokens,
+            time_limit=SECONDS,
+            language=asker.language,
+        )
+        account = SpendingAccount(key.company, key.conversation, asker.user or key.conversation, asker.user)
+        small = config.model_copy(update={"preferred_model": prompt.model})
+        try:
+            reply = await ask_paid(self._spending, self._models, account, small, prompt)
+        except (ModelError, BudgetSpentError):
+            return None
+        return reply.text
+
+
+def _name(config: CompanyConfig) -> str:
+    return small_model(config.preferred_provider, config.budget.cheaper_model or config.preferred_model)
