@@ -15,6 +15,7 @@ from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, Model
 from agent.ports import OfferedTool, Prompt
 from agent.scripted_model.script import Reply, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
+from agent.testing.heard import Heard
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
 PROMPT = Prompt(
@@ -26,19 +27,6 @@ PROMPT = Prompt(
     max_tokens=50,
     time_limit=5.0,
 )
-
-
-class Heard:
-    """A sink that keeps what it hears."""
-
-    def __init__(self) -> None:
-        self.pieces: list[str] = []
-
-    def text(self, piece: str) -> None:
-        self.pieces.append(piece)
-
-    def restart(self) -> None:
-        self.pieces.clear()
 
 
 @pytest.fixture
@@ -56,7 +44,7 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
     async with scripted_model(default=Reply(text="one two three", prompt_tokens=7)) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
         assert (server.asked[0]["apiKey"], server.asked[0]["version"]) == ("key-for-tests", VERSION)
-    assert reply.text == "one two three" == "".join(heard.pieces)
+    assert reply.text == "one two three" == heard.said
     assert reply.usage == TokenCount(7, 3)
     assert (reply.model, reply.provider) == ("claude-haiku-4-5", "anthropic")
 

@@ -16,6 +16,7 @@ from agent.ports import OfferedTool, Prompt, TextSink
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
+from agent.testing.heard import Heard
 from agent.turns.fallback import ask
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
@@ -29,19 +30,6 @@ PROMPT = Prompt(
     time_limit=5.0,
 )
 GOOD = Reply(text="a whole answer")
-
-
-class Heard:
-    """A sink that keeps what it hears."""
-
-    def __init__(self) -> None:
-        self.said = ""
-
-    def text(self, piece: str) -> None:
-        self.said += piece
-
-    def restart(self) -> None:
-        self.said = ""
 
 
 @pytest.fixture

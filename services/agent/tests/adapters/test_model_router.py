@@ -17,6 +17,7 @@ from agent.ports import ModelChoice, OfferedTool, Prompt
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
+from agent.testing.heard import Heard
 from agent.turns.fallback import ask
 from contracts.providers import KEYED, KEYS, ProviderInfo
 
@@ -30,21 +31,6 @@ PROMPT = Prompt(
     max_tokens=50,
     time_limit=5.0,
 )
-
-
-class Heard:
-    """A sink that keeps what it hears."""
-
-    def __init__(self) -> None:
-        self.pieces: list[str] = []
-        self.restarts = 0
-
-    def text(self, piece: str) -> None:
-        self.pieces.append(piece)
-
-    def restart(self) -> None:
-        self.pieces.clear()
-        self.restarts += 1
 
 
 @pytest.fixture
@@ -62,7 +48,7 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
     heard = Heard()
     async with scripted_model(default=Reply(text="one two three", prompt_tokens=7)) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
-    assert reply.text == "one two three" == "".join(heard.pieces)
+    assert reply.text == "one two three" == heard.said
     assert len(heard.pieces) == 3
     assert reply.usage == TokenCount(7, 3)
     assert (reply.model, reply.provider) == ("m", "compatible")
@@ -143,7 +129,7 @@ async def test_a_failure_is_retried_once_and_what_was_said_is_taken_back(session
     rule = Rule(replies=[Reply(text="half an", cut_after=1), Reply(text="a whole answer")])
     async with scripted_model(rule) as server:
         reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, heard)
-    assert reply.text == "a whole answer" == "".join(heard.pieces)
+    assert reply.text == "a whole answer" == heard.said
     assert heard.restarts == 1
 
 

@@ -9,6 +9,7 @@ import pytest
 from agent.analysis.in_answers import CheckedAnswer, checked_answer
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall, TurnStep
 from agent.ports import ModelChoice, OfferedTool, Prompt, TextSink
+from agent.testing.heard import Heard
 
 PRICE = {
     "symbol": "IBM", "price": 202.91, "change": 2.08, "change_percent": 1.0357, "change_basis": "previous_close",
@@ -21,17 +22,6 @@ NEWS = {
 TOOLS = tuple(
     OfferedTool(name, name, category, {}, name) for name, category in (("get_price", "market"), ("get_news", "news"))
 )
-
-
-class Heard:
-    def __init__(self) -> None:
-        self.pieces: list[str] = []
-
-    def text(self, piece: str) -> None:
-        self.pieces.append(piece)
-
-    def restart(self) -> None:
-        self.pieces.clear()
 
 
 class Named:
@@ -65,7 +55,7 @@ def said(text: str, data: dict[str, Any] = PRICE, tool: str = "get_price") -> tu
     for start in range(0, len(text), 7):
         checked.text(text[start : start + 7])
     reply = checked.finish(ModelAnswer(text))
-    assert "".join(heard.pieces).strip() == reply.text.strip()
+    assert heard.said.strip() == reply.text.strip()
     return reply.text, checked.dropped
 
 

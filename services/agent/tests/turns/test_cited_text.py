@@ -1,27 +1,13 @@
 """The numbers of a running answer are those of the final message."""
 
-from dataclasses import dataclass, field
-
 import pytest
 
 from agent.domain.knowledge import GivenPassage, Numbers, cited
+from agent.testing.heard import Heard
 from agent.turns.cited_text import CitedText
 from contracts.events.chat import Citation
 
 GIVEN = [GivenPassage(Citation(url=f"https://x.test/{name}", title=name), name) for name in ("a", "b", "c")]
-
-
-@dataclass
-class Heard:
-    """A sink that keeps what it hears."""
-
-    pieces: list[str] = field(default_factory=list[str])
-
-    def text(self, piece: str) -> None:
-        self.pieces.append(piece)
-
-    def restart(self) -> None:
-        self.pieces.clear()
 
 
 ANSWER = "One [3]. Two [1, 3] and [9]; a [link] and [here](https://x.test/2024), x[2].\nEnd [7]"
@@ -36,8 +22,8 @@ def test_the_same_is_heard_however_the_text_is_cut(size: int) -> None:
     for start in range(0, len(ANSWER), size):
         sink.text(ANSWER[start : start + size])
     sink.flush()
-    assert "".join(heard.pieces) == cited(ANSWER, GIVEN)[0]
-    assert "".join(heard.pieces).startswith("One [1]. Two [2][1] and; a [link] and [here](https://x.test/2024), x[3].")
+    assert heard.said == cited(ANSWER, GIVEN)[0]
+    assert heard.said.startswith("One [1]. Two [2][1] and; a [link] and [here](https://x.test/2024), x[3].")
 
 
 def test_what_can_be_no_mark_waits_for_nothing() -> None:
