@@ -16,7 +16,8 @@ from agent.domain.prompt.proposals import proposal_messages, read_proposals
 from agent.errors import ModelError
 from agent.ports import Prompt
 from agent.settings import ModelSettings
-from agent.turns.proposer import MOST_TOKENS, SECONDS
+from agent.turns.after_turn import SECONDS
+from agent.turns.proposer import MOST_TOKENS
 from contracts.proposal_rpc import FactProposal, ProposalGround
 from nexus_cli.evaluation.memory_cases import MemoryCase
 
