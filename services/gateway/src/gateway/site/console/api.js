@@ -16,7 +16,7 @@ export class Problem extends Error {
 /* {status, headers, body}; raises Problem. An expired token ends the session. */
 export async function call(method, path, { body, headers = {}, deadline = DEADLINE } = {}) {
   const form = body instanceof FormData;
-  let answer;
+  let answer, said;
   try {
     answer = await fetch(path, {
       method,
@@ -29,6 +29,8 @@ export async function call(method, path, { body, headers = {}, deadline = DEADLI
       body: body === undefined || form ? body : JSON.stringify(body),
       signal: AbortSignal.timeout(deadline),
     });
+    const kind = answer.headers.get("content-type") || "";
+    said = kind.includes("json") ? await answer.json() : await answer.text();
   } catch {
     throw new Problem(0, { detail: say("noAnswer") });
   }
@@ -36,8 +38,6 @@ export async function call(method, path, { body, headers = {}, deadline = DEADLI
     session.end();
     dispatchEvent(new Event("signedout"));
   }
-  const kind = answer.headers.get("content-type") || "";
-  const said = kind.includes("json") ? await answer.json() : await answer.text();
   if (!answer.ok) throw new Problem(answer.status, typeof said === "string" ? {} : said);
   return { status: answer.status, headers: answer.headers, body: said };
 }

@@ -1,5 +1,7 @@
 /* Reading anew what was told to have changed: at most every PAUSE ms however much is told, one reading at a time, and once
    more later, since on a busy day what is read is a moment behind what was told. */
+import { Problem } from "./api.js";
+
 const PAUSE = 200, LATER = 5_000;
 
 export class Reading {
@@ -18,7 +20,10 @@ export class Reading {
     this.#busy = true;
     clearTimeout(this.#timer);
     this.#timer = 0;
-    try { await this.#read(whole); } catch { this.#soon(LATER); }
+    try { await this.#read(whole); } catch (error) {
+      if (!(error instanceof Problem)) reportError(error);
+      this.#soon(LATER);
+    }
     this.#busy = false;
     if (this.#again) { this.#again = false; this.#soon(PAUSE); }
   }
