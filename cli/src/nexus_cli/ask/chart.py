@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any
 from xml.sax.saxutils import escape
 
+from contracts.languages import named_language
 from nexus_cli.ask.client import Series
 
 WIDTH, HEIGHT = 960, 540
@@ -21,7 +22,7 @@ STEPS = 5
 
 def svg(report: dict[str, Any], series: Series) -> str:
     """The document. Lines that start later than the others start at 100 on their own first day."""
-    language = "es" if report.get("language") == "es" else "en"
+    language = named_language(report.get("language")) or "en"
     indexed = {ticker: _indexed(points) for ticker, points in series.items()}
     days = sorted({day for points in indexed.values() for day, _ in points})
     low, high, step = _scale([value for points in indexed.values() for _, value in points])

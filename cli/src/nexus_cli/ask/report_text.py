@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from contracts.languages import named_language
 from nexus_cli.ask.client import Series
 
 Report = Mapping[str, Any]
@@ -39,7 +40,7 @@ _PERIODS = ("1d", "1w", "1m", "3m", "ytd", "1y")
 
 def show(console: Console, report: Report, series: Series) -> None:
     """Prints the whole report."""
-    words = _WORDS["es" if report.get("language") == "es" else "en"]
+    words = _WORDS[named_language(report.get("language")) or "en"]
     console.print(Text(str(report["query"]), style="bold"))
     console.print()
     console.print(Text(str(report["summary"])))

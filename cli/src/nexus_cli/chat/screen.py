@@ -8,8 +8,9 @@ from typing import TextIO, cast
 from rich.console import Console
 from rich.text import Text
 
+from contracts.languages import Language
 from nexus_cli.chat.client import Frame
-from nexus_cli.chat.words import Language, word
+from nexus_cli.chat.words import word
 
 FINAL = frozenset({"assistant", "operator", "system"})
 """Roles whose messages answer somebody."""

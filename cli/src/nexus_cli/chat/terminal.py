@@ -9,10 +9,11 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, Literal, TextIO, TypeVar
 
+from contracts.languages import named_language
 from nexus_cli.chat.client import ChatConnection, ChatFailed, conversation, visitor_token
 from nexus_cli.chat.decisions import decision
 from nexus_cli.chat.screen import FINAL, Screen
-from nexus_cli.chat.words import language_of, word
+from nexus_cli.chat.words import word
 
 # A little longer than a turn may take (NEXUS_TURN_DEADLINE_SECONDS), since a failed one is told in the chat.
 _ANSWER_WITHIN = 150.0
@@ -29,7 +30,7 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
     """
     gateway = gateway.rstrip("/")
     token = token or await visitor_token(gateway, company, locale)
-    language = language_of(locale)
+    language = named_language(locale) or "en"
     screen = Screen(sys.stdout, sys.stderr, as_json=as_json, language=language)
     lines = _lines_of(sys.stdin)
     told = conversation(gateway, token, locale, lambda what: screen.aside(f"· {word(language, what)}"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-Language = Literal["es", "en"]
+from contracts.languages import Language
 
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {
@@ -46,11 +44,6 @@ _WORDS: dict[Language, dict[str, str]] = {
         "turn": "turno",
     },
 }
-
-
-def language_of(locale: str) -> Language:
-    """The nearest of the two languages: es for any Spanish, en for the rest."""
-    return "es" if locale.lower().startswith("es") else "en"
 
 
 def word(language: Language, name: str) -> str:

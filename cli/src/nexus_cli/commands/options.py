@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from contracts.languages import spoken_language
 from nexus_cli.commands.failures import misuse
 
 Data = Annotated[
@@ -38,7 +39,7 @@ def places(given: Sequence[str] | None) -> dict[str, list[str]]:
 def spoken() -> str:
     """The language of whoever sits at the terminal, by its locale: es or en; es where it names neither."""
     said = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
-    return "en" if said.lower().startswith("en") else "es"
+    return spoken_language(said)
 
 
 Language = Annotated[

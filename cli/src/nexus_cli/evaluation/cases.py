@@ -10,6 +10,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from contracts.languages import Language
+
 Kind = Literal["visitor", "copilot", "tool", "analysis"]
 _ID = r"^[a-z0-9-]{1,60}$"
 
@@ -78,7 +80,7 @@ class Case(_Strict):
     id: str = Field(pattern=_ID)
     about: str = Field(min_length=1)
     kind: Kind
-    language: Literal["es", "en"] = "en"
+    language: Language = "en"
     plan: Literal["free", "pro", "premium"] = "free"
     needs_model: bool = False
     say: list[str] = Field(default_factory=list[str])

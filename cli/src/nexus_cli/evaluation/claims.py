@@ -13,7 +13,8 @@ from typing import Any
 
 from agent.domain.claims.checker import unsupported
 from agent.domain.claims.facts import facts_of_findings
-from nexus_cli.evaluation.made_figures import Language, MadeFigures, made_up, units, wrong_percent
+from contracts.languages import Language
+from nexus_cli.evaluation.made_figures import MadeFigures, made_up, units, wrong_percent
 from nexus_cli.evaluation.phrases import (
     ABOVE,
     ADJECTIVES,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from contracts.languages import Language
 from nexus_cli.evaluation.phrases import PERIODS, percent_said
-
-Language = Literal["en", "es"]
 
 TICKERS = ("IBM", "MSFT", "AAPL", "KO", "XOM", "SPY", "JNJ", "GE")
 DATES = ("2013-03-01", "2024-11-15", "2026-11-20")

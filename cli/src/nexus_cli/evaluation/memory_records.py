@@ -18,6 +18,7 @@ from agent.ports import Prompt
 from agent.settings import ModelSettings
 from agent.turns.after_turn import SECONDS
 from agent.turns.proposer import MOST_TOKENS
+from contracts.languages import spoken_language
 from contracts.proposal_rpc import FactProposal, ProposalGround
 from nexus_cli.evaluation.memory_cases import MemoryCase
 
@@ -86,7 +87,7 @@ class Recorder:
             raise NoRecordingError("no model is configured: set NEXUS_LLM_BASE_URL and NEXUS_LLM_MODEL, or a key")
         self._model = name
         prompt = Prompt(
-            messages=proposal_messages(ground, "es" if case.language == "es" else "en"),
+            messages=proposal_messages(ground, spoken_language(case.language)),
             tools=(),
             tool_choice="none",
             model=name,
@@ -114,5 +115,5 @@ async def _session() -> aiohttp.ClientSession:
 
 def told(case: MemoryCase, ground: ProposalGround) -> str:
     """What a model is told, as a short name."""
-    messages = proposal_messages(ground, "es" if case.language == "es" else "en")
+    messages = proposal_messages(ground, spoken_language(case.language))
     return hashlib.sha256(str(messages[-1]["content"]).encode()).hexdigest()[:16]

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from contracts.envelope import Snake
+from contracts.languages import Language
 
 NAME = "analysis.report"
 VERSION = "v1"
@@ -151,7 +152,7 @@ class AnalysisReport(Snake):
     disclaimer: str = Field(min_length=1)
     generated_at: datetime
     errors: list[Failure] = Field(default_factory=list[Failure])
-    language: Literal["es", "en"] = "en"
+    language: Language = "en"
     not_answered: list[str] = Field(default_factory=list[str], description="what was asked and could not be answered")
     dropped_sentences: int = Field(default=0, ge=0, description="of the model's summary: no tool result backs them")
 

@@ -16,6 +16,7 @@ from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Action, Usage
 from contracts.ids import CompanyId, Id
+from contracts.languages import Language
 from contracts.rpc import Rpc
 
 OWN_MODEL = "nexus"
@@ -70,7 +71,7 @@ class CompleteRequest(Wire):
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1, le=MAX_OUTPUT)
     stop: list[str] = Field(default_factory=list[str], max_length=4)
-    language: Literal["es", "en"] | None = None
+    language: Language | None = None
     stream: bool = Field(default=True, description="false: texts come when they are whole, so that none breaks off")
 
 

@@ -11,6 +11,7 @@ from contracts.enumerations import OPEN, OPEN_BEHIND_THE_DOOR
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from contracts.languages import Language
 from contracts.rpc import ConversationView, MessageView, Rpc
 
 QUEUE = "memory"
@@ -95,7 +96,7 @@ class LongTermMemory(Wire):
     name: str | None = Field(default=None, min_length=1, max_length=100, description="how the user wants to be called")
     risk_profile: RiskProfile | None = None
     experience: Experience | None = None
-    language: Annotated[Literal["es", "en"], OPEN_BEHIND_THE_DOOR] | None = Field(
+    language: Annotated[Language, OPEN_BEHIND_THE_DOOR] | None = Field(
         default=None, description="None: the token's, or the page's"
     )
     timezone: str | None = Field(default=None, max_length=64, description="IANA name, e.g. America/Mexico_City")

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from contracts.enumerations import at_the_door
+from contracts.languages import spoken_language
 from contracts.spoken import DAY_NAMES, MONTH_NAMES
 from contracts.strict import Strict
 from contracts.text import Text
@@ -109,7 +110,7 @@ def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language
     there, today = at.astimezone(zone), now.astimezone(zone).date()
     clock, days = f"{there.hour}:{there.minute:02d}", (there.date() - today).days
     place = name.rsplit("/", 1)[-1].replace("_", " ")
-    if language.lower().startswith("en"):
+    if spoken_language(language) == "en":
         day = {0: "today", 1: "tomorrow"}.get(days) or (
             f"on {DAY_NAMES['en'][there.weekday()]} {there.day} {MONTH_NAMES['en'][there.month - 1]}"
         )

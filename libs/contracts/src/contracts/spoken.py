@@ -1,8 +1,8 @@
 """Months, days and numbers as people call them, in es and en; looked for in folded text (lower case, no accents)."""
 
-from typing import Literal
+from contracts.languages import Language
 
-MONTH_NAMES: dict[Literal["es", "en"], tuple[str, ...]] = {
+MONTH_NAMES: dict[Language, tuple[str, ...]] = {
     "es": (
         "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
         "diciembre",
@@ -12,7 +12,7 @@ MONTH_NAMES: dict[Literal["es", "en"], tuple[str, ...]] = {
         "December",
     ),
 }  # fmt: skip
-DAY_NAMES: dict[Literal["es", "en"], tuple[str, ...]] = {
+DAY_NAMES: dict[Language, tuple[str, ...]] = {
     "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
     "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
 }

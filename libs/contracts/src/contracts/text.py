@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from contracts.languages import spoken_language
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -12,7 +14,7 @@ class Text:
 
     def said_in(self, language: str) -> str:
         """English for en and its regions, Spanish otherwise."""
-        return self.en if language.lower().startswith("en") else self.es
+        return self.en if spoken_language(language) == "en" else self.es
 
     def __str__(self) -> str:
         return self.en

@@ -11,9 +11,9 @@ from contracts.envelope import Wire
 from contracts.events.chat import Citation, Usage
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import Passage
+from contracts.languages import Language
 from contracts.rpc import Rpc
 
-Language = Literal["es", "en"]
 TRY_SECONDS = 60.0
 """What an answer may take."""
 

@@ -13,6 +13,7 @@ from contracts.context_rpc import FullContext, Summary
 from contracts.conversation import Snapshot
 from contracts.events.chat import Action, Chart, Citation, Wishes
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from contracts.languages import Language
 from contracts.memory_rpc import Tier
 from contracts.proposal_rpc import AnsweredTurn
 
@@ -35,7 +36,7 @@ class Asker:
     role: str
     plan: str
     user: str | None
-    language: Literal["es", "en"]
+    language: Language
     page_url: str | None = None
     page_title: str | None = None
     funnel_stage: str | None = None
@@ -90,7 +91,7 @@ class Prompt:
     temperature: float
     max_tokens: int
     time_limit: float
-    language: Literal["es", "en"] = "es"
+    language: Language = "es"
     page_url: str | None = None
     company: CompanyConfig | None = None
     """Whose assistant answers: models read of it in the prompt."""

@@ -3,7 +3,6 @@
 from datetime import UTC, date, datetime
 
 from agent.domain.prompt.copilot import Customer, copilot_sections
-from agent.domain.prompt.layers import Language
 from contracts.company import Assistant, CompanyConfig
 from contracts.context_rpc import (
     ContextConversation,
@@ -16,6 +15,7 @@ from contracts.context_rpc import (
     FullContext,
     RelevantSymbol,
 )
+from contracts.languages import Language
 from contracts.market_rpc import ActiveAlert, MarketEvent
 from contracts.memory_rpc import Strategy, fact_id
 

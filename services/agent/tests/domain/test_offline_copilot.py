@@ -8,8 +8,8 @@ from agent.domain.offline.answers import answer_from, plain_answer
 from agent.domain.offline.copilot_answers import copilot_answer
 from agent.domain.offline.intents import Intent, wish_in
 from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.prompt.layers import Language
 from agent.testing.offered import SCHEMAS
+from contracts.languages import Language
 
 TOOLS = SCHEMAS
 

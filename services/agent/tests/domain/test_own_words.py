@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from agent.domain.prompt.layers import Language
 from agent.domain.shortcuts.answers import own_answer
 from agent.domain.shortcuts.asked import ShownAction, asked_in
 from agent.domain.shortcuts.forget import forgetting
@@ -12,6 +11,7 @@ from agent.domain.shortcuts.memory_words import memory_wish
 from agent.domain.shortcuts.steps import DECIDE, FORGET
 from agent.domain.shortcuts.words import about_an_order, decision_in, verdict_in
 from agent.domain.turn.journal import TurnCall
+from contracts.languages import Language
 from contracts.memory_rpc import LongTermMemory
 
 AAPL, MSFT = ShownAction("a", "buy 5 AAPL", "h1", "AAPL"), ShownAction("b", "buy 2 MSFT", "h2", "MSFT")

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 from string import Formatter
 
+from contracts.languages import LANGUAGES
 from gateway.domain import settings_warnings
-from gateway.web.words import LANGUAGES, SITE, catalogue
+from gateway.web.words import SITE, catalogue
 
 
 def places(text: str) -> set[str]:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tool_executor.domain.glossary import LANGUAGES, LEVELS, Concept, Glossary, NotFound
+from contracts.languages import LANGUAGES
+from tool_executor.domain.glossary import LEVELS, Concept, Glossary, NotFound
 
 GLOSSARY = Glossary.load()
 CONCEPTS = {concept.id: concept for concept in GLOSSARY.concepts}

@@ -13,6 +13,7 @@ from pydantic import Field
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
+from contracts.languages import Language
 
 MAX_QUERY = 2000
 MAX_TICKERS = 12
@@ -33,9 +34,7 @@ class AnalysisRequested(Wire):
     tickers: list[str] | None = Field(default=None, max_length=MAX_TICKERS, description="None: those in the query")
     use_llm: bool = Field(default=False, description="a model may find tickers, choose tools and word the summary")
     principal: str | None = None
-    language: Annotated[Literal["es", "en"], OPEN] | None = Field(
-        default=None, description="None: the language of the query"
-    )
+    language: Annotated[Language, OPEN] | None = Field(default=None, description="None: the language of the query")
     conversation_id: Id | None = Field(default=None, description="where it was asked for, in a chat")
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 from agent.ports import Asker
+from contracts.languages import spoken_language
 from runtime.errors import InvalidToken
 from runtime.principals import Verify
 
@@ -20,7 +21,7 @@ def prover(verify: Verify) -> Callable[[str, str], Asker | None]:
             return None
         if proven.company != company or proven.conversation is not None or proven.exp <= time.time():
             return None
-        language = "en" if (proven.language or "").lower().startswith("en") else "es"
+        language = spoken_language(proven.language)
         return Asker(principal=principal, role=proven.role, plan=proven.plan, user=proven.sub, language=language)
 
     return prove

@@ -6,12 +6,12 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Literal
 
 import structlog
 from nats.aio.msg import Msg
 
 from agent.ports import Asker, OfferedTool
+from contracts.languages import Language
 from contracts.rpc import CATALOGUE, CatalogueRequest
 from runtime.deadlines import for_nobody
 from runtime.errors import RpcError
@@ -32,7 +32,7 @@ KEPT = 4096
 DEADLINE = 1.0
 """Seconds for the executor's answer; then what was last known holds."""
 
-_Kind = tuple[str, str, str, Literal["es", "en"]]
+_Kind = tuple[str, str, str, Language]
 
 
 class ExecutorCatalogue:

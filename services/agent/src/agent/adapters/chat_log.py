@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
@@ -18,6 +18,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
+from contracts.languages import spoken_language
 from runtime.conversation import ConversationLog, ConversationWriter
 from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
 from runtime.principals import Principal, Verify
@@ -121,7 +122,7 @@ class JetStreamChatLog:
             role=proven.role if proven else "visitor",
             plan=proven.plan if proven else "free",
             user=proven.sub if proven else None,
-            language=language_of(message.text, _language(language)),
+            language=language_of(message.text, spoken_language(language)),
             page_url=message.page.url if message.page else None,
             page_title=message.page.title if message.page else None,
             funnel_stage=message.funnel_stage,
@@ -174,7 +175,3 @@ def _system(ending: Ending, message_id: str) -> dict[str, Any]:
         "text": ending.text,
         "code": ending.code,
     }
-
-
-def _language(text: str | None) -> Literal["es", "en"]:
-    return "en" if text is not None and text.lower().startswith("en") else "es"

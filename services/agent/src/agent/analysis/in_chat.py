@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent.domain.analysis.asked import is_analysis
-from agent.domain.prompt.layers import Language
 from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
 from agent.ports import Asker, Companies, Key, Models, OfferedTool, PromptHistory, ToolCalls
 from contracts.company import CompanyConfig
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRequested
+from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError
 from runtime.analyses import Analyses
 from runtime.errors import RuntimeFault

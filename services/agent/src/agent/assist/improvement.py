@@ -4,9 +4,9 @@ from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, said_i
 from agent.domain.assist import improve_messages, read_improved
 from agent.domain.offline.agent_help import improved
 from agent.domain.offline.text_features import language_of
-from agent.domain.prompt.layers import Language
 from agent.errors import HelpRefusedError
 from agent.ports import Key, Prompt, PromptHistory
+from contracts.languages import Language, named_language
 
 MORE_TOKENS = 200
 """Beyond one for each two characters of the draft: a better text may be a longer one."""
@@ -61,5 +61,5 @@ class Improving:
 def _language(draft: str, locale: str | None) -> Language:
     """The language in which the model is told what to do; the final text's is the draft's own, or the locale's."""
     if locale:
-        return "es" if locale.lower().startswith("es") else "en"
+        return named_language(locale) or "en"
     return language_of(draft, "es")

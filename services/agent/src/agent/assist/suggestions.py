@@ -6,11 +6,12 @@ from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, said_i
 from agent.domain.assist import WANTED, distinct, read_suggestions, suggest_messages
 from agent.domain.offline.agent_help import suggestions
 from agent.domain.offline.text_features import language_of
-from agent.domain.prompt.layers import Language, VisitorInfo, base, system_prompt
+from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import HelpRefusedError
 from agent.ports import Key, Prompt, PromptHistory
 from contracts.company import CompanyConfig
+from contracts.languages import Language
 
 ATTEMPTS = 2
 """Model calls for one request: the second one when the first gave fewer than three distinct texts."""

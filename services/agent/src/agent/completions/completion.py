@@ -15,7 +15,6 @@ from agent.completions.window_check import check_fits
 from agent.domain.actions import pending_actions, waiting_text
 from agent.domain.cost import SpendingAccount
 from agent.domain.offline.text_features import language_of
-from agent.domain.prompt.layers import Language
 from agent.domain.providers import window_of
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
@@ -26,6 +25,7 @@ from agent.turns.tool_runs import outcomes
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
 from contracts.events.chat import Usage
+from contracts.languages import Language
 
 LEAST_TOOL_SECONDS = 1.0
 """That a tool gets, however little time is left."""

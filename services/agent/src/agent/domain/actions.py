@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, cast
 
-from agent.domain.prompt.layers import Language
 from agent.domain.shortcuts.steps import own_calls
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
 from contracts.events.chat import Action, ActionState
+from contracts.languages import Language
 
 ORDER_TOOL = "create_paper_order"
 CANCEL_TOOL = "cancel_paper_order"

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 WANTED = 3
 MAX_SUGGESTION = 400

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-from agent.domain.prompt.layers import Language
 from agent.domain.turn.journal import TokenCount
 from contracts.company import Budget
+from contracts.languages import Language
 
 MESSAGE_TOKENS = 8
 """For the marks around each message, at most."""

@@ -7,10 +7,10 @@ from agent.domain.context.compression import PromptMessage
 from agent.domain.knowledge import cited, sources
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.intents import talk_only
-from agent.domain.prompt.layers import Language
 from agent.domain.tool_results import data_of, searches
 from agent.domain.turn.journal import Journal, ModelAnswer
 from contracts.knowledge import MAX_QUERY, NOTHING_OLDER, Grounding, KnowledgeFound, KnowledgeQuery
+from contracts.languages import Language
 
 LIMIT = 12
 """Passages; a prompt holds as many of them as have room."""

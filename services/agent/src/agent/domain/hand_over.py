@@ -10,10 +10,11 @@ from agent.domain.context.compression import PromptMessage
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.text_features import decision_words
-from agent.domain.prompt.layers import Language, one_line
+from agent.domain.prompt.layers import one_line
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import OfferedTool
 from contracts.events.chat import MAX_SUMMARY_LINE, MAX_SUMMARY_LINES
+from contracts.languages import Language
 
 NAME = "hand_off"
 CATEGORY = "people"

@@ -11,9 +11,10 @@ from datetime import datetime
 from typing import Any, cast
 
 from agent.domain.offline.text_features import number_of
-from agent.domain.prompt.layers import Language, one_line
+from agent.domain.prompt.layers import one_line
 from contracts.events.chat import Citation
 from contracts.knowledge import KnowledgeFound, PageRef
+from contracts.languages import Language
 
 SEARCH_TOOL = "search_knowledge"
 TOKENS = 1_200

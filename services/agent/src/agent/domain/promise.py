@@ -6,8 +6,8 @@ none, nor is what is kept for this answer alone.
 import re
 
 from agent.domain.offline.text_features import plain
-from agent.domain.prompt.layers import Language
 from agent.domain.turn.journal import Journal, ModelAnswer
+from contracts.languages import Language
 
 REMEMBER = "remember"
 KEEPING = frozenset((REMEMBER, "update_memory"))

@@ -1,6 +1,6 @@
 """What the assistant itself says to people, outside a model's answer. In es and en."""
 
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 _FAILED: dict[str, dict[Language, str]] = {
     "LLM_UNAVAILABLE": {

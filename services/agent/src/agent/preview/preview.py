@@ -23,7 +23,8 @@ from agent.turns.metering import ask_paid
 from agent.turns.tool_runs import outcomes
 from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
-from contracts.trying_rpc import TRY_SECONDS, Language, PromptLayer, PromptReply, PromptRequest, TryReply, TryRequest
+from contracts.languages import Language
+from contracts.trying_rpc import TRY_SECONDS, PromptLayer, PromptReply, PromptRequest, TryReply, TryRequest
 
 
 class Trying:

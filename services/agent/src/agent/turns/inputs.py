@@ -15,7 +15,6 @@ from agent.domain.context.compression import Compressed
 from agent.domain.grounding import grounded, query_of
 from agent.domain.knowledge import Numbers, fitting, sources
 from agent.domain.offline.person_words import only_asks_for_person
-from agent.domain.prompt.layers import Language
 from agent.domain.providers import window_of
 from agent.domain.shortcuts.answers import own_answer
 from agent.domain.shortcuts.steps import finished, own_step, said, step
@@ -34,6 +33,7 @@ from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.conversation import Snapshot
 from contracts.knowledge import KnowledgeFound
+from contracts.languages import Language
 from contracts.person_rules import Asking, ruling
 from runtime.gen_ai import SPAN_CONTEXT
 from runtime.telemetry import current_span, span

@@ -1,12 +1,12 @@
 """Analyses over the bus: begun in TURNS and FACTS, driven by whichever agent takes them."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import structlog
 
 from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.ids import is_id
+from contracts.languages import Language
 from gateway.adapters.identity import CallerSigner
 from gateway.errors import Unavailable, not_found
 from gateway.ports import TokenCaller
@@ -26,7 +26,7 @@ class AskedAnalysis:
     query: str
     tickers: tuple[str, ...] = ()
     use_llm: bool = False
-    language: Literal["es", "en"] | None = None
+    language: Language | None = None
 
 
 class BusAnalyses:

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from contracts import trying_rpc
 from contracts.company import CompanyConfig, ToolConfig
+from contracts.languages import Language
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.service_calls import ask
 from gateway.ports import TokenCaller
@@ -23,15 +24,13 @@ class BusTryouts:
         self._client = client
         self._principals = principals
 
-    async def prompt(
-        self, caller: TokenCaller, config: CompanyConfig, language: trying_rpc.Language
-    ) -> trying_rpc.PromptReply:
+    async def prompt(self, caller: TokenCaller, config: CompanyConfig, language: Language) -> trying_rpc.PromptReply:
         """The prompt that these settings make."""
         request = trying_rpc.PromptRequest(config=config, principal=self._visitor(caller, language), language=language)
         return await ask(self._client, trying_rpc.PROMPT, request)
 
     async def answer(
-        self, caller: TokenCaller, config: CompanyConfig, question: str, language: trying_rpc.Language
+        self, caller: TokenCaller, config: CompanyConfig, question: str, language: Language
     ) -> trying_rpc.TryReply:
         """An answer with these settings."""
         request = trying_rpc.TryRequest(
@@ -39,7 +38,7 @@ class BusTryouts:
         )
         return await ask(self._client, trying_rpc.TRY, request, deadline=TRY_SECONDS)
 
-    async def site(self, tools: ToolConfig, address: str, language: trying_rpc.Language) -> trying_rpc.SiteCheckReply:
+    async def site(self, tools: ToolConfig, address: str, language: Language) -> trying_rpc.SiteCheckReply:
         """Whether fetch_page may read the address."""
         request = trying_rpc.SiteCheckRequest(tool_config=tools, address=address, language=language)
         return await ask(self._client, trying_rpc.SITE_CHECK, request)

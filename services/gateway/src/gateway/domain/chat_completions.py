@@ -20,6 +20,7 @@ from contracts.completion_rpc import (
     CompletionTool,
 )
 from contracts.errors import ErrorCode, FieldFault
+from contracts.languages import Language
 from gateway.errors import Refused
 
 
@@ -125,7 +126,7 @@ class ChatCompletionRequest(Open):
 
 
 def request_of(
-    body: ChatCompletionRequest, *, company: str, request_id: str, principal: str, language: Literal["es", "en"] | None
+    body: ChatCompletionRequest, *, company: str, request_id: str, principal: str, language: Language | None
 ) -> CompleteRequest:
     """The request to an agent; raises Refused BAD_FIELD, naming the parameter."""
     _check_shape(body)

@@ -12,12 +12,13 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisProblem, AnalysisRecord, AnalysisStatus
 from contracts.ids import derive_id, uuid7
+from contracts.languages import spoken_language
 from contracts.symbols import parse_symbol
 from gateway.adapters.analyses import AskedAnalysis
 from gateway.errors import Refused
 from gateway.web.deps import ApiDep, CustomerDep
 from gateway.web.problems import described
-from gateway.web.tools import language_of
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/analysis", tags=["analysis"])
 
@@ -67,7 +68,6 @@ Prefer = Annotated[
     str | None,
     Header(max_length=200, description=f"wait=N: the report when it is ready in N seconds ({LONGEST_WAIT} at most)"),
 ]
-Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 _BEGUN: dict[int | str, dict[str, Any]] = {
     200: {"model": AnalysisView, "description": "With Prefer: wait=N, and it is finished"},
     202: {"model": AnalysisBegun, "description": "It is begun"},
@@ -82,7 +82,7 @@ async def begin_analysis(
     body: AnalysisBody,
     idempotency_key: Key = None,
     prefer: Prefer = None,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> Response:
     """Begins an analysis; it goes on when nobody waits for it, and its report is kept for a week."""
     if not body.query.strip():
@@ -91,13 +91,12 @@ async def begin_analysis(
     if settings is not None and not settings.config.trades:
         raise Refused(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
     key = uuid7() if idempotency_key is None else derive_id("analysis", idempotency_key)
-    language = language_of(accept_language) if accept_language else None
     asked = AskedAnalysis(
         analysis_id=key,
         query=body.query,
         tickers=tuple(body.tickers or ()),
         use_llm=body.use_llm,
-        language="en" if language == "en" else "es" if language else None,
+        language=spoken_language(accept_language) if accept_language else None,
     )
     record = await api.analyses.begin(caller, asked)
     if not _same(record, asked):

@@ -12,13 +12,13 @@ from contracts.company_rpc import Sighting
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import COMPANY_PATTERN, CompanyId
+from contracts.languages import Language
 from gateway.domain.company_names import id_of
 from gateway.errors import Unavailable, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import (
     ConfigView,
     IfMatch,
-    Language,
     change,
     patched_by,
     refuse,
@@ -30,10 +30,10 @@ from gateway.web.deps import Api, ApiDep, FounderDep
 from gateway.web.first_hour import FirstHour, Missing, begun, missing, origin_of, own_address, snippet
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/companies", tags=["companies"])
 CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId")]
-Spoken = Literal["es", "en"]
 
 
 class NewCompany(Wire):
@@ -42,7 +42,7 @@ class NewCompany(Wire):
     name: str = Field(min_length=1, max_length=80)
     site: str = Field(min_length=1, max_length=2048, description="where its site begins, e.g. https://www.example.com")
     company_id: CompanyId | None = None
-    languages: list[Spoken] = Field(default_factory=lambda: ["es", "en"], min_length=1, max_length=2)
+    languages: list[Language] = Field(default_factory=lambda: ["es", "en"], min_length=1, max_length=2)
     profile: Literal["support", "trading"] = "support"
 
 
@@ -74,7 +74,7 @@ class CompanyDetail(CompanyView):
 
 @router.post("", status_code=201, response_model_exclude_none=True, responses=described(404, 409))
 async def make_company(
-    api: ApiDep, caller: FounderDep, body: NewCompany, request: Request, accept_language: Language = None
+    api: ApiDep, caller: FounderDep, body: NewCompany, request: Request, accept_language: AcceptLanguage = None
 ) -> FirstHour:
     """Makes a company: its settings, its first page read, a question tried. An admin: the company of their token."""
     company = body.company_id or id_of(body.name)
@@ -117,7 +117,7 @@ async def show_company(
     company: CompanyPath,
     request: Request,
     response: Response,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> CompanyDetail:
     """One company with its settings."""
     acting = _acting(caller, company)
@@ -138,7 +138,7 @@ async def change_company(
     request: Request,
     response: Response,
     if_match: IfMatch = None,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> CompanyDetail:
     """A merge patch of its settings, as PATCH /v2/llm/config/{companyId} takes it."""
     acting = _acting(caller, company)

@@ -11,6 +11,7 @@ from contracts.agent_rpc import ProvidersReply
 from contracts.company import CompanyConfig, CompanySettings, faults
 from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN
+from contracts.languages import spoken_language
 from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
 from gateway.domain.settings_warnings import without_effect
@@ -19,8 +20,7 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
-from gateway.web.tools import language_of
-from gateway.web.words import words
+from gateway.web.words import AcceptLanguage, words
 
 router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
 
@@ -35,9 +35,6 @@ IfMatch = Annotated[
     str | None, Header(alias="If-Match", max_length=1000, description="the ETag that was read; required")
 ]
 
-Language = Annotated[
-    str | None, Header(alias="Accept-Language", max_length=200, description="of the warnings: es (default) or en")
-]
 KnownT = TypeVar("KnownT")
 
 
@@ -61,7 +58,7 @@ async def list_providers(api: ApiDep, caller: AdminDep) -> ProvidersReply:
 
 @router.post("", status_code=201, responses=described(404, 409) | {201: {"headers": _ETAG}})
 async def create_settings(
-    api: ApiDep, caller: AdminDep, body: ConfigBody, response: Response, accept_language: Language = None
+    api: ApiDep, caller: AdminDep, body: ConfigBody, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
     """A company's first settings; what is left out has its default. 409 when there are some already."""
     _own(caller, body.company_id)
@@ -78,7 +75,7 @@ async def create_settings(
 
 @router.get("/{companyId}", responses=described(404) | {200: {"headers": _ETAG}})
 async def get_settings(
-    api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response, accept_language: Language = None
+    api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
     """The settings, every default filled in; secrets hidden. `warnings`: what has no effect, and why."""
     _own(caller, company)
@@ -114,7 +111,7 @@ async def patch_settings(
     body: Annotated[dict[str, Any], Body()],
     response: Response,
     if_match: IfMatch = None,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> ConfigView:
     """A merge patch, in effect from the next turn on. 428 without If-Match, 412 when that is not the newest."""
     _own(caller, company)
@@ -182,7 +179,7 @@ def told_version(response: Response, settings: CompanySettings) -> None:
 
 async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept_language: str | None) -> ConfigView:
     """The settings with what of them has no effect."""
-    language = "en" if language_of(accept_language) == "en" else "es"
+    language = spoken_language(accept_language)
     providers, tools, troubled = await asyncio.gather(
         _known(api.writers.providers(caller.company)),
         _known(api.tools.every(caller.company, language)),

@@ -10,13 +10,14 @@ from typing import Annotated, Any, Literal, TypeVar
 from uuid import uuid4
 
 import orjson
-from fastapi import APIRouter, Header, Path, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEnd, ModelName
 from contracts.errors import ErrorCode, FieldFault
+from contracts.languages import named_language
 from gateway.domain.chat_chunks import Answering, ChatCompletion
 from gateway.domain.chat_completions import ChatCompletionRequest, request_of
 from gateway.doors.keepalive import COMMENT, HEADERS, PAUSE
@@ -25,6 +26,7 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep
 from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -33,7 +35,6 @@ MOST_BYTES = 768 * 1024
 HEADERS_AFTER = 5.0
 """Seconds without a word after which a stream begins all the same; an error is then one of its events."""
 ResultT = TypeVar("ResultT")
-Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 
 
 class ModelView(BaseModel):
@@ -80,11 +81,15 @@ async def get_model(api: ApiDep, caller: CustomerDep, model: Annotated[str, Path
     },
 )
 async def complete(
-    request: Request, api: ApiDep, caller: CustomerDep, body: ChatCompletionRequest, accept_language: Language = None
+    request: Request,
+    api: ApiDep,
+    caller: CustomerDep,
+    body: ChatCompletionRequest,
+    accept_language: AcceptLanguage = None,
 ) -> Response:
     """The copilot's answer. Its tools run behind it with the caller's plan; the caller's own are returned to them."""
     request_id = uuid4().hex
-    language = language_of(accept_language)
+    language = named_language(accept_language)
     asked = request_of(
         body,
         company=caller.company,
@@ -194,9 +199,3 @@ def _event(data: dict[str, Any]) -> bytes:
 
 def _view(model: ModelName) -> ModelView:
     return ModelView(id=model.id, owned_by=model.provider)
-
-
-def language_of(header: str | None) -> Literal["es", "en"] | None:
-    """The language that the caller names; without one it is the newest message's own."""
-    tag = (header or "").partition(",")[0].strip().lower()
-    return "en" if tag.startswith("en") else "es" if tag.startswith("es") else None

@@ -10,8 +10,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from contracts.languages import LANGUAGES
 from gateway.web.assets import PAGE_HEADERS, asset
-from gateway.web.words import LANGUAGES, SITE, words
+from gateway.web.words import SITE, words
 
 # Pages that visitors were on are opened out of it: they need not know from where.
 _HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}

@@ -15,6 +15,7 @@ from contracts.events.desk import Topic
 from contracts.events.fact import Score
 from contracts.ids import ID_PATTERN
 from contracts.inbox import OwnerEvent
+from contracts.languages import spoken_language
 from contracts.report_rpc import RatingReply, RatingView
 from contracts.rpc import (
     ConversationsReply,
@@ -33,7 +34,7 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.pagination import page
 from gateway.web.problems import described
-from gateway.web.tools import Language, language_of
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/conversations", tags=["conversations"])
 
@@ -251,11 +252,11 @@ async def decide_action(
     conversation: ConversationPath,
     action: Annotated[str, Path(pattern=ID_PATTERN, alias="actionId")],
     body: DecisionRequest,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> Action:
     """Confirms or rejects what waits for the caller's own yes. Deciding again changes nothing: the first one stands."""
     await api.access.readable(caller, conversation)
-    language = None if accept_language is None else language_of(accept_language)
+    language = None if accept_language is None else spoken_language(accept_language)
     if body.edits and body.decision == "reject":
         fault = FieldFault(field="edits", message="only a yes has some")
         raise Refused(ErrorCode.BAD_FIELD, "edits: only a yes has some", [fault])

@@ -20,11 +20,11 @@ from contracts.knowledge_rpc import (
     RefreshAsk,
     RunRequest,
 )
+from contracts.languages import Language, spoken_language
 from gateway.errors import GatewayError
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
-from gateway.web.tools import language_of
-from gateway.web.words import Language, words
+from gateway.web.words import words
 
 READING = 20.0
 """Seconds that are waited for the first page; it goes on being read all the same."""
@@ -173,11 +173,11 @@ async def _has_model(api: Api, config: CompanyConfig) -> bool:
 
 
 def _language(config: CompanyConfig, accept_language: str | None) -> Language:
-    return ("en" if config.languages[0] == "en" else "es") if config.languages else _shown_in(accept_language)
+    return spoken_language(config.languages[0]) if config.languages else _shown_in(accept_language)
 
 
 def _shown_in(accept_language: str | None) -> Language:
-    return "en" if language_of(accept_language) == "en" else "es"
+    return spoken_language(accept_language)
 
 
 def _server(request: Request) -> str:

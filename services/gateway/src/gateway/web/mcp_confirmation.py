@@ -12,6 +12,8 @@ from typing import Any, Literal, cast
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from contracts.languages import spoken_language
+
 _PENDING = "pending_confirmation"
 _QUESTION = "order"
 _FIELD = "confirm"
@@ -62,7 +64,7 @@ def waiting_in(data: Mapping[str, Any] | None) -> PendingAction | None:
 def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams:
     """The question to the client's user."""
     summary = waiting.in_words
-    question, title = _WORDS["es" if language == "es" else "en"]
+    question, title = _WORDS[spoken_language(language)]
     schema = {
         "type": "object",
         "properties": {_FIELD: {"type": "boolean", "title": title, "description": summary}},

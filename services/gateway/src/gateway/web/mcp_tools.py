@@ -22,13 +22,13 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.events.chat import Action, ActionState
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
+from contracts.languages import spoken_language
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import GatewayToolCall, TokenCaller
 from gateway.web.deps import Api
 from gateway.web.mcp_confirmation import PendingAction, answer_in, decision_in, form, in_a_result, waiting_in
 from gateway.web.mcp_offer import Offer, caller_of
 from gateway.web.mcp_results import described, told
-from gateway.web.tools import language_of
 
 log = structlog.get_logger(__name__)
 Context = ServerRequestContext[Any, Any]
@@ -153,7 +153,7 @@ async def _answered(context: Context, question: types.ElicitRequestFormParams) -
 
 
 def _language(context: Context) -> str:
-    return language_of(cast("Request", context.request).headers.get("accept-language"))
+    return spoken_language(cast("Request", context.request).headers.get("accept-language"))
 
 
 def _idempotency_key(params: Mapping[str, Any] | None) -> str | None:

@@ -13,9 +13,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from contracts.asyncapi import document as asyncapi_document
+from contracts.languages import LANGUAGES, Language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
 from gateway.web.script import widget_script
-from gateway.web.words import LANGUAGES, SITE, Language, words
+from gateway.web.words import SITE, words
 
 _PAGES = ("home", "pricing", "help", "guide")
 _MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}

@@ -11,7 +11,8 @@ import json
 import re
 from functools import cache
 
-from gateway.web.words import LANGUAGES, SITE, words
+from contracts.languages import LANGUAGES
+from gateway.web.words import SITE, words
 
 ENTRY = "main.js"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?P<module>[a-z_-]+\.js)";\n', re.MULTILINE)
@@ -65,7 +66,7 @@ def _declared(source: str) -> list[str]:
 
 def _source(module: str) -> str:
     if module == "words.js":
-        return f"export const WORDS = {_js({language: words(language, 'widget') for language in LANGUAGES})};\n"
+        return f"export const WORDS = {_js({language: words(language, 'widget') for language in sorted(LANGUAGES)})};\n"
     if module == "style.js":
         return f"export const STYLE = {_js(_styles())};\n"
     return (SITE / "widget" / module).read_text(encoding="utf-8")

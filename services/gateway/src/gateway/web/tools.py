@@ -10,11 +10,13 @@ from contracts.envelope import Wire
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
+from contracts.languages import spoken_language
 from contracts.rpc import CatalogueReply, CatalogueTool
 from contracts.tools_rpc import Category
 from gateway.ports import GatewayToolCall
 from gateway.web.deps import ApiDep, CustomerDep
 from gateway.web.problems import described
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/tools", tags=["tools"])
 
@@ -42,7 +44,6 @@ class CallBody(Wire):
     arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
 
 
-Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 Key = Annotated[
     str | None,
     Header(
@@ -63,10 +64,10 @@ async def list_tools(
     api: ApiDep,
     caller: CustomerDep,
     category: Annotated[Category | None, Query(description="these tools alone")] = None,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> CatalogueReply:
     """The tools of my plan, each with what is left of its limits and when its oldest call leaves the window."""
-    tools = await api.tools.catalogue(caller, language_of(accept_language))
+    tools = await api.tools.catalogue(caller, spoken_language(accept_language))
     return CatalogueReply(tools=[tool for tool in tools if category in (None, tool.category)])
 
 
@@ -77,23 +78,17 @@ async def call_tool(
     name: Annotated[str, Path(description="the tool's name, as GET /v2/tools lists it")],
     body: CallBody,
     idempotency_key: Key = None,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> Response:
     """One call. The body is the result, whatever came of it."""
     if not is_id(name):
-        error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=_NO_SUCH_TOOL[language_of(accept_language)])
+        error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=_NO_SUCH_TOOL[spoken_language(accept_language)])
         return _response(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)), None, 0)
     # The key may be any text; a call id becomes part of subjects and names. It belongs to the caller anyway.
     call_id = uuid7() if idempotency_key is None else derive_id("idempotency-key", idempotency_key)
-    asked = GatewayToolCall(call_id, name, body.arguments, language_of(accept_language))
+    asked = GatewayToolCall(call_id, name, body.arguments, spoken_language(accept_language))
     result = await api.tools.call(caller, asked)
     return _response(result, await api.tools.quota(caller, name), api.clock.now().timestamp())
-
-
-def language_of(header: str | None) -> str:
-    """The language that the caller names first; Spanish without one."""
-    tag = (header or "").partition(",")[0].partition(";")[0].strip().lower()
-    return "en" if tag.startswith("en") else "es"
 
 
 def _response(result: ToolResult, tool: CatalogueTool | None, now: float) -> Response:

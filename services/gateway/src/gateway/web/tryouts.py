@@ -10,6 +10,7 @@ from contracts.company import CompanyConfig, faults, read_config
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, answer_id
+from contracts.languages import Language
 from contracts.merge_patch import merged_settings
 from contracts.office_hours import opening, told_away
 from contracts.person_rules import Asking, ruling
@@ -29,7 +30,7 @@ class Unsaved(Wire):
     """`settings`: a merge patch (RFC 7396) on top of the saved ones; it is not saved."""
 
     settings: dict[str, Any] = Field(default_factory=dict[str, Any])
-    language: Literal["es", "en"] = "en"
+    language: Language = "en"
 
 
 class TryoutQuestion(Unsaved):

@@ -3,12 +3,17 @@
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Literal, cast
+from typing import Annotated, cast
 
-Language = Literal["en", "es"]
-LANGUAGES: tuple[Language, ...] = ("en", "es")
+from fastapi import Header
+
+from contracts.languages import Language
+
 SITE = files("gateway") / "site"
 
+AcceptLanguage = Annotated[
+    str | None, Header(alias="Accept-Language", max_length=200, description="es or en; es where it names neither")
+]
 Words = dict[str, str]
 
 

@@ -8,6 +8,7 @@ from contracts.conversation import Fact, Snapshot
 from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, SystemCode
 from contracts.events.chat import OwnerKind
 from contracts.ids import derive_id
+from contracts.languages import spoken_language
 from contracts.office_hours import OfficeHours, closing, opening, spoken_time, told_away
 from memory.domain.keys import LogPosition
 
@@ -245,4 +246,4 @@ def language(snapshot: Snapshot) -> str:
     visitor, owner = snapshot.last.get(ChatKind.VISITOR), snapshot.last.get(ChatKind.OWNER)
     told = owner.data.get("language") if owner else None
     locale = told or (visitor.data.get("locale") if visitor else None)
-    return "en" if (locale or "").lower().startswith("en") else "es"
+    return spoken_language(locale)

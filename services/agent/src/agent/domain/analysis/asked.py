@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent.domain.analysis.tickers import tickers_in
 from agent.domain.offline.text_features import language_of, plain
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from agent.domain.analysis.formats import day
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 MAX_LIMITATIONS = 4
 _SOURCES: dict[Language, str] = {"es": "Fuentes", "en": "Sources"}

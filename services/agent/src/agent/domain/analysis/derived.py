@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from agent.domain.analysis.formats import day, figure_name, joined, money, number, percent
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 Finding = Mapping[str, Any]
 _RANKED = ("return",)

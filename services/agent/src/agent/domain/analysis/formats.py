@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 from agent.domain.analysis.asked import Period
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 from contracts.spoken import MONTH_NAMES
 
 _SPANISH = str.maketrans(",.", ".,")

@@ -13,7 +13,7 @@ from typing import Any
 from agent.domain.analysis.tickers import tickers_in
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded, readings
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST = (
     "get_performance", "get_correlation", "get_crossings", "backtest_strategy",

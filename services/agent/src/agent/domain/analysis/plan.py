@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agent.domain.analysis.texts import note
-from agent.domain.prompt.layers import Language
 from contracts.events.analysis import MAX_TICKERS
+from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
 ANALYSIS_TOOLS = ("market_snapshot", "fundamentals_events")

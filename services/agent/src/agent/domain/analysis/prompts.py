@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.domain.analysis.plan import ToolInfo
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 Messages = list[dict[str, Any]]
 

@@ -11,8 +11,8 @@ from agent.domain.analysis.formats import as_date, day, figure_name
 from agent.domain.analysis.grammar import named
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.texts import DISCLAIMER, note, plain_summary
-from agent.domain.prompt.layers import Language
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
+from contracts.languages import Language
 
 FULL_YEAR = 245
 """Sessions from which a window counts as a year."""

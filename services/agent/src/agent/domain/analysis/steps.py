@@ -31,8 +31,8 @@ from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.tickers import normal_tickers, tickers_in
 from agent.domain.claims.checker import checked
 from agent.domain.claims.facts import facts_of_findings
-from agent.domain.prompt.layers import Language
 from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord, AnalysisReply, ModelStep
+from contracts.languages import Language
 
 Usable = Callable[[str, Mapping[str, Any]], bool]
 """Whether a tool's data fit the tool's output schema."""

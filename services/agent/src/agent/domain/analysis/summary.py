@@ -8,7 +8,7 @@ from agent.domain.analysis.comparison import PERIODS, value_of
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import OVER, SHORT, as_date, day, joined, money, percent
 from agent.domain.analysis.formats import number as plain_number
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 Finding = Mapping[str, Any]
 UNUSUAL_VOLUME = 2.0

@@ -1,6 +1,6 @@
 """What an analysis says beside its figures: refusals, limitations, the disclaimer. In es and en."""
 
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 DISCLAIMER: dict[Language, str] = {
     "es": "Información, no asesoramiento financiero: no tiene en cuenta tu situación y no garantiza ningún "

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from agent.domain.context.extract import extract
 from agent.domain.context.tokens import Counter, most_tokens
 from agent.domain.context.truncation import fitted
-from agent.domain.prompt.layers import Language
 from contracts.context_rpc import FullContext
+from contracts.languages import Language
 
 Strategy = Literal["reduce_market_context", "trim_conversation", "summarize_conversation"]
 SYMBOLS = 5

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Protocol
 
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 WORDS = 100
 TOKENS = 200

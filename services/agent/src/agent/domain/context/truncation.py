@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent.domain.context.tokens import Counter
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 STEP = 128
 """Caps of long texts are multiples of it, so that a text is cut in the same place turn after turn."""

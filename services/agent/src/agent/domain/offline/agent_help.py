@@ -5,7 +5,7 @@ import re
 
 from agent.domain.offline.intents import Intent, wish_in
 from agent.domain.offline.text_features import language_of
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 _REPLIES: dict[Intent | None, dict[Language, tuple[str, str, str]]] = {
     Intent.GREETING: {

@@ -11,7 +11,7 @@ from agent.domain.offline.intents import Intent, Wish
 from agent.domain.offline.passages import Excerpt
 from agent.domain.offline.slots import date_in
 from agent.domain.offline.text_features import plain
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 NOTICE: dict[Language, str] = {
     "es": "Soy el asistente sin conexión: respondo con reglas y herramientas, sin un modelo de lenguaje.",

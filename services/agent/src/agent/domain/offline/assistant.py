@@ -10,9 +10,9 @@ from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.text_features import decision_words, language_of
-from agent.domain.prompt.layers import Language
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
+from contracts.languages import Language
 
 HAND_OFF = "hand_off"
 DEMO = "demo"

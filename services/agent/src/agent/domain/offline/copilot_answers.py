@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from agent.domain.analysis.derived import told_derived
 from agent.domain.analysis.formats import figure, moment, number, percent, signed
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 Fields = dict[str, Any]
 _MOST = 10

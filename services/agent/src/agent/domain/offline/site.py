@@ -9,8 +9,8 @@ from agent.domain.offline.answers import quoted, unknown, unread
 from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.passages import Excerpt, SitePage, about, best_passages, rank, sentences_of, telling
 from agent.domain.offline.steps import Result, SayText, UseTools
-from agent.domain.prompt.layers import Language
 from contracts.knowledge import KnowledgeFound
+from contracts.languages import Language
 
 TOOL = "fetch_page"
 AT_ONCE = 3

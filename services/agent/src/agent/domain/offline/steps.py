@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from agent.domain.offline.answers import answer_from, which
 from agent.domain.offline.intents import Wish
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 Result = tuple[str, dict[str, Any], dict[str, Any]]
 _FIRST = {

@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 
 from agent.domain.analysis.tickers import KNOWN_LOWER, undotted
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 
 def word_set(text: str) -> frozenset[str]:

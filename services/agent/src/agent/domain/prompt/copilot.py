@@ -7,11 +7,10 @@ it cannot pose as a section of its own.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.domain.prompt.copilot_words import WORDS, Words
-from agent.domain.prompt.layers import LONGEST_SUMMARY, Language, base, one_line, presence
+from agent.domain.prompt.layers import LONGEST_SUMMARY, base, one_line, presence
 from contracts.company import CompanyConfig
 from contracts.context_rpc import (
     ContextMarket,
@@ -21,6 +20,7 @@ from contracts.context_rpc import (
     FullContext,
     RelevantSymbol,
 )
+from contracts.languages import Language
 from contracts.market_rpc import ActiveAlert
 from contracts.memory_rpc import fact_id
 
@@ -39,7 +39,7 @@ class Customer:
     """What is known without the context: of the signed principal."""
 
     plan: str
-    language: Literal["es", "en"]
+    language: Language
 
 
 def copilot_sections(

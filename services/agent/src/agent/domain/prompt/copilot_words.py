@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contracts.company import CompanyConfig
+from contracts.languages import Language
 
-Language = Literal["es", "en"]
 Layer = Literal["base", "brevity", "visitor", "tools"]
 
 _BASE: dict[Language, str] = {

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from agent.domain.knowledge import SEARCH_TOOL, GivenPassage, numbered
-from agent.domain.prompt.layers import Language, enough_looked_up
+from agent.domain.prompt.layers import enough_looked_up
 from agent.domain.turn.journal import TurnCall, TurnStep
+from contracts.languages import Language
 
 PAGE_TOOL = "fetch_page"
 _WHAT = {

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 from contracts.proposal_rpc import MOST_PROPOSALS, FactProposal, ProposalGround
 
 MOST_CHARACTERS = 6_000

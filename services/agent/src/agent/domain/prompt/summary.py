@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from agent.domain.context.compression import PromptMessage
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 
 MOST_CHARACTERS = 60_000
 """Of all messages together: what is older is left to the earlier summary."""

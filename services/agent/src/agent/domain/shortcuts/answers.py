@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from agent.domain.prompt.copilot_words import WORDS
-from agent.domain.prompt.layers import Language
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.shortcuts.told_memory import told_memory
 from agent.domain.turn.journal import TurnCall
+from contracts.languages import Language
 
 Fields = dict[str, Any]
 _SAY: dict[str, dict[Language, str]] = {

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from agent.domain.prompt.copilot_words import WORDS
-from agent.domain.prompt.layers import Language
+from contracts.languages import Language
 from contracts.spoken import MONTH_NAMES
 
 Fields = Mapping[str, Any]

@@ -3,12 +3,13 @@
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
-from fastapi import Header, Request, Response
+from fastapi import Request, Response
 
 from contracts.errors import ErrorCode
+from contracts.languages import spoken_language
 from gateway.doors import server_sent
 from gateway.doors.a2a import request as wire
 from gateway.doors.a2a import rpc
@@ -19,7 +20,7 @@ from gateway.errors import GatewayError, Refused
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import ApiDep, CallerDep
 from gateway.web.problems import STATUS, described
-from gateway.web.tools import language_of
+from gateway.web.words import AcceptLanguage
 
 __all__ = ["router"]
 
@@ -38,7 +39,6 @@ _PUSH = frozenset(
     for verb, plural in (("Create", ""), ("Get", ""), ("List", "s"), ("Delete", ""))
 )
 _TOLD_BY_STATUS = frozenset({ErrorCode.RATE_LIMITED, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT})
-Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 _CALL: Json = {
     "type": "object",
     "required": ["jsonrpc", "id", "method"],
@@ -71,7 +71,9 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
     responses={**described(), **_ANSWERS},
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _CALL}}}},
 )
-async def call_agent(request: Request, api: ApiDep, caller: CallerDep, accept_language: Language = None) -> Response:
+async def call_agent(
+    request: Request, api: ApiDep, caller: CallerDep, accept_language: AcceptLanguage = None
+) -> Response:
     """A call of A2A 1.0 (SendMessage, GetTask, …). A task is what comes of one message in a conversation."""
     if not caller.writes_as_visitor:
         raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
@@ -81,7 +83,7 @@ async def call_agent(request: Request, api: ApiDep, caller: CallerDep, accept_la
         raw = rpc.parsed(await request.body())
         call = rpc.call_in(raw)
         rpc.check_version(request.headers.get("a2a-version") or request.query_params.get("A2A-Version"))
-        tasks = Tasks(api, caller, client_address(request.scope), language_of(accept_language))
+        tasks = Tasks(api, caller, client_address(request.scope), spoken_language(accept_language))
         if (stream := STREAMS.get(call.method)) is not None:
             return await _streamed(call, stream(tasks, call.params))
         if (method := METHODS.get(call.method)) is not None:

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
-from typing import Annotated
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import ActionState
+from contracts.languages import spoken_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.doors import server_sent
@@ -22,12 +22,11 @@ from gateway.errors import GatewayError, Limited, Refused
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CallerDep
 from gateway.web.problems import described
-from gateway.web.tools import language_of
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(tags=["ag-ui"])
 
 DOOR = "ag-ui"
-Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 
 
 @router.post(
@@ -42,12 +41,12 @@ Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)
     },
 )
 async def run_agent(
-    request: Request, api: ApiDep, caller: CallerDep, body: RunAgentInput, accept_language: Language = None
+    request: Request, api: ApiDep, caller: CallerDep, body: RunAgentInput, accept_language: AcceptLanguage = None
 ) -> StreamingResponse:
     """Answers the user's newest messages in the thread. Hanging up stops the answer."""
     new = body.new_messages()
     run = AguiRun(body.thread_id, body.run_id, body.messages)
-    locale = None if accept_language is None else language_of(accept_language)
+    locale = None if accept_language is None else spoken_language(accept_language)
     conversation = await api.threads.named(caller, DOOR, body.thread_id)
     place = ConversationPlace(caller, conversation)
     first = run.begin()

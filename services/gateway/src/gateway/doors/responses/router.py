@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from contracts.completion_rpc import OWN_MODEL
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT
+from contracts.languages import named_language
 from gateway.doors import server_sent
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
@@ -23,10 +24,11 @@ from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
-from gateway.web.completions import MOST_BYTES, Language, language_of, while_there
+from gateway.web.completions import MOST_BYTES, while_there
 from gateway.web.deps import Api, ApiDep, CustomerDep
 from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v1/responses", tags=["responses"])
 
@@ -55,14 +57,14 @@ async def create(
     api: ApiDep,
     caller: CustomerDep,
     body: CreateResponse,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
     idempotency_key: Key = None,
     tries: Tries = None,
 ) -> Response:
     """A message in a conversation of the caller's, and its answer. What brings tools of its own, a whole history or a
     form for the text is answered without being kept, as `store: false` is."""
     check(body)
-    language = language_of(accept_language)
+    language = named_language(accept_language)
     count = int(tries) if tries is not None and tries.isdecimal() else 0
     asking = kept.Asking(caller, client_address(request.scope), language, idempotency_key, count)
     if not _keeps(body, caller):
@@ -191,7 +193,7 @@ async def _unkept(request: Request, api: Api, asking: kept.Asking, body: CreateR
         company=caller.company,
         request_id=request_id,
         principal=api.principals.sign(caller, None, asking.locale),
-        language="en" if asking.locale == "en" else "es" if asking.locale == "es" else None,
+        language=named_language(asking.locale),
     )
     if len(asked.to_json()) > MOST_BYTES:
         raise HTTPException(413, f"send at most {MOST_BYTES} bytes")

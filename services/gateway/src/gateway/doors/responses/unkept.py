@@ -5,11 +5,12 @@ They are completions (web/completions.py) in other clothes; a shape that the tex
 
 import json
 from collections.abc import AsyncGenerator
-from typing import Any, Literal
+from typing import Any
 
 import jsonschema_rs
 
 from contracts.completion_rpc import CompleteRequest, CompletionEnd
+from contracts.languages import Language
 from gateway.domain import chat_completions as chat
 from gateway.doors.responses.requests import ChosenFunction, CreateResponse, Format, InputItem, bad, is_echo, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
@@ -23,7 +24,7 @@ TRIES = 2
 
 
 def request_of(
-    body: CreateResponse, *, company: str, request_id: str, principal: str, language: Literal["es", "en"] | None
+    body: CreateResponse, *, company: str, request_id: str, principal: str, language: Language | None
 ) -> CompleteRequest:
     """The request to an agent; raises Refused BAD_FIELD, naming the parameter."""
     messages: list[dict[str, Any]] = []

@@ -7,12 +7,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import StreamingResponse
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action
 from contracts.ids import answer_id, turn_id
+from contracts.languages import spoken_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.doors import server_sent
@@ -27,7 +28,7 @@ from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, WriterDep
 from gateway.web.problems import described
-from gateway.web.tools import language_of
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/ui/chat", tags=["ai-sdk"])
 
@@ -38,19 +39,18 @@ _STREAM: Json = {
     "description": "The chunks of a UI message stream v1 as server-sent events, from `start` to `[DONE]`",
     "content": {"text/event-stream": {}},
 }
-Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 ChatPath = Annotated[str, Path(min_length=1, max_length=200, alias="id", description="the client's id of the chat")]
 
 
 @router.post("", response_class=StreamingResponse, responses=described(404, 409, 429) | {200: _STREAM})
 async def send_messages(
-    request: Request, api: ApiDep, caller: WriterDep, body: ChatRequest, accept_language: Language = None
+    request: Request, api: ApiDep, caller: WriterDep, body: ChatRequest, accept_language: AcceptLanguage = None
 ) -> StreamingResponse:
     """Answers the user's newest messages in the chat, and does what they have approved."""
     new = body.new_messages()
     message, parts = body.answered()
     answers = [approval_in(part) for part in parts]
-    locale = None if accept_language is None else language_of(accept_language)
+    locale = None if accept_language is None else spoken_language(accept_language)
     place = ConversationPlace(caller, await api.threads.named(caller, DOOR, body.id))
     done = await _decided(api, place, answers, locale, alone=not new)
     if not new:
@@ -77,7 +77,7 @@ async def send_messages(
     responses=described(404, 429) | {200: _STREAM, 204: {"description": "Nothing is being answered"}},
 )
 async def resume_stream(
-    request: Request, api: ApiDep, caller: WriterDep, chat: ChatPath, accept_language: Language = None
+    request: Request, api: ApiDep, caller: WriterDep, chat: ChatPath, accept_language: AcceptLanguage = None
 ) -> Response:
     """The answer to the chat's newest question, from its beginning. 204: the client has had it, or nobody has asked."""
     conversation, asked = await _asked(api, caller, chat)
@@ -85,7 +85,7 @@ async def resume_stream(
         api.threads.was_told(conversation, asked) and not await api.threads.awaited(caller, conversation)
     ):
         return Response(status_code=204)
-    locale = None if accept_language is None else language_of(accept_language)
+    locale = None if accept_language is None else spoken_language(accept_language)
     async with AsyncExitStack() as stack:
         opened = api.threads.open(
             caller, conversation, address=client_address(request.scope), locale=locale, after=asked, door=DOOR

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypedDict
 
-Language = Literal["es", "en"]
+from contracts.languages import LANGUAGES, Language
+
 Level = Literal["beginner", "intermediate", "advanced"]
-LANGUAGES: Final[tuple[Language, ...]] = ("es", "en")
 LEVELS: Final[tuple[Level, ...]] = ("beginner", "intermediate", "advanced")
 
 _UNKNOWN: Mapping[Language, str] = {
@@ -72,8 +72,3 @@ class UnknownConcept(LookupError):  # noqa: N818 - named after what happened
         super().__init__(message)
         self.suggestions = suggestions
         self.message = message
-
-
-def language_of(tag: str) -> Language:
-    """English for en and its regions (en-GB), Spanish otherwise."""
-    return "en" if tag.strip().lower().startswith("en") else "es"

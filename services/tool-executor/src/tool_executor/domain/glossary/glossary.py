@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from importlib.resources.abc import Traversable
 from typing import Self
 
-from tool_executor.domain.glossary.concept import Concept, Explained, Level, NotFound, UnknownConcept, language_of
+from contracts.languages import spoken_language
+from tool_executor.domain.glossary.concept import Concept, Explained, Level, NotFound, UnknownConcept
 from tool_executor.domain.glossary.finder import Finder
 from tool_executor.domain.glossary.loader import load_concepts, packaged_files
 
@@ -40,7 +41,7 @@ class Glossary:
         Raises:
             UnknownConcept: the text names none; its message, in the same language, says what comes near.
         """
-        spoken = language_of(language)
+        spoken = spoken_language(language)
         found = self.find(concept_text)
         if isinstance(found, NotFound):
             names = tuple(concept.names[spoken] for concept in found.suggestions)

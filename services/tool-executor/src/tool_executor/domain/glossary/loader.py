@@ -20,7 +20,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, cast
 
-from tool_executor.domain.glossary.concept import LANGUAGES, LEVELS, Concept, Language
+from contracts.languages import LANGUAGES, Language
+from tool_executor.domain.glossary.concept import LEVELS, Concept
 from tool_executor.domain.glossary.name_keys import key_of, unordered_key_of, words_of
 
 _ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")

@@ -1,0 +1,32 @@
+"""Which of the product's languages somebody is spoken to in."""
+
+import pytest
+
+from contracts.languages import named_language, spoken_language
+
+
+@pytest.mark.parametrize(
+    ("tags", "language"),
+    [
+        ("es", "es"),
+        ("es-MX", "es"),
+        ("EN_gb.UTF-8", "en"),
+        ("en-GB,en;q=0.9", "en"),
+        ("fr-CA, en;q=0.5", "en"),
+        ("de, en;q=0.2, es;q=0.8", "es"),
+        ("en;q=0, es;q=0.1", "es"),
+        ("en;q=0", None),
+        ("en;q=2", None),
+        ("en;q=x, es;q=0.1", "es"),
+        ("english", None),
+        ("est", None),
+        ("C.UTF-8", None),
+        ("*", None),
+        ("", None),
+        (";;,,", None),
+        (None, None),
+    ],
+)
+def test_the_first_of_ours_that_is_named_counts(tags: str | None, language: str | None) -> None:
+    assert named_language(tags) == language
+    assert spoken_language(tags) == (language or "es")
