@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import importlib
 import importlib.metadata
 import os
 import shutil
@@ -23,6 +25,7 @@ from nexus_cli.stack.outside import require_answer
 from nexus_cli.stack.servers import binary
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.target import bus, find_target
+from runtime import setting_names
 from runtime.errors import RuntimeFault
 from runtime.rpc import RpcClient
 
@@ -73,11 +76,18 @@ def _environment() -> dict[str, str]:
 
 
 def _settings() -> list[Diagnosis]:
-    """Which variables are set. Values are shown only where they cannot be secret."""
+    """Which variables are set, and which of them nobody reads. No value is shown."""
     names = sorted(name for name in _environment() if name.startswith("NEXUS_") or name in _KEYS)
     if not names:
         return [Diagnosis("settings", "ok", "none set: the defaults hold")]
-    return [Diagnosis("settings", "ok", f"set: {', '.join(names)}")]
+    for service in SERVICES:
+        with contextlib.suppress(ModuleNotFoundError):  # not installed: then its settings are not known here
+            importlib.import_module(f"{service.replace('-', '_')}.settings")
+    wrong = setting_names.slips(frozenset(names), setting_names.known())
+    return [
+        Diagnosis("settings", "ok", f"set: {', '.join(names)}"),
+        *(Diagnosis("settings", "wrong", f"{name} is no setting", f"write {one}") for name, one in wrong.items()),
+    ]
 
 
 def _model() -> Diagnosis:

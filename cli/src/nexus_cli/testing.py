@@ -89,8 +89,9 @@ class ProductionNats:
 
 
 @contextlib.contextmanager
-def production_nats(directory: Path) -> Generator[ProductionNats]:
-    """nats-server with the production configuration; its ports and its directory alone are the test's own.
+def production_nats(directory: Path, *, without: str = "") -> Generator[ProductionNats]:
+    """nats-server with the production configuration; its ports and its directory alone are the test's own. `without`: a
+    piece of the configuration that is left out, everywhere.
 
     Raises:
         AssertionError: it does not answer within 60 s.
@@ -98,7 +99,9 @@ def production_nats(directory: Path) -> Generator[ProductionNats]:
     root = next(parent for parent in Path(__file__).parents if (parent / "deploy").is_dir())
     port = ports.choose(set())
     text = (root / "deploy/nats/nats.conf").read_text()
-    text = text.replace('"/data"', f'"{directory}/data"').replace("0.0.0.0:4222", f"{ports.HOST}:{port}")
+    assert without in text
+    for there, here in ((without, ""), ('"/data"', f'"{directory}/data"'), ("0.0.0.0:4222", f"{ports.HOST}:{port}")):
+        text = text.replace(there, here) if there else text
     config = directory / "nats.conf"
     config.write_text(text.replace('http: "127.0.0.1:8222"\n', ""))
     passwords = server_environment({user: f"pw-{user}" for user in USERS})

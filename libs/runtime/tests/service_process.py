@@ -11,8 +11,9 @@ import time
 from contracts.envelope import Wire
 from contracts.rpc import Rpc
 from contracts.streams import CHAT
+from runtime.program import run
 from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
-from runtime.service import Service, run
+from runtime.service import Service
 from runtime.settings import DrainSettings, LogSettings, NatsSettings
 
 

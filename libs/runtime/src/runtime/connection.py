@@ -119,6 +119,11 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             await client.close()
         reason = f" ({'; '.join(met)})" if met else ""
         where = masked_text(", ".join(settings.servers))
+        if any("authorization" in one.lower() for one in met):
+            raise NotReady(
+                f"NATS at {where} refuses {settings.user or 'a connection without a user'}: set NEXUS_NATS_USER and "
+                "NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this service"
+            ) from None
         raise NotReady(
             f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
             "start one, or point NEXUS_NATS_URL at one"

@@ -20,9 +20,9 @@ COLLECT_AFTER = 10_000
 
 
 def run(main: str) -> None:
-    """Runs a service's coroutine function, given as `module:function`, as runtime.service.run does."""
+    """Runs a service's coroutine function, given as `module:function`, as runtime.program does."""
     loaded = load(main)
-    importlib.import_module("runtime.service").run(loaded)
+    importlib.import_module("runtime.program").run(loaded)
 
 
 def load(main: str) -> Callable[[], Coroutine[Any, Any, None]]:

@@ -10,7 +10,7 @@
         service.add_worker(PullWorker(service.js, ...))
 
     service.on_start(build)
-    run(service)
+    run(service)                                    # runtime.program
 
 Start: logs → health port → connect → streams → on_start → consumers, methods, workers → flush → ready.
 End (SIGTERM, SIGINT), within `drain.deadline` seconds: not ready → on_drain → workers and consumers finish or give
@@ -23,14 +23,12 @@ import asyncio
 import importlib
 import os
 import signal
-import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
-import uvloop
 from nats.aio.client import Client
 from nats.js import JetStreamContext
 from pydantic import BaseModel
@@ -48,10 +46,12 @@ from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
 from runtime.marks import Marks
 from runtime.metrics import NATS_RECONNECTS
+from runtime.permissions import Permissions
 from runtime.process import keep_what_is_there
 from runtime.publisher import Publisher
 from runtime.pull_worker import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
+from runtime.setting_names import check_names
 from runtime.settings import DrainSettings, LogSettings, MarkSettings, NatsSettings, StreamSettings, TraceSettings
 from runtime.shutdown import close, end_without_fail
 from runtime.span_store import SpanStore
@@ -95,6 +95,7 @@ class Service:
         self.name = name
         self.health = Health(name)
         self.hooks = ConnectionHooks()
+        self._permissions = Permissions(nats.user)
         self._consuming: tuple[NatsBroker, Consuming] | None = None
         self._nats_settings = nats
         self._log_settings = logging or LogSettings()
@@ -236,9 +237,13 @@ class Service:
         if self._health_server is not None:
             await self._health_server.start()
             log.info("service.listening", port=self._health_server.port)
+        check_names()
         self.hooks.on_reconnect.append(_count_reconnect)
+        self.hooks.on_error.append(self._permissions.refused)
+        self.hooks.on_disconnect.append(self._permissions.forget)
         self._client = client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
         self.health.add_check("nats", bus_check(client))
+        self.health.add_check("permissions", self._permissions.check)
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         await self._record_spans(client)
         marks = Marks.of(client)
@@ -269,6 +274,7 @@ class Service:
         await asyncio.gather(*(worker.start() for worker in self._workers))
         # Subscriptions are sent, but only a round trip shows that the server has them.
         await client.flush(timeout=10)
+        await self._permissions.check()
         self.health.ready()
         log.info("service.ready", port=self.port)
 
@@ -345,29 +351,27 @@ class Service:
             loop.add_signal_handler(number, on_signal, number)
         starting = asyncio.create_task(self.start())
         stopping = asyncio.create_task(self._stopping.wait())
+        refused = asyncio.create_task(self._permissions.missing())
         try:
-            await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([starting, stopping, refused], return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 starting.result()
                 keep_what_is_there()
                 await stopping
             else:
-                starting.cancel()
-                await asyncio.wait([starting])
+                # Again and again: what waits for a flush that is over in the same moment does not hear of it.
+                while not starting.done():
+                    starting.cancel()
+                    await asyncio.wait([starting], timeout=0.2)
+                if refused.done():
+                    _ = starting.cancelled() or starting.exception()
+                    refused.result()
         finally:
             stopping.cancel()
+            refused.cancel()
             await self.stop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
-
-
-def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """The body of a `__main__`: runs `service()` on uvloop. Exit code 1 with one clear line when it cannot start."""
-    try:
-        uvloop.run(service())
-    except NotReady as error:
-        structlog.get_logger(__name__).error("service.not_ready", error=str(error))
-        sys.exit(1)
 
 
 async def _count_reconnect() -> None:

@@ -23,11 +23,21 @@ _NOT_FOUND = 10059
 _NAME_IN_USE = 10058
 _NO_STORAGE = 10047
 _PROBE = "NEXUS_ROOM"
+_NO_COPIES = frozenset({10005, 10074})
+"""No peers for so many copies; more than one copy without a cluster."""
 _SMALLEST = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
 _LOOK_AGAIN = 0.1
 """Seconds between two looks for a stream that somebody else makes."""
 
+
+_NEVER = (
+    *("allow_rollup_hdrs", "allow_msg_ttl", "allow_msg_schedules", "allow_msg_counter", "no_ack", "deny_purge"),
+    *("discard_new_per_subject", "sealed", "subject_transform", "sources", "mirror", "persist_mode"),
+)
+"""What a stream that somebody else has made may have: to forge or wipe what is in it, or to lose it without a word."""
+_FIRM = ("retention", "storage", "allow_direct", "republish")
+"""What whoever uses a stream relies on, apart from how much it holds."""
 
 FIRST_MADE = "nexus.first-made"
 """In the metadata of a stream that was restored: when the one was made whose sequences it goes on counting."""
@@ -130,15 +140,13 @@ async def ensure_streams(
             answer = await _ensure(inbox, wanted, share, end, None, metadata)
         error = cast("Mapping[str, Any] | None", answer.get("error"))
         if error is not None:
-            raise NotReady(
-                f"stream {stream.name} cannot be brought to what this version needs: {error.get('description')} "
-                f"({error.get('err_code')}); compare `nats stream info {stream.name}` with contracts/streams.py"
-            )
+            config = _config(await _call(inbox, f"STREAM.INFO.{stream.name}", None, end))
+            raise NotReady(_in_conflict(stream.name, _conflicts(wanted, config), error))
 
 
 async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, deadline: float = 60.0) -> None:
-    """Waits until every stream is there, for a service that may not make them itself: the one that may is perhaps still
-    starting.
+    """Waits until every stream is there as it is needed, for a service that may not make them itself: the one that may
+    is perhaps still starting, or about to change them.
 
     Raises:
         NotReady: they are not, within `deadline` seconds.
@@ -148,11 +156,19 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
     inbox = ReplyInbox.of(client)
 
     async def there(stream: Stream) -> None:
-        while _error_code(await _call(inbox, f"STREAM.INFO.{stream.name}", None, end)) == _NOT_FOUND:
+        wanted = {key: value for key, value in stream_config(stream).items() if key in _FIRM}
+        while True:
+            answer = await _call(inbox, f"STREAM.INFO.{stream.name}", None, end)
+            missing = _error_code(answer) == _NOT_FOUND
+            conflicts = [] if missing else _conflicts(wanted, _config(answer), subjects=stream.subjects)
+            if not missing and not conflicts:
+                return
             if clock() + _LOOK_AGAIN > end:
                 raise NotReady(
                     f"there is no stream {stream.name} after {deadline:g} s: start the service that makes the streams "
                     "(memory), or set NEXUS_NATS_MANAGE_STREAMS=true where the user may"
+                    if missing
+                    else _in_conflict(stream.name, conflicts, None)
                 )
             await asyncio.sleep(_LOOK_AGAIN)
 
@@ -197,15 +213,49 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
         wanted = {**wanted, "max_bytes": current["max_bytes"]}
     # The server leaves out what is false.
     changes = [key for key, value in wanted.items() if current.get(key, False) != value]
+    changes += _forbidden(current)
     if not changes:
         return answer
-    changed = await _call(inbox, f"STREAM.UPDATE.{name}", {**current, **wanted}, end)
+    kept = {key: value for key, value in current.items() if key not in _NEVER}
+    changed = await _call(inbox, f"STREAM.UPDATE.{name}", {**kept, **wanted}, end)
     if _error_code(changed) == _NO_STORAGE and wanted["max_bytes"] != current["max_bytes"]:
         log.warning("stream.not_larger", stream=name, wanted=wanted["max_bytes"], stays=current["max_bytes"])
         return await _bring(inbox, {**wanted, "max_bytes": current["max_bytes"]}, answer, end)
     if _error_code(changed) == 0:
         log.info("stream.updated", stream=name, changed=changes)
     return changed
+
+
+def _config(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", answer.get("config") or {})
+
+
+def _forbidden(config: Mapping[str, Any]) -> list[str]:
+    return [key for key in _NEVER if config.get(key, "default") not in (False, None, "", "default")]
+
+
+def _conflicts(wanted: Mapping[str, Any], config: Mapping[str, Any], *, subjects: Sequence[str] = ()) -> list[str]:
+    """How the stream differs from what is wanted, and which of `subjects` it does not take, in words."""
+    told = [
+        f"{key} is {config.get(key)} and must be {value}"
+        for key, value in wanted.items()
+        if config and config.get(key, False) != value
+    ]
+    told += [f"{key} is set and must not be" for key in _forbidden(config)]
+    return told + [f"{one} is not among its subjects" for one in subjects if one not in config.get("subjects", ())]
+
+
+def _in_conflict(name: str, conflicts: Sequence[str], error: Mapping[str, Any] | None) -> str:
+    said = f" (NATS: {error.get('description')}, {error.get('err_code')})" if error else ""
+    what = f"stream {name} is not what this release needs: {'; '.join(conflicts) or 'it cannot be made'}{said}. "
+    if error and error.get("err_code") in _NO_COPIES:
+        return f"{what}Set NEXUS_NATS_REPLICAS to a number of copies that the servers can hold"
+    if error is None:
+        return f"{what}Start memory of this release, which changes it"
+    return (
+        f"{what}Somebody else has made it: save what it holds (nexus backup), delete it with the operator's user, and "
+        "start memory, which makes it anew"
+    )
 
 
 def _would_lose(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> bool:

@@ -1,0 +1,63 @@
+"""What the bus does not let this service do: with less than its table in deploy/nats it would run by half.
+
+A subscription that is refused is silent afterwards, and a request that is refused looks like a server that does not
+answer. So a start ends at the first refusal, and a refusal later on makes the service not ready until it connects anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+from contracts.streams import STREAMS
+from runtime.errors import NotReady
+
+_REFUSAL = re.compile(r"permissions violation for (publish|subscription) to \"([^\"]+)\"", re.IGNORECASE)
+_OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {
+    *("live", "rpc", "$js")  # nats-py tells errors in small letters
+}
+_SAID = 3
+
+
+class Permissions:
+    """The refusals of one connection. Hangs on its hooks: `refused` on errors, `forget` on disconnects."""
+
+    def __init__(self, user: str | None) -> None:
+        self._user = user or "this service's user"
+        self._refused: dict[str, None] = {}
+        self._first = asyncio.Event()
+
+    async def refused(self, error: Exception) -> None:
+        """Takes down what the server has just refused, if it did. Answers do not count: a caller that waits no longer,
+        or wants its answer somewhere else, is no fault of the table."""
+        found = _REFUSAL.search(str(error))
+        if found is None:
+            return
+        what, subject = found[1].lower(), found[2]
+        if what == "publish" and subject.partition(".")[0] not in _OWN_TREES:
+            return
+        self._refused[f"{'publish' if what == 'publish' else 'subscribe'} to {subject}"] = None
+        self._first.set()
+
+    async def forget(self) -> None:
+        """The connection is gone; the next one is asked anew."""
+        self._refused.clear()
+
+    async def check(self) -> None:
+        """Raises NotReady when something was refused on this connection."""
+        if self._refused:
+            raise NotReady(self._told())
+
+    async def missing(self) -> None:
+        """Waits for the first refusal. Always raises NotReady."""
+        await self._first.wait()
+        await asyncio.sleep(0)
+        raise NotReady(self._told())
+
+    def _told(self) -> str:
+        said = ", ".join(list(self._refused)[:_SAID])
+        more = f" and {len(self._refused) - _SAID} more" if len(self._refused) > _SAID else ""
+        return (
+            f"NATS does not let {self._user} {said}{more}: give it the permissions that deploy/nats/nats.conf of this "
+            "release has for this service (nats-server --signal reload), and set NEXUS_NATS_USER to its own user"
+        )

@@ -1,0 +1,38 @@
+"""A service as a program: on uvloop, and with one clear line and exit code 1 when it cannot start."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+import structlog
+import uvloop
+from pydantic import ValidationError
+
+from runtime import logging as logs
+from runtime.errors import NotReady
+from runtime.setting_names import as_one_line
+from runtime.settings import LogSettings
+
+
+def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Runs it to its end. It cannot start where it raises NotReady, or a setting has a value that it cannot have."""
+    try:
+        uvloop.run(service())
+    except NotReady as error:
+        problem = str(error)
+    except ValidationError as error:
+        told = as_one_line(error)
+        if told is None:
+            raise
+        problem = told
+    else:
+        return
+    if not structlog.is_configured():
+        # It ended before it could say how it logs.
+        with suppress(ValidationError):
+            logs.configure(service.__module__.partition(".")[0].replace("_", "-"), LogSettings())
+    structlog.get_logger(__name__).error("service.not_ready", error=problem)
+    sys.exit(1)

@@ -1,0 +1,89 @@
+"""Names of settings: a slip is found, and what is somebody else's is left alone."""
+
+from itertools import combinations
+
+import pytest
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_settings import SettingsConfigDict
+
+from runtime.errors import NotReady
+from runtime.setting_names import as_one_line, check_names, distance, known, slips
+from runtime.settings import EnvSettings, NatsSettings, StreamSettings
+
+
+class NoSettings(BaseModel):
+    a: int
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("NEXUS_NATS_REPLCAS", "NEXUS_NATS_REPLICAS"),
+        ("NEXUS_NATS_RELPICAS", "NEXUS_NATS_REPLICAS"),
+        ("NEXUS_REDIS_URI", "NEXUS_REDIS_URL"),
+        ("NEXUS_NATS_PASWORD", "NEXUS_NATS_PASSWORD"),
+        ("NEXUS_STREAMS_SIZE", "NEXUS_STREAMS_SIZES"),
+        ("NEXUS_LOGLEVEL", "NEXUS_LOG_LEVEL"),
+    ],
+)
+def test_a_name_that_is_nearly_a_settings_is_a_slip(written: str, meant: str) -> None:
+    assert slips(frozenset({written}), known()) == {written: meant}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["NEXUS_NATS_URL", "NEXUS_ENV", "NEXUS_URL", "NEXUS_TOKEN", "NEXUS_AGENT_SLOTS", "NEXUS_PRINCIPAL_PUBLIC_KEY"],
+)
+def test_a_setting_and_a_name_of_somebody_elses_are_none(name: str) -> None:
+    assert slips(frozenset({name}), known()) == {}
+
+
+def test_no_two_settings_are_so_near_that_one_could_be_a_slip_of_the_other() -> None:
+    near = [pair for pair in combinations(sorted(known()), 2) if distance(*pair) <= 2]
+    assert near == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "far"), [("abc", "abc", 0), ("abc", "acb", 1), ("abc", "", 3), ("ab", "xab", 1)]
+)
+def test_letters_are_counted(one: str, other: str, far: int) -> None:
+    assert distance(one, other) == far == distance(other, one)
+
+
+def test_every_slip_is_named_with_what_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_names()
+    monkeypatch.setenv("NEXUS_NATS_REPLCAS", "3")
+    monkeypatch.setenv("nexus_redis_deadlin", "3")
+    with pytest.raises(NotReady, match=r"NEXUS_NATS_REPLCAS .*NEXUS_NATS_REPLICAS\?; NEXUS_REDIS_DEADLIN .*DEADLINE\?"):
+        check_names()
+
+
+def test_a_wrong_value_is_told_by_its_variable_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEXUS_NATS_REPLICAS", "s3cret")
+    with pytest.raises(ValidationError) as raised:
+        NatsSettings()
+    told = as_one_line(raised.value)
+    assert told is not None
+    assert told.startswith("NEXUS_NATS_REPLICAS: Input should be a valid integer")
+    assert "s3cret" not in told
+
+
+def test_what_our_own_rules_refuse_is_told_in_their_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEXUS_STREAMS_AGES", "CHAT=12")
+    with pytest.raises(ValidationError) as raised:
+        StreamSettings()
+    assert str(as_one_line(raised.value)).startswith("NEXUS_STREAMS_AGES: 12: write a number and s, m, h or d")
+
+
+def test_another_models_error_is_not_a_settings() -> None:
+    class Aliased(EnvSettings):
+        model_config = SettingsConfigDict(env_prefix="NEXUS_TEST_")
+
+        port: int = Field(default=0, validation_alias="NEXUS_TEST_ONE_PORT")
+
+    with pytest.raises(ValidationError) as raised:
+        Aliased.model_validate({"NEXUS_TEST_ONE_PORT": "x"})
+    assert str(as_one_line(raised.value)).startswith("NEXUS_TEST_ONE_PORT: ")
+    with pytest.raises(ValidationError) as other:
+        NoSettings.model_validate({"a": "x"})
+    assert as_one_line(other.value) is None
