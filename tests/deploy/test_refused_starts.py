@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -100,11 +100,15 @@ async def last_word(service: str, settings: Mapping[str, str | None], tmp_path: 
     return str(error["error"])
 
 
-BAD = {
+BAD: Mapping[str, tuple[str, Mapping[str, str | None], Sequence[str]]] = {
     "a slip in a name": ("agent", {"NEXUS_NATS_REPLCAS": "3"}, ["NEXUS_NATS_REPLCAS", "mean NEXUS_NATS_REPLICAS?"]),
     "a value that cannot be": ("gateway", {"NEXUS_NATS_REPLICAS": "three"}, ["NEXUS_NATS_REPLICAS: Input should be a"]),
     "no secret of tokens": ("gateway", {"NEXUS_JWT_SECRET": None}, ["NEXUS_JWT_SECRET"]),
-    "no key, before it has set up its log": ("memory", {"NEXUS_PRINCIPAL_KEY": None}, ["NEXUS_PRINCIPAL_KEY is not set"]),
+    "no key, before it has set up its log": (
+        "memory",
+        {"NEXUS_PRINCIPAL_KEY": None},
+        ["NEXUS_PRINCIPAL_KEY is not set"],
+    ),
     "a password that is not its own": (
         "market-adapter",
         {"NEXUS_NATS_PASSWORD": "wrong"},
@@ -126,7 +130,7 @@ BAD = {
 @pytest.mark.parametrize("bad", BAD)
 async def test_it_ends_with_one_line(bad: str, servers: Servers, mongo_server: MongoDatabase, tmp_path: Path) -> None:
     service, changed, expected = BAD[bad]
-    told = await last_word(service, servers.settings(service, mongo_server) | changed, tmp_path)
+    told = await last_word(service, {**servers.settings(service, mongo_server), **changed}, tmp_path)
     for words in expected:
         assert words in told
 
