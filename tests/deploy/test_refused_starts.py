@@ -112,7 +112,7 @@ BAD: Mapping[str, tuple[str, Mapping[str, str | None], Sequence[str]]] = {
     "a password that is not its own": (
         "market-adapter",
         {"NEXUS_NATS_PASSWORD": "wrong"},
-        ["refuses market-adapter", "set NEXUS_NATS_USER and NEXUS_NATS_PASSWORD"],
+        ["refuses the user market-adapter", "set NEXUS_NATS_USER and NEXUS_NATS_PASSWORD"],
     ),
     "another's user": (
         "agent",

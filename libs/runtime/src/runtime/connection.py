@@ -121,8 +121,9 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
         where = masked_text(", ".join(settings.servers))
         if any("authorization" in one.lower() for one in met):
             raise NotReady(
-                f"NATS at {where} refuses {settings.user or 'a connection without a user'}: set NEXUS_NATS_USER and "
-                "NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this service"
+                f"NATS at {where} refuses the user {settings.user or 'of this address'}{reason}: set "
+                "NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this "
+                "service"
             ) from None
         raise NotReady(
             f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
