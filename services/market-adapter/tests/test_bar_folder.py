@@ -3,11 +3,10 @@
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pyarrow.parquet
 import pytest
 
 from contracts.symbols import parse_symbol
@@ -64,8 +63,9 @@ async def test_parquet_is_read_like_csv_and_many_symbols_from_one_file(tmp_path:
         **{name: [0.1, 0.2, 5.0, 6.5] for name in ("open", "high", "low", "close")},
         "volume": [10, 20, 1.25, 2.0],
     }
-    table: Any = pyarrow.table(columns)
-    pyarrow.parquet.write_table(table, tmp_path / "all.parquet")
+    arrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
+    parquet.write_table(arrow.table(columns), tmp_path / "all.parquet")
     files = provider(tmp_path)
     assert [bar.close for bar in (await files.daily_history(ACME, 5)).bars] == [Decimal("0.1"), Decimal("0.2")]
     pair = await files.daily_history(parse_symbol("BTC/USD"), 5)
