@@ -106,8 +106,9 @@ async def _market(data: Path) -> list[Diagnosis]:
     """Which market data the running stack has, as it says itself; with none running, which the next one will have."""
     environment = _environment()
     provider = environment.get("NEXUS_MARKET_PROVIDER", "sample")
-    if provider not in {"sample", "live"}:
-        return [Diagnosis("market", "wrong", f"NEXUS_MARKET_PROVIDER={provider}", "set it to sample or live")]
+    if provider not in {"sample", "demo", "live"} and not provider.startswith("files:"):
+        how = "set it to sample, demo, live or files:DIR"
+        return [Diagnosis("market", "wrong", f"NEXUS_MARKET_PROVIDER={provider}", how)]
     running = await _running_market(data)
     if running is not None:
         provider = running.source
@@ -118,6 +119,8 @@ async def _market(data: Path) -> list[Diagnosis]:
         return [Diagnosis("market", "note", text, "for today's: NEXUS_MARKET_PROVIDER=live")]
     if running is not None:
         return [Diagnosis("market", "ok", f"{provider}: the running stack's")]
+    if provider != "live":
+        return [Diagnosis("market", "ok", provider)]
     exchange = environment.get("NEXUS_CRYPTO_EXCHANGE", "kraken")
     return [Diagnosis("market", "ok", f"live: Yahoo for stocks, {exchange} for crypto")]
 

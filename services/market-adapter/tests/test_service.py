@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,35 @@ async def test_with_the_live_provider_it_starts_without_asking_anybody(stack: St
     async with stack.service(NEXUS_MARKET_PROVIDER="live") as service:
         await service.ready()
         assert await service.end(signal.SIGTERM) == 0
+
+
+async def test_a_folder_of_files_is_served_and_a_bad_one_refused_at_the_start(
+    stack: Stack, nats_client: Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "ACME.csv"
+    file.write_text("Date,Open,High,Low,Close\n2024-01-02,10,12,9,11\n")
+    async with stack.service(NEXUS_MARKET_PROVIDER=f"files:{tmp_path}") as service:
+        await service.ready()
+        answer = await price(nats_client, "acme")
+        assert (answer["price"], answer["source"], answer["as_of"]) == (11, "files", "2024-01-02T21:00:00Z")
+    file.write_text("Date,Open,High,Low,Close\n2024-01-02,10,12,9,eleven\n")
+    async with stack.service(NEXUS_MARKET_PROVIDER=f"files:{tmp_path}") as service:
+        assert await asyncio.wait_for(service.process.wait(), 60) == 1
+        (line,) = service.logged("service.not_ready")
+        assert "ACME.csv, line 2: close is 'eleven', no number" in line["error"]
+
+
+async def test_the_demo_market_keeps_the_end_that_its_first_start_gave_it(stack: Stack, nats_client: Client) -> None:
+    async with stack.service(60, NEXUS_MARKET_PROVIDER="demo") as service:
+        await service.ready()
+        first = await price(nats_client, "BTC/USD")
+        assert first["source"] == "demo-made"
+        assert "no son precios" in first["note"]
+        assert datetime.fromisoformat(first["as_of"]) > datetime.now(UTC) - timedelta(days=200)
+        await service.end(signal.SIGTERM)
+    async with stack.service(60, NEXUS_MARKET_PROVIDER="demo") as service:
+        await service.ready()
+        assert (await price(nats_client, "BTC/USD"))["as_of"] == first["as_of"]
 
 
 async def test_an_exchange_that_is_no_name_is_refused_at_the_start(stack: Stack) -> None:

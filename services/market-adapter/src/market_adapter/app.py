@@ -1,8 +1,9 @@
 """The composition root: settings in, a running market-adapter out."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from pymongo import AsyncMongoClient
@@ -12,13 +13,17 @@ from contracts import market_rpc
 from contracts.streams import FACTS
 from contracts.tools_rpc import TOOL_OUTCOME
 from market_adapter.actions import ActionMethods
+from market_adapter.adapters.bar_table import BadBarsError
 from market_adapter.adapters.crypto_exchange import CryptoExchange
+from market_adapter.adapters.demo_market import SOURCE as DEMO_SOURCE
+from market_adapter.adapters.demo_market import demo_note, last_session, load_demo
 from market_adapter.adapters.exchange_calendar import ExchangeCalendar
+from market_adapter.adapters.files_provider import FilesProvider
 from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.adapters.mongo_alerts import MongoAlerts
-from market_adapter.adapters.mongo_session import MongoSessionStore
+from market_adapter.adapters.mongo_session import DEMO, DEMO_ENDS, KEY, MongoSessionStore
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.adapters.nats_facts import NatsFacts
 from market_adapter.adapters.nats_nudge import NatsNudge
@@ -52,8 +57,20 @@ from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
 from runtime.store_format import check_format
 
+Duty = Callable[[], Awaitable[None]]
 SECONDS_BETWEEN_ROUNDS, SECONDS_BETWEEN_LIVE_ROUNDS = 1.0, 15.0
-"""A look at the sample costs nothing; a look at a provider counts against its limit."""
+"""A look at the sample costs nothing; a look at a provider counts against its limit, and one at a folder reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """Where data come from. `clock`: what moves the sample's or the demo's, which is stored under `key`."""
+
+    provider: MarketProvider
+    every: float = SECONDS_BETWEEN_LIVE_ROUNDS
+    duties: Sequence[Duty] = ()
+    clock: SampleClock | None = None
+    key: str = KEY
 
 
 def build() -> Service:
@@ -61,35 +78,59 @@ def build() -> Service:
     settings = MarketSettings()
     service = Service("market-adapter", nats=NatsSettings(), port=settings.port, host=DevSettings().bind_host)
     service.writes(FACTS)
-    if settings.provider == "live":
-        yahoo, exchange = Yahoo(), CryptoExchange(settings.crypto_exchange)
-
-        async def hang_up() -> None:
-            yahoo.close()
-            await exchange.close()
-
-        service.on_stop(hang_up)
-        provider: MarketProvider = LiveProvider(yahoo, exchange, SystemClock())
-        clock, every = None, SECONDS_BETWEEN_LIVE_ROUNDS
-    else:
-        sample = load_sample()
-        clock, every = sample_clock(sample, frozen=settings.frozen), SECONDS_BETWEEN_ROUNDS
-        provider = SampleProvider(sample, load_facts(), clock)
+    live = live_market(service, settings.crypto_exchange) if settings.provider == "live" else None
     calendar = ExchangeCalendar()
-    serve_the_market(service, provider, calendar)
 
     async def prepare() -> None:
         database = connect(service, MongoSettings())
         await prepare_stores(database)
-        attendant = serve_users(service, provider, database, every)
-        if clock is not None and not settings.frozen:
-            await start_replay(service, clock, database, settings.seconds_per_bar, attendant.look)
+        market = live or await recorded_market(settings, database)
+        serve_the_market(service, market.provider, calendar)
+        attendant = serve_users(service, market, database)
+        if market.clock is not None and not settings.frozen:
+            store = MongoSessionStore(database, market.key)
+            await start_replay(service, market.clock, store, settings.seconds_per_bar, attendant.look)
         # Only now: before, this replica's clock may be behind the market that the accounts have seen.
         live_with(service, attendant.run(), attendant.stop)
-        live_with(service, warm_up(provider, calendar), lambda: None)
+        live_with(service, warm_up(market.provider, calendar), lambda: None)
 
     service.on_start(prepare)
     return service
+
+
+def live_market(service: Service, crypto_exchange: str) -> Market:
+    """Yahoo and one exchange."""
+    yahoo, exchange = Yahoo(), CryptoExchange(crypto_exchange)
+
+    async def hang_up() -> None:
+        yahoo.close()
+        await exchange.close()
+
+    service.on_stop(hang_up)
+    return Market(LiveProvider(yahoo, exchange, SystemClock()))
+
+
+async def recorded_market(settings: MarketSettings, database: Database) -> Market:
+    """Sample, demo or a folder of files. Raises NotReady when it cannot be had."""
+    if settings.folder is not None:
+        try:
+            files = await asyncio.to_thread(FilesProvider, settings.folder, SystemClock())
+        except BadBarsError as error:
+            raise NotReady(f"NEXUS_MARKET_PROVIDER={settings.provider}: {error}") from error
+        return Market(files, duties=[files.refresh])
+    if settings.provider == "demo":
+        ends = await asyncio.to_thread(last_session, SystemClock().now())
+        if not settings.frozen:
+            # The first start decides, for all replicas and later starts: their clock and accounts go by these dates.
+            with store_must_answer():
+                ends = await MongoSessionStore(database, DEMO_ENDS).begin(ends)
+        data, facts = await asyncio.to_thread(load_demo, ends)
+        clock = sample_clock(data, frozen=settings.frozen)
+        provider = SampleProvider(data, facts, clock, DEMO_SOURCE, demo_note(ends))
+        return Market(provider, SECONDS_BETWEEN_ROUNDS, clock=clock, key=DEMO)
+    sample = load_sample()
+    clock = sample_clock(sample, frozen=settings.frozen)
+    return Market(SampleProvider(sample, load_facts(), clock), SECONDS_BETWEEN_ROUNDS, clock=clock)
 
 
 def sample_clock(sample: SampleData, *, frozen: bool) -> SampleClock:
@@ -116,9 +157,9 @@ def serve_the_market(service: Service, provider: MarketProvider, calendar: Calen
     service.serve(market_rpc.MARKET_QUOTES, context.quotes)
 
 
-def serve_users(service: Service, provider: MarketProvider, database: Database, every: float) -> Attendant:
+def serve_users(service: Service, market: Market, database: Database) -> Attendant:
     """What is a user's own, and who looks after it."""
-    wall = SystemClock()
+    wall, provider = SystemClock(), market.provider
     accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
     facts = NatsFacts(service.publisher)
     books = Books(accounts, provider, facts, wall, provider.source)
@@ -139,7 +180,7 @@ def serve_users(service: Service, provider: MarketProvider, database: Database, 
     belongings = Belongings(PortfolioTools(provider, books), accounts, alerts, watchlists)
     service.serve(market_rpc.HOLDINGS, belongings.holdings)
     service.serve(market_rpc.USER_FORGET, belongings.forget)
-    return Attendant([books.attend, alarms.attend], wall, every=every)
+    return Attendant([*market.duties, books.attend, alarms.attend], wall, every=market.every)
 
 
 def connect(service: Service, mongo: MongoSettings) -> Database:
@@ -171,7 +212,7 @@ def store_must_answer() -> Generator[None]:
 
 
 async def start_replay(
-    service: Service, clock: SampleClock, database: Database, seconds_per_bar: float, moved: Callable[[], None]
+    service: Service, clock: SampleClock, store: MongoSessionStore, seconds_per_bar: float, moved: Callable[[], None]
 ) -> None:
     """Puts the sample clock where the store says it stands, and moves it on for as long as the service lives.
 
@@ -179,7 +220,6 @@ async def start_replay(
         NotReady: MongoDB does not answer.
     """
     nudge = NatsNudge(service.nats)
-    store = MongoSessionStore(database)
     replay = SampleMover(clock, store, nudge, SystemClock(), seconds_per_bar=seconds_per_bar, moved=moved)
     await nudge.listen(replay.look)
     with store_must_answer():

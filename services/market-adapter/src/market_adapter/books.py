@@ -101,11 +101,11 @@ class Books:
         since = min((moment for moment in live if moment is not None), default=None)
         try:
             bars = None if since is None else await self._provider.bars_since(symbol, since)
-            splits = (await self._provider.daily_history(symbol, 1)).splits
+            history = await self._provider.daily_history(symbol, 1)
         except MarketError as error:
             self._log.warning("paper.no_news", symbol=name, reason=error.reason)
             return None
-        return News(() if bars is None else bars.bars, splits)
+        return News(() if bars is None else bars.bars, history.splits, history.dividends)
 
     def _with_source(self, account: Account) -> Account:
         """Facts name where the prices are from, and when a decision was made."""

@@ -1,6 +1,6 @@
 """What this service is told from outside; the shared parts (NATS, MongoDB, logs) are the runtime's models."""
 
-from typing import Literal
+from pathlib import Path
 
 from pydantic import Field
 
@@ -13,8 +13,11 @@ class MarketSettings(EnvSettings):
     port: int = Field(
         default=0, alias="NEXUS_MARKET_ADAPTER_PORT", ge=0, le=65535, description="health port; 0: a free one"
     )
-    provider: Literal["sample", "live"] = Field(
-        default="sample", alias="NEXUS_MARKET_PROVIDER", description="where data come from"
+    provider: str = Field(
+        default="sample",
+        alias="NEXUS_MARKET_PROVIDER",
+        pattern=r"^(sample|demo|live|files:.+)$",
+        description="where data come from: sample, demo, live, or files:DIR (a folder of CSV or Parquet files)",
     )
     crypto_exchange: str = Field(
         default="kraken",
@@ -29,6 +32,11 @@ class MarketSettings(EnvSettings):
         allow_inf_nan=False,
         description="how long the sample clock stays at one bar; 0: frozen on the last bar",
     )
+
+    @property
+    def folder(self) -> Path | None:
+        """With files:DIR: the folder."""
+        return Path(self.provider.removeprefix("files:")).expanduser() if self.provider.startswith("files:") else None
 
     @property
     def frozen(self) -> bool:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from contracts.symbols import Symbol
 from contracts.text import Text
-from market_adapter.domain.bars import Bar, BarHistory, Split
+from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.timeframes import Timeframe, weekly
@@ -51,6 +51,7 @@ class ScriptedProvider:
     ) -> None:
         self.all_bars = dict(bars)
         self.splits = splits or {}
+        self.dividends: dict[str, tuple[Dividend, ...]] = {}
         self.today = today
         self.currency = "USD"
 
@@ -73,7 +74,8 @@ class ScriptedProvider:
         bars = self.all_bars[symbol.name][: self.today]
         last = bars[-1].session
         splits = tuple(split for split in self.splits.get(symbol.name, ()) if split.on <= last)
-        return BarHistory(symbol, self.currency, self.source, bars[-limit:], splits)
+        paid = tuple(one for one in self.dividends.get(symbol.name, ()) if one.on <= last)
+        return BarHistory(symbol, self.currency, self.source, bars[-limit:], splits, paid)
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """Daily or weekly."""

@@ -38,8 +38,8 @@ async def test_an_order_goes_from_a_question_to_a_fill(store: MongoAccounts) -> 
             "symbol": "IBM", "quantity": 10, "average_price": 103, "cost": 1030, "price": 103, "value": 1030,
             "unrealized": 0,
         }],
-        "cash": 98970, "reserved": 0, "buying_power": 98970, "equity": 100000, "realized": 0, "currency": "USD",
-        "paper": True, "source": "scripted", "as_of": "2024-01-03T21:00:00Z",
+        "cash": 98970, "reserved": 0, "buying_power": 98970, "equity": 100000, "realized": 0, "dividends": 0,
+        "currency": "USD", "paper": True, "source": "scripted", "as_of": "2024-01-03T21:00:00Z",
     }  # fmt: skip
     trades = (await desk.call("get_trade_history"))["trades"]
     assert [(one["order_id"], one["price"], one["realized"]) for one in trades] == [(made["action_id"], 103, None)]

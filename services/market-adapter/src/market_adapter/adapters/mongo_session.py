@@ -8,6 +8,8 @@ from runtime.mongo import Database
 
 COLLECTION = "market_clock"
 KEY = "sample"
+DEMO, DEMO_ENDS = "demo", "demo-ends"
+"""The demo market's clock, and the last session of its data, which the first start decides."""
 
 
 class MongoSessionStore:
@@ -15,15 +17,16 @@ class MongoSessionStore:
     it keeps its meaning when the sample data gains sessions.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, key: str = KEY) -> None:
+        self._key = key
         self._documents = database[COLLECTION]
 
     async def begin(self, session: date) -> date:
         """The stored session; stores this one when there is none yet. Raises PyMongoError when the server is away."""
-        document = await self._documents.find_one({"_id": KEY})
+        document = await self._documents.find_one({"_id": self._key})
         if document is None:
             try:
-                await self._documents.insert_one({"_id": KEY, "session": session.isoformat()})
+                await self._documents.insert_one({"_id": self._key, "session": session.isoformat()})
             except DuplicateKeyError:
                 # Another replica was first: what it stored counts.
                 return await self.begin(session)
@@ -33,6 +36,6 @@ class MongoSessionStore:
     async def advance(self, current: date, to: date) -> bool:
         """Moves the document from one session to the next. Raises PyMongoError when the server is away."""
         result = await self._documents.update_one(
-            {"_id": KEY, "session": current.isoformat()}, {"$set": {"session": to.isoformat()}}
+            {"_id": self._key, "session": current.isoformat()}, {"$set": {"session": to.isoformat()}}
         )
         return result.matched_count == 1

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from market_adapter.domain.bars import Bar, Dividend, Split
 
+SOURCE = "sample"
 NEW_YORK = ZoneInfo("America/New_York")
 OPENS = time(9, 30)
 CLOSES = time(16, 0)
@@ -26,6 +27,8 @@ class SampleSeries:
     bars: tuple[Bar, ...]
     splits: tuple[Split, ...]
     dividends: tuple[Dividend, ...]
+    source: str = SOURCE
+    """What its answers name."""
 
 
 @dataclass(frozen=True, slots=True)

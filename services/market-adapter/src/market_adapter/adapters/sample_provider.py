@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from contracts.symbols import Symbol
 from contracts.text import Text
 from market_adapter.adapters.sample_facts import SampleFacts
-from market_adapter.adapters.sample_files import SampleData, SampleSeries
+from market_adapter.adapters.sample_files import SOURCE, SampleData, SampleSeries
 from market_adapter.adapters.sample_replay import SampleReplay
 from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline, fundamentals_at, latest_report, upcoming
@@ -21,7 +21,6 @@ from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.timeframes import Timeframe, weekly
 from market_adapter.errors import NotInSampleError
 
-SOURCE = "sample"
 CURRENCY = "USD"
 DAYS_A_WEEK = 5
 A_YEAR = 260
@@ -31,9 +30,12 @@ A_YEAR = 260
 class SampleProvider:
     """Implements MarketProvider over files in memory."""
 
-    source = SOURCE
-
-    def __init__(self, data: SampleData, facts: SampleFacts, clock: SampleClock) -> None:
+    def __init__(
+        self, data: SampleData, facts: SampleFacts, clock: SampleClock, source: str = SOURCE, note: Text | None = None
+    ) -> None:
+        """`note`: what is to be said of every answer, whether bars are played again or not."""
+        self.source = source
+        self._note = note
         self._data = data
         self._facts = facts
         self._clock = clock
@@ -42,8 +44,13 @@ class SampleProvider:
     def note(self) -> Text | None:
         """That the newest bars are played again, when they are."""
         if not self._clock.replaying:
-            return None
+            return self._note
         until = self._clock.recorded_until
+        if self._note is not None:
+            return Text(
+                es=f"{self._note.es} Las velas posteriores al {until} repiten las anteriores, primero hacia atrás.",
+                en=f"{self._note.en} Bars after {until} are earlier ones played again, backwards first.",
+            )
         return Text(
             es=f"Datos de muestra: los reales terminan el {until}. Las velas posteriores repiten las grabadas, "
             "primero hacia atrás y luego hacia delante; no son los precios de esas fechas.",
@@ -74,7 +81,7 @@ class SampleProvider:
         return BarHistory(
             symbol=symbol,
             currency=CURRENCY,
-            source=SOURCE,
+            source=series.source,
             bars=self._bars(series, max(0, end - limit), end),
             splits=tuple(split for split in series.splits if split.on <= today),
             dividends=tuple(dividend for dividend in series.dividends if dividend.on <= today),

@@ -34,7 +34,8 @@ class PositionData(Snake):
 
 class PortfolioData(Sourced):
     """Output of get_portfolio. `equity` is cash and holdings at the last prices (a holding with no price counts at its
-    cost); `reserved` is held back for open buy orders, `buying_power` is what is free."""
+    cost); `reserved` is held back for open buy orders, `buying_power` is what is free; `dividends` are in `cash`.
+    """
 
     positions: list[PositionData]
     cash: float
@@ -42,6 +43,7 @@ class PortfolioData(Sourced):
     buying_power: float
     equity: float
     realized: float
+    dividends: float
     currency: str = CURRENCY
     paper: bool = True
 
@@ -92,6 +94,7 @@ class PortfolioTools:
             buying_power=float(account.buying_power),
             equity=float(account.cash + worth),
             realized=float(realized(account)),
+            dividends=float(account.dividends),
             source=self._provider.source,
             as_of=self._provider.now(),
         )
@@ -139,6 +142,6 @@ class PortfolioTools:
 
 
 def realized(account: Account) -> Decimal:
-    """Profit or loss of all sales so far: what cash and cost have become more, or less, than the opening cash."""
+    """Profit or loss of all sales so far: what cash (but for dividends) and cost have become more, or less."""
     cost = sum((one.cost for one in account.positions.values()), Decimal(0))
-    return account.cash + cost - OPENING_CASH
+    return account.cash - account.dividends + cost - OPENING_CASH

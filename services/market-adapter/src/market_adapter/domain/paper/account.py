@@ -3,7 +3,7 @@
 One account is one document, replaced by compare-and-set: so cash, positions, orders and the facts that are still to be
 told always belong together, whenever a process dies. Always true, to the cent:
 
-    cash + cost of positions = opening cash + realized profit
+    cash + cost of positions = opening cash + realized profit + dividends
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from market_adapter.domain.bars import Bar, Split
+from market_adapter.domain.bars import Bar, Dividend, Split
 from market_adapter.domain.paper.actions import action_of
 from market_adapter.domain.paper.fills import match, turn_in_bar
 from market_adapter.domain.paper.orders import (
@@ -80,6 +80,8 @@ class Account:
     orders: tuple[Order, ...] = ()
     outbox: tuple[Fact, ...] = ()
     version: int = 0
+    dividends: Decimal = Decimal("0.00")
+    """What holdings have been paid so far, to the cent; it is in `cash`."""
 
     @property
     def reserved(self) -> Decimal:
@@ -120,10 +122,11 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What is new about a symbol: closed bars in order, and every split so far."""
+    """What is new about a symbol: closed bars in order, and every split and dividend so far."""
 
     bars: Sequence[Bar] = ()
     splits: tuple[Split, ...] = ()
+    dividends: tuple[Dividend, ...] = ()
 
 
 def obstacle(account: Account, order: Order) -> str | None:
@@ -167,11 +170,11 @@ def advance(account: Account, news: Mapping[str, News], *, wall: datetime, marke
         ((bar.time, symbol, bar) for symbol, one in news.items() for bar in one.bars), key=lambda one: one[:2]
     )
     for _, symbol, bar in bars:
-        account = _split(account, symbol, news[symbol].splits, bar.session)
+        account = _carried(account, symbol, news[symbol], bar.session)
         for order in sorted(_live(account, symbol), key=turn_in_bar):
             account = _seen(account, order, bar)
     for symbol, one in news.items():
-        account = _split(account, symbol, one.splits, market.date())
+        account = _carried(account, symbol, one, market.date())
     for order in account.orders:
         if order.state is OrderState.PENDING and wall >= order.confirm_by:
             account = decide(account, order, confirm=False, wall=wall, market=market)
@@ -249,19 +252,31 @@ def _closed(account: Account, order: Order) -> Account:
     return account.with_order(order, Fact(CLOSED, order.id, _closed_data(account.owner, order)))
 
 
-def _split(account: Account, symbol: str, splits: Iterable[Split], to: date) -> Account:
-    """Holdings and live orders in the shares of `to`. The cost stays; what is below the smallest part is dropped."""
+def _carried(account: Account, symbol: str, news: News, to: date) -> Account:
+    """Holdings and live orders in the shares of `to`, and what the holdings were paid until then. The cost stays; what
+    is below the smallest part is dropped."""
     held = account.positions.get(symbol)
     if held is not None and held.session < to:
-        ratio = adjustment(splits, held.session, to)
+        paid = sum((_paid(held, one, news.splits) for one in news.dividends if held.session < one.on <= to), Decimal(0))
+        ratio = adjustment(news.splits, held.session, to)
         quantity = held.quantity if ratio == 1 else scaled_quantity(held.quantity, ratio)
         account = replace(
-            account, positions={**account.positions, symbol: replace(held, quantity=quantity, session=to)}
+            account,
+            cash=account.cash + paid,
+            dividends=account.dividends + paid,
+            positions={**account.positions, symbol: replace(held, quantity=quantity, session=to)},
         )
     for order in tuple(_live(account, symbol)):
-        if order.session < to and (ratio := adjustment(splits, order.session, to)) != 1:
+        if order.session < to and (ratio := adjustment(news.splits, order.session, to)) != 1:
             account = account.with_order(_split_order(order, ratio, to))
     return account
+
+
+def _paid(held: Position, dividend: Dividend, splits: Iterable[Split]) -> Decimal:
+    """What a holding from before the ex-date is paid, in the shares of that day."""
+    ratio = adjustment(splits, held.session, dividend.on)
+    quantity = held.quantity if ratio == 1 else scaled_quantity(held.quantity, ratio)
+    return to_cents(quantity * dividend.amount)
 
 
 def _split_order(order: Order, ratio: Fraction, to: date) -> Order:

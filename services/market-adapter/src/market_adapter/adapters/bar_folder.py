@@ -1,0 +1,205 @@
+"""A folder of CSV or Parquet files as series of bars, by symbol and timeframe; checked whole, or refused.
+
+AAPL.csv, ^GSPC.csv, BTC-USD.parquet    daily bars of one symbol, by the file's name
+AAPL_1h.csv                             bars of an hour (1m, 5m, 15m, 1h), beside the daily ones
+anything.csv                            with a column `symbol`: many symbols in one file
+"""
+
+import csv
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from contracts.symbols import InvalidSymbolError, Symbol, SymbolKind, parse_symbol
+from market_adapter.adapters.bar_table import BadBarsError, Row, TableReader, dividends_of, splits_of
+from market_adapter.adapters.exchange_hours import Hours, exchange_of, hours_on
+from market_adapter.domain.bars import Bar, Dividend, Split
+from market_adapter.domain.timeframes import Timeframe
+
+MOST_FILES = 2_000
+MOST_BARS = 400_000
+"""Of all files together: they are kept in memory, about 0.7 KB each."""
+LARGEST_FILE = 200_000_000
+SUFFIXES = (".csv", ".parquet")
+USUAL_HOURS = (time(9, 30), time(16, 0), ZoneInfo("America/New_York"))
+"""Where nothing says which exchange a symbol is from, or its calendar does not know a day."""
+_TIMEFRAME = re.compile(r"(.+)_(1m|5m|15m|1h)")
+_DECIMAL_COMMA = re.compile(r"\d,\d")
+_DELIMITERS = ",;\t"
+
+Signature = Mapping[str, tuple[int, int]]
+"""When each file was changed (ns) and how large it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSeries:
+    """A symbol's bars of one timeframe, oldest first, as traded."""
+
+    symbol: Symbol
+    timeframe: Timeframe
+    currency: str
+    bars: tuple[Bar, ...]
+    splits: tuple[Split, ...]
+    dividends: tuple[Dividend, ...]
+
+    def until(self, moment: datetime) -> int:
+        """How many bars had closed by then."""
+        return bisect_right(self.bars, moment, key=lambda bar: bar.end)
+
+
+Folder = Mapping[tuple[str, Timeframe], FileSeries]
+
+
+def signature_of(folder: Path) -> Signature:
+    """Says whether anything has changed since. Raises BadBarsError when there is no such folder, or too much in it."""
+    try:
+        files = [file for file in sorted(folder.iterdir()) if file.suffix.lower() in SUFFIXES and file.is_file()]
+        found = {file.name: (state.st_mtime_ns, state.st_size) for file in files if (state := file.stat())}
+    except OSError as error:
+        raise BadBarsError(f"{folder} is no folder that can be read: {error.strerror}") from error
+    if not found:
+        raise BadBarsError(f"{folder} has no .csv or .parquet file")
+    if len(found) > MOST_FILES:
+        raise BadBarsError(f"{folder} has {len(found)} files; the most are {MOST_FILES}")
+    if large := [name for name, (_, size) in found.items() if size > LARGEST_FILE]:
+        raise BadBarsError(f"{large[0]} is larger than {LARGEST_FILE // 1_000_000} MB")
+    return found
+
+
+def read_folder(folder: Path) -> Folder:
+    """All series of a folder. Raises BadBarsError, which names the file and the line."""
+    series: dict[tuple[str, Timeframe], FileSeries] = {}
+    owners: dict[tuple[str, Timeframe], str] = {}
+    count = 0
+    for name in signature_of(folder):
+        for one in _series_of(folder / name):
+            key = one.symbol.name, one.timeframe
+            if key in owners:
+                raise BadBarsError(f"{name}: {key[0]} in {key[1]} is in {owners[key]} too")
+            owners[key], series[key] = name, one
+            count += len(one.bars)
+            if count > MOST_BARS:
+                raise BadBarsError(f"{name}: with it there are more than {MOST_BARS:,} bars: keep fewer years")
+    for symbol, timeframe in series:
+        if (symbol, Timeframe.D1) not in series:
+            raise BadBarsError(f"{owners[symbol, timeframe]}: {symbol} has no daily bars beside those of {timeframe}")
+    return series
+
+
+def _series_of(file: Path) -> list[FileSeries]:
+    stem, timeframe = file.stem, Timeframe.D1
+    if found := _TIMEFRAME.fullmatch(stem):
+        stem, timeframe = found[1], Timeframe(found[2])
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for row in _rows(file):
+        rows[row.symbol or stem].append(row)
+    if not rows:
+        raise BadBarsError(f"{file.name}: no rows")
+    return [_series(file.name, name, timeframe, of_one) for name, of_one in rows.items()]
+
+
+def _series(file: str, name: str, timeframe: Timeframe, rows: list[Row]) -> FileSeries:
+    try:
+        symbol = parse_symbol(name)
+    except InvalidSymbolError as error:
+        raise BadBarsError(f"{file}: {error}") from error
+    kinds = {isinstance(row.at, datetime) for row in rows}
+    if timeframe is Timeframe.D1 and True in kinds:
+        raise BadBarsError(
+            f"{file}: {name} has times of day; a file of shorter bars is called {name}_1h.csv (1m, 5m, 15m, 1h)"
+        )
+    rows.sort(key=lambda row: _start(row.at))
+    for before, row in pairwise(rows):
+        if before.at == row.at:
+            raise BadBarsError(f"{file}: {name} has {row.at} twice")
+    currencies = {row.currency for row in rows}
+    if len(currencies) > 1:
+        raise BadBarsError(f"{file}: {name} is in {' and '.join(sorted(currencies))}")
+    exchange = None if symbol.kind is SymbolKind.PAIR else exchange_of(symbol)
+    bars = tuple(_bar(row, timeframe, _hours(symbol, exchange, row.at)) for row in rows)
+    quoted = symbol.name.partition("/")[2]
+    return FileSeries(symbol, timeframe, currencies.pop() or quoted or "USD", bars, splits_of(rows), dividends_of(rows))
+
+
+def _start(at: date | datetime) -> datetime:
+    return at if isinstance(at, datetime) else datetime.combine(at, time(), UTC)
+
+
+def _hours(symbol: Symbol, exchange: str | None, at: date | datetime) -> Hours:
+    if symbol.kind is SymbolKind.PAIR:
+        midnight = datetime.combine(_start(at).date(), time(), UTC)
+        return midnight, midnight + timedelta(days=1)
+    return hours_on(exchange, at.date() if isinstance(at, datetime) else at, USUAL_HOURS)
+
+
+def _bar(row: Row, timeframe: Timeframe, hours: Hours) -> Bar:
+    start, end = hours
+    if timeframe is not Timeframe.D1:
+        start = _start(row.at)
+        end = min(start + timeframe.length, end) if start < end else start + timeframe.length
+    volume = int(row.volume) if row.volume == row.volume.to_integral_value() else row.volume
+    session = row.at.date() if isinstance(row.at, datetime) else row.at
+    return Bar(session, start, end, row.open, row.high, row.low, row.close, volume)
+
+
+def _rows(file: Path) -> Iterator[Row]:
+    table = _parquet_rows(file) if file.suffix.lower() == ".parquet" else _csv_rows(file)
+    header, decimal_comma = next(table)
+    reader = TableReader(file.name, [str(one) for one in header], decimal_comma=decimal_comma)
+    for line, cells in enumerate((cells for cells, _ in table), start=2):
+        row = reader.row(line, cells) if cells else None
+        if row is not None:
+            yield row
+
+
+def _csv_rows(file: Path) -> Iterator[tuple[Sequence[Any], bool]]:
+    """The header, then the rows; with each whether a comma is the decimal point in this file."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as text:
+            first = text.readline()
+            delimiter = max(_DELIMITERS, key=first.count)
+            decimal_comma = delimiter != "," and any(_DECIMAL_COMMA.search(line) for line in text)
+            text.seek(0)
+            for cells in csv.reader(text, delimiter=delimiter):
+                yield cells, decimal_comma
+            if not first:
+                raise BadBarsError(f"{file.name}: it is empty")
+    except UnicodeDecodeError as error:
+        raise BadBarsError(f"{file.name}: it is not UTF-8 text ({error.reason})") from error
+    except csv.Error as error:
+        raise BadBarsError(f"{file.name}: {error}") from error
+    except OSError as error:
+        raise BadBarsError(f"{file.name} cannot be read: {error.strerror}") from error
+
+
+def _parquet_rows(file: Path) -> Iterator[tuple[Sequence[Any], bool]]:
+    try:
+        # Too large for every installation (130 MB) to carry for the few that have such files.
+        arrow: Any = import_module("pyarrow")
+        parquet: Any = import_module("pyarrow.parquet")
+    except ImportError as error:
+        wanted = 'pip install "nexus-market-adapter[parquet]"'
+        raise BadBarsError(f"{file.name}: reading Parquet needs pyarrow: {wanted}, or write CSV") from error
+    try:
+        table: Any = parquet.read_table(file)
+    except (arrow.ArrowException, OSError) as error:
+        raise BadBarsError(f"{file.name} is no Parquet that can be read: {str(error)[:200]}") from error
+    yield table.column_names, False
+    for batch in table.to_batches(max_chunksize=10_000):
+        columns = [[_plain(value) for value in column.to_pylist()] for column in batch.columns]
+        for cells in zip(*columns, strict=True):
+            yield cells, False
+
+
+def _plain(value: Any) -> Any:
+    """A float as people would write it: 0.1 and not its binary neighbour."""
+    return Decimal(repr(value)) if isinstance(value, float) else value

@@ -1,0 +1,177 @@
+"""The provider `demo`: the sample moved in time so that it ends today, and made series beside it: 30 symbols.
+
+Recorded bars keep order and prices; their dates are those of the exchange's sessions up to today, one for one. What
+a company reported, and when, is moved with them. Made series are a random walk that follows the recorded stocks as far
+as each one's `beta` says: nobody's prices, and every answer about them says so (`source`: demo-made).
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from random import Random
+from statistics import NormalDist, fmean
+
+from contracts.text import Text
+from market_adapter.adapters.sample_facts import SampleFacts, load_facts
+from market_adapter.adapters.sample_files import OPENS, SampleData, SampleSeries, load_sample, utc
+from market_adapter.adapters.sample_replay import following_sessions
+from market_adapter.domain.bars import Bar
+from market_adapter.domain.splits import split_adjusted
+
+SOURCE, RECORDED, MADE = "demo", "demo-recorded", "demo-made"
+MADE_SESSIONS = 1260
+"""Five years of them."""
+SESSIONS_A_YEAR = 252
+FOLLOWED = ("AAPL", "GOOG", "IBM", "MSFT")
+CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How a made series moves: `own`, what of a year's volatility is its alone; `drift`, of a year too."""
+
+    start: float
+    beta: float
+    own: float
+    drift: float
+    volume: int
+
+
+WALKS: Mapping[str, Walk] = {
+    "AMZN": Walk(90, 1.1, 0.20, 0.08, 45_000_000),
+    "BAC": Walk(28, 1.0, 0.18, 0.03, 40_000_000),
+    "DIS": Walk(100, 0.9, 0.17, 0.01, 11_000_000),
+    "INTC": Walk(45, 1.1, 0.22, -0.06, 42_000_000),
+    "JNJ": Walk(150, 0.4, 0.10, 0.02, 7_000_000),
+    "JPM": Walk(120, 0.9, 0.15, 0.06, 9_000_000),
+    "KO": Walk(52, 0.4, 0.09, 0.03, 13_000_000),
+    "MCD": Walk(220, 0.5, 0.10, 0.04, 3_000_000),
+    "NFLX": Walk(350, 1.2, 0.30, 0.05, 5_000_000),
+    "NVDA": Walk(40, 1.6, 0.32, 0.20, 250_000_000),
+    "ORCL": Walk(75, 0.9, 0.16, 0.06, 9_000_000),
+    "PG": Walk(130, 0.4, 0.10, 0.03, 6_500_000),
+    "TSLA": Walk(200, 1.5, 0.40, 0.05, 95_000_000),
+    "V": Walk(200, 0.8, 0.12, 0.05, 6_000_000),
+    "WMT": Walk(48, 0.5, 0.12, 0.06, 17_000_000),
+    "XOM": Walk(60, 0.6, 0.18, 0.05, 16_000_000),
+    "^GSPC": Walk(4000, 0.6, 0.03, 0.02, 3_900_000_000),
+    "^IXIC": Walk(12000, 0.8, 0.04, 0.03, 5_000_000_000),
+    "GLD": Walk(170, 0.0, 0.13, 0.05, 7_000_000),
+    "QQQ": Walk(300, 0.8, 0.04, 0.03, 45_000_000),
+    "SPY": Walk(400, 0.6, 0.03, 0.02, 75_000_000),
+    "TLT": Walk(120, -0.1, 0.12, -0.02, 30_000_000),
+    "BTC/USD": Walk(30000, 0.6, 0.50, 0.15, 25_000),
+    "ETH/USD": Walk(1800, 0.8, 0.60, 0.10, 300_000),
+    "SOL/USD": Walk(60, 1.0, 0.80, 0.10, 5_000_000),
+}
+"""16 stocks, 2 indexes, 4 funds and 3 pairs, by the symbols that people ask for."""
+
+
+def last_session(now: datetime) -> date:
+    """The newest session of the exchange that has closed by then."""
+    days, closes = _sessions(load_sample(), now.date() + timedelta(days=10))
+    return days[bisect_right(closes, now) - 1]
+
+
+def load_demo(ends: date) -> tuple[SampleData, SampleFacts]:
+    """The data, whose last session is `ends`: the same in every replica."""
+    sample = load_sample()
+    # Two years ahead: what was expected after the last recorded session has dates too.
+    days, closes = _sessions(sample, ends + timedelta(days=730))
+    shift = bisect_left(days, ends) - (len(sample.sessions) - 1)
+    count = len(sample.sessions)
+
+    def moved(day: date) -> date:
+        return days[min(bisect_left(days, day) + shift, len(days) - 1)]
+
+    made = {name: _made(name, walk, sample) for name, walk in WALKS.items()}
+    series: dict[str, SampleSeries] = {}
+    for name, one in {**sample.series, **made}.items():
+        hours = [(days[place + shift], closes[place + shift]) for place in range(one.first, count)]
+        series[name] = replace(
+            one,
+            bars=tuple(
+                replace(bar, session=day, time=utc(day, OPENS), end=close)
+                for bar, (day, close) in zip(one.bars, hours, strict=True)
+            ),
+            splits=tuple(replace(split, on=moved(split.on)) for split in one.splits),
+            dividends=tuple(replace(dividend, on=moved(dividend.on)) for dividend in one.dividends),
+            source=MADE if name in made else RECORDED,
+        )
+    data = SampleData(tuple(days[shift : shift + count]), tuple(closes[shift : shift + count]), series)
+    facts = load_facts()
+    reports = {
+        name: tuple(replace(one, published=moved(one.published)) for one in found)
+        for name, found in facts.reports.items()
+    }
+    headlines = {
+        name: tuple(
+            replace(one, published=datetime.combine(moved(one.published.date()), time(23, 59), UTC)) for one in found
+        )
+        for name, found in facts.headlines.items()
+    }
+    events = [replace(one, on=moved(one.on), published=moved(one.published)) for one in facts.events]
+    return data, SampleFacts(reports, headlines, events)
+
+
+def demo_note(ends: date) -> Text:
+    """What is said of every answer."""
+    recorded = ", ".join(sorted(load_sample().series))
+    return Text(
+        es=f"Datos de demostración: {recorded} son velas reales de 2000 a 2013 con fechas movidas hasta el {ends}, y "
+        "sus cifras y titulares también; las demás series las ha hecho un proceso aleatorio: no son precios de nada.",
+        en=f"Demo market: {recorded} are real bars of 2000 to 2013 with dates moved up to {ends}, and their figures "
+        "and headlines too; all other series are made by a random process and are nobody's prices.",
+    )
+
+
+def _sessions(sample: SampleData, until: date) -> tuple[list[date], list[datetime]]:
+    """The exchange's sessions from the first recorded one on, and when they closed."""
+    days, closes, following = list(sample.sessions), list(sample.closes), following_sessions()
+    while days[-1] < until:
+        day, close = following(days[-1])
+        days.append(day)
+        closes.append(close)
+    return days, closes
+
+
+def _made(name: str, walk: Walk, sample: SampleData) -> SampleSeries:
+    """A random walk over the last sessions: the same numbers wherever and whenever it is made."""
+    chance, normal = Random(f"nexus demo {name}"), NormalDist()
+
+    def draw() -> float:
+        return normal.inv_cdf(min(max(chance.random(), 1e-9), 1 - 1e-9))
+
+    daily_own, daily_drift = walk.own / math.sqrt(SESSIONS_A_YEAR), walk.drift / SESSIONS_A_YEAR
+    bars: list[Bar] = []
+    close = walk.start
+    first = len(sample.sessions) - MADE_SESSIONS
+    for place, market in enumerate(_market_moves(sample), start=first):
+        before = close
+        move = walk.beta * market + daily_own * draw() + daily_drift
+        close = before * math.exp(move)
+        opened = before * math.exp(move * 0.3 + daily_own * 0.2 * draw())
+        reach = (abs(move) + daily_own) * 0.3
+        high = max(opened, close) * math.exp(reach * chance.random())
+        low = min(opened, close) * math.exp(-reach * chance.random())
+        volume = round(walk.volume * math.exp(0.3 * draw() + 8 * abs(move)))
+        # Dates and hours are given with those of the recorded series.
+        day, end = sample.sessions[place], sample.closes[place]
+        bars.append(Bar(day, end, end, _cents(opened), _cents(high), _cents(low), _cents(close), volume))
+    return SampleSeries(name, first, tuple(bars), (), ())
+
+
+def _market_moves(sample: SampleData) -> Sequence[float]:
+    """The mean daily move of the followed stocks (of their logarithms), over the last sessions."""
+    closes = [
+        [float(bar.close) for bar in split_adjusted(one.bars, one.splits)[-MADE_SESSIONS - 1 :]]
+        for one in (sample.series[name] for name in FOLLOWED)
+    ]
+    return [fmean(math.log(one[place] / one[place - 1]) for one in closes) for place in range(1, MADE_SESSIONS + 1)]
+
+
+def _cents(price: float) -> Decimal:
+    return max(Decimal(repr(price)).quantize(CENT), CENT)

@@ -1,0 +1,174 @@
+"""The provider `files:DIR`: a company's own bars, out of a folder of CSV or Parquet files (bar_folder.py).
+
+The market's present is the close of the newest bar of any file, and never later than ours: a bar that closes later is
+not known yet. Files that change are read again while the service runs; when one is bad, what was read before stays.
+"""
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+import structlog
+
+from contracts.symbols import Symbol, SymbolKind
+from contracts.text import Text
+from market_adapter.adapters.bar_folder import USUAL_HOURS, FileSeries, read_folder, signature_of
+from market_adapter.adapters.bar_table import BadBarsError
+from market_adapter.adapters.exchange_hours import exchange_of, hours_on
+from market_adapter.domain.bars import BarHistory
+from market_adapter.domain.facts import Event, Fundamentals, Headline
+from market_adapter.domain.quotes import Quote, quote_from_daily
+from market_adapter.domain.timeframes import Timeframe, four_hourly, weekly
+from market_adapter.errors import NoDataError, StaleDataError
+from runtime.clock import Clock
+
+SOURCE = "files"
+OLDEST_QUOTE = timedelta(days=7)
+"""A symbol whose last bar is so much older than the folder's newest one has no present price."""
+DAYS_A_WEEK = 5
+HOURS_A_BLOCK = 4
+FINEST_FIRST = (Timeframe.M1, Timeframe.M5, Timeframe.M15, Timeframe.H1, Timeframe.D1)
+
+
+class FilesProvider:
+    """Implements MarketProvider over a folder."""
+
+    source = SOURCE
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        """Raises BadBarsError when the folder cannot be used; the message says what to mend."""
+        self._folder_path = folder
+        self._clock = clock
+        self._signature = signature_of(folder)
+        self._folder = read_folder(folder)
+        self._log = structlog.get_logger()
+
+    async def refresh(self) -> None:
+        """Reads the folder again when something in it has changed."""
+        try:
+            signature = await asyncio.to_thread(signature_of, self._folder_path)
+            if signature == self._signature:
+                return
+            self._signature = signature
+            self._folder = await asyncio.to_thread(read_folder, self._folder_path)
+            self._log.info("market.files.read", series=len(self._folder))
+        except BadBarsError as error:
+            self._log.warning("market.files.bad", error=str(error), shown="what was read before")
+
+    def now(self) -> datetime:
+        """The close of the newest bar that is known."""
+        wall = self._clock.now()
+        ends = [one.bars[count - 1].end for one in self._folder.values() if (count := one.until(wall))]
+        return max(ends, default=wall)
+
+    def note(self) -> Text | None:
+        """Nothing: they are the company's own."""
+        return None
+
+    async def quote(self, symbol: Symbol) -> Quote:
+        """The newest close. Raises StaleDataError when the file ends long before the others."""
+        history = await self.daily_history(symbol, 2)
+        if history.last.end < self.now() - OLDEST_QUOTE:
+            text = Text(
+                es=f"el último precio de {symbol} en los ficheros es del {history.last.session}: demasiado antiguo",
+                en=f"the newest price of {symbol} in the files is of {history.last.session}: too old",
+            )
+            raise StaleDataError(symbol.name, text)
+        return quote_from_daily(history)
+
+    async def daily_history(self, symbol: Symbol, limit: int) -> BarHistory:
+        """The last daily bars, and the corporate actions up to then."""
+        return self._history(self._series(symbol, Timeframe.D1), limit)
+
+    async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
+        """Those of the file of that timeframe; weeks are made of days, 4h bars of hours."""
+        if timeframe is Timeframe.W1:
+            weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
+            return replace(weeks, bars=weeks.bars[-limit:])
+        if timeframe is Timeframe.H4:
+            hours = self._history(self._series(symbol, Timeframe.H1), (limit + 1) * HOURS_A_BLOCK)
+            blocks = four_hourly(hours, lambda day: self._opening(symbol, day))
+            return replace(blocks, bars=blocks.bars[-limit:])
+        return self._history(self._series(symbol, timeframe), limit)
+
+    async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
+        """Of the finest file that reaches back that far."""
+        for timeframe in FINEST_FIRST:
+            series = self._folder.get((symbol.name, timeframe))
+            if series is None or (series.bars[0].time > moment and timeframe is not Timeframe.D1):
+                continue
+            history = self._history(series, len(series.bars))
+            first = bisect_left(history.bars, moment, key=lambda bar: bar.time)
+            return replace(history, bars=history.bars[first:]) if first < len(history.bars) else None
+        self._series(symbol, Timeframe.D1)
+        return None
+
+    async def fundamentals(self, symbol: Symbol) -> Fundamentals:
+        """None: the files hold bars."""
+        raise self._only_bars(symbol)
+
+    async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
+        """None."""
+        self._series(symbol, Timeframe.D1)
+        return ()
+
+    async def economic_events(self, until: date) -> Sequence[Event]:
+        """None."""
+        return ()
+
+    async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
+        """None: the files hold bars."""
+        raise self._only_bars(symbol)
+
+    def _only_bars(self, symbol: Symbol) -> NoDataError:
+        self._series(symbol, Timeframe.D1)
+        text = Text(
+            es=f"los ficheros solo tienen velas de {symbol}: ni cifras de la empresa ni titulares",
+            en=f"the files hold bars of {symbol} alone: no company figures and no headlines",
+        )
+        return NoDataError(symbol.name, text)
+
+    def _series(self, symbol: Symbol, timeframe: Timeframe) -> FileSeries:
+        series = self._folder.get((symbol.name, timeframe))
+        if series is not None:
+            return series
+        if (symbol.name, Timeframe.D1) in self._folder:
+            text = Text(
+                es=f"los ficheros no tienen velas de {timeframe} de {symbol}: haría falta {symbol}_{timeframe}.csv",
+                en=f"the files have no bars of {timeframe} of {symbol}: that would be {symbol}_{timeframe}.csv",
+            )
+        else:
+            names = sorted({name for name, _ in self._folder})
+            some = ", ".join(names[:30]) + (", …" if len(names) > 30 else "")
+            text = Text(
+                es=f"{symbol} no está en los ficheros, que tienen {some}",
+                en=f"{symbol} is not in the files, which hold {some}",
+            )
+        raise NoDataError(symbol.name, text)
+
+    def _history(self, series: FileSeries, limit: int) -> BarHistory:
+        count = series.until(self._clock.now())
+        if count == 0:
+            text = Text(
+                es=f"la primera vela de {series.symbol} aún no ha cerrado",
+                en=f"the first bar of {series.symbol} has not closed yet",
+            )
+            raise NoDataError(series.symbol.name, text)
+        daily = self._folder.get((series.symbol.name, Timeframe.D1), series)
+        today = series.bars[count - 1].session
+        return BarHistory(
+            symbol=series.symbol,
+            currency=series.currency,
+            source=SOURCE,
+            bars=series.bars[max(0, count - limit) : count],
+            splits=tuple(one for one in daily.splits if one.on <= today),
+            dividends=tuple(one for one in daily.dividends if one.on <= today),
+        )
+
+    def _opening(self, symbol: Symbol, day: date) -> datetime:
+        if symbol.kind is SymbolKind.PAIR:
+            return datetime.combine(day, time(), UTC)
+        return hours_on(exchange_of(symbol), day, USUAL_HOURS)[0]
