@@ -29,6 +29,7 @@ from contracts.memory_rpc import (
 )
 from contracts.rpc import CONVERSATION, CONVERSATIONS, HISTORY, ConversationRef, ConversationsRequest, HistoryRequest
 from contracts.streams import CHAT, FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
+from contracts.withdrawal_rpc import WITHDRAW, WithdrawRequest
 from memory.testing import Servers, Writer, replica, serve_deletions
 from runtime.clock import FakeClock
 from runtime.connection import jetstream, subscribe
@@ -124,6 +125,10 @@ async def fill(servers: Servers, one: Any, writer: Writer) -> int:
         return (await one.rpc.call(SUMMARY_SAVE, summary)).saved
 
     await eventually(summed_up)
+    await one.rpc.call(
+        WITHDRAW,
+        WithdrawRequest(company_id="acme", conversation_id=name, response=f"{seq}", request_id=uuid7()),
+    )
     return last
 
 
@@ -151,6 +156,7 @@ async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(serve
         )
         needles = (ANA.user_id, SECRET, *(writer.conversation for writer in hers))
         wanted = {f"mongo {name}" for name in ("facts", "conversations", "executions", "memories", "summaries")}
+        wanted.add("mongo withdrawals")
         wanted |= {f"stream {name}" for name in ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")}
 
         async def filled() -> bool:
