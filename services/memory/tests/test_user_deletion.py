@@ -12,7 +12,7 @@ from nats.aio.msg import Msg
 from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
 
-from contracts.channels import fact, journal, tool_request, webhook_delivery
+from contracts.channels import client_result, fact, journal, tool_request, webhook_delivery
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.context_rpc import SHORT_TERM_UPDATE, SUMMARY_SAVE, ShortTermUpdate, SummarySaveRequest
 from contracts.envelope import CloudEvent
@@ -91,6 +91,8 @@ async def fill(servers: Servers, one: Any, writer: Writer) -> int:
     event = CloudEvent(source="/t", type="feedback.given.v1", data=given)
     await publisher.append(fact("feedback.given.v1", "acme", "op1"), event, stream=FACTS.name, msg_id=f"{name}-f")
     await publisher.append(journal("acme", name), f'{{"x":"{SECRET}"}}'.encode(), stream=TURNS.name, msg_id=f"{name}-j")
+    result = client_result("acme", name, "c3")
+    await publisher.append(result, f'{{"x":"{SECRET}"}}'.encode(), stream=TURNS.name, msg_id=f"{name}-r")
     asked = ToolCallRequested(call_id="c2", tool="t", arguments={"q": SECRET}, conversation_id=name, company_id="acme")
     await publisher.append(
         tool_request("market"),
