@@ -27,13 +27,11 @@ def results(scene: Stage) -> ClientResults:
 async def handed(scene: Stage, count: int = 1) -> list[dict[str, Any]]:
     """The calls that the client was handed, once there are so many."""
 
-    async def enough() -> list[dict[str, Any]] | None:
-        found = [one for one in scene.told("tool.started") if "arguments" in one]
-        return found if len(found) >= count else None
+    def found() -> list[dict[str, Any]]:
+        return [one for one in scene.told("tool.started") if "arguments" in one]
 
-    found = await eventually(enough)
-    assert found is not None
-    return found
+    await eventually(lambda: len(found()) >= count)
+    return found()
 
 
 def said_of_calls(asked: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +18,17 @@ from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
 from gateway.testing_agui import AgUi, Told, kinds, text
 from gateway.testing_doors import AnsweringAgent
+from gateway.testing_process import GatewayProcess
 from gateway.testing_ui import UiChat, UiClients, ui_clients
 from runtime.client_results import ClientResults
 from runtime.clock import SystemClock
 from runtime.publisher import Publisher
+from runtime.settings import TokenSettings
+from runtime.streams import ensure_streams
+from runtime.testing import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
-LOCATION = {"name": "get_location", "description": "Where the user is."}
+NAME, DESCRIPTION = "get_location", "Where the user is."
 PLACE = {"city": "Madrid"}
 
 
@@ -82,7 +87,7 @@ class ToolUser(AgUi):
     """A client of AG-UI that brings a tool, and holds what HttpAgent would hold."""
 
     def body(self, resume: Any = None) -> str:
-        tool = Tool(**LOCATION, parameters={"type": "object", "properties": {}})
+        tool = Tool(name=NAME, description=DESCRIPTION, parameters={"type": "object", "properties": {}})
         return json.dumps({**json.loads(super().body(resume)), "tools": [tool.model_dump(by_alias=True)]})
 
     def holds(self, told: Told) -> str:
@@ -139,6 +144,29 @@ async def test_ag_ui_hands_a_call_out_and_goes_on_with_its_result(ui: ToolUser, 
     assert calling.given == [{"success": True, "data": PLACE}]
 
 
+async def test_a_gateway_killed_while_the_client_works(
+    nats_server: NatsServer, nats_client: Client, keys: TokenSettings, tokens: TokenMaker, tmp_path: Path
+) -> None:
+    await ensure_streams(nats_client)
+    calling = CallingAgent(nats_client)
+    await AnsweringAgent(nats_client, how=calling).start()
+    first = GatewayProcess(tmp_path / "first", nats_server.url, keys)
+    second = GatewayProcess(tmp_path / "second", nats_server.url, keys)
+    await asyncio.gather(asyncio.to_thread(first.start), asyncio.to_thread(second.start))
+    try:
+        client = ToolUser(first.url, tokens.user("ana", "user"))
+        client.says("where am I?")
+        call = client.holds(await client.run())
+        await asyncio.to_thread(first.kill)
+        client.gives(call, json.dumps(PLACE))
+        client.url = f"{second.url}/v2/ag-ui"
+        assert text(await client.run()) == "You are in Madrid."
+        assert calling.given == [{"success": True, "data": PLACE}]
+    finally:
+        first.stop()
+        second.stop()
+
+
 async def test_a_result_for_nothing_that_waits_is_refused(
     ui: ToolUser, calling: CallingAgent, gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
@@ -171,13 +199,14 @@ async def test_the_ai_sdk_runs_its_tool_and_the_message_goes_on(
     sdk: UiClients, calling: CallingAgent, gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:
     token = tokens.user("ana", "user")
-    brought = {"tools": [{**LOCATION, "inputSchema": {"type": "object", "properties": {}}}]}
+    schema: dict[str, Any] = {"type": "object", "properties": {}}
+    brought = {"tools": [{"name": NAME, "description": DESCRIPTION, "inputSchema": schema}]}
     chat = await sdk.chat(gateway.url, token, body=brought)
     await chat.does("send", text="where am I?")
     assert (await chat.ended())["finishReason"] == "tool-calls"
     call = handed(chat)
     assert (call["toolName"], call["input"], call["state"]) == ("get_location", {"exact": True}, "input-available")
-    assert calling.wishes[0]["tools"][0]["parameters"] == {"type": "object", "properties": {}}
+    assert calling.wishes[0]["tools"][0]["parameters"] == schema
     # Another tab that comes in now is handed the same call.
     other = await sdk.chat(gateway.url, token, chat.id)
     await other.does("resume")
