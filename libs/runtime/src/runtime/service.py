@@ -55,7 +55,7 @@ from runtime.rpc import Handler, RpcClient, RpcServer
 from runtime.settings import DrainSettings, LogSettings, MarkSettings, NatsSettings, StreamSettings, TraceSettings
 from runtime.shutdown import close, end_without_fail
 from runtime.span_store import SpanStore
-from runtime.standstill import Still
+from runtime.standstill import Still, Store
 from runtime.storage import Storage
 from runtime.streams import await_streams, ensure_streams
 from runtime.upkeep import Upkeep
@@ -69,6 +69,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 OTLP_VARIABLES = frozenset({"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"})
+
+AFRESH = 0.8
+"""Seconds for a new connection that shows whether the bus is there."""
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
@@ -201,6 +204,10 @@ class Service:
         """A part that may come to stand still for good; see runtime.standstill."""
         self.health.standstill.add(name, still)
 
+    def watch_store(self, name: str, store: Store) -> None:
+        """A store whose client may come to stand still for good; see runtime.standstill."""
+        self.health.standstill.add_store(name, store)
+
     def writes(self, *streams: Stream) -> None:
         """The streams that it appends to: it is not ready while one of them takes nothing."""
         self._written += tuple(one for one in self.streams if one.name in {stream.name for stream in streams})
@@ -238,7 +245,9 @@ class Service:
             log.info("service.listening", port=self._health_server.port)
         self.hooks.on_reconnect.append(_count_reconnect)
         self._client = client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
-        self.health.add_check("nats", bus_check(client))
+        asked = bus_check(client)
+        self.health.add_check("nats", asked)
+        self.watch_store("nats", Store(lambda: not client.is_connected, asked, self._connect_afresh))
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         await self._record_spans(client)
         marks = Marks.of(client)
@@ -266,11 +275,16 @@ class Service:
         )
         self.hooks.on_reconnect.append(self._upkeep.reconnected)
         self._upkeep.start()
+        self.watch("upkeep", self._upkeep.still)
         await asyncio.gather(*(worker.start() for worker in self._workers))
         # Subscriptions are sent, but only a round trip shows that the server has them.
         await client.flush(timeout=10)
         self.health.ready()
         log.info("service.ready", port=self.port)
+
+    async def _connect_afresh(self) -> None:
+        soon = self._nats_settings.model_copy(update={"connect_deadline": AFRESH})
+        await (await connect(soon, name=f"{self.name} looks")).close()
 
     async def _record_spans(self, client: Client) -> None:
         telemetry.sample(self._trace_settings.sample)
@@ -282,6 +296,7 @@ class Service:
         if self._trace_settings.sample > 0:
             self._spans = SpanStore(client, self.name)
             await self._spans.start()
+            self.watch("spans", self._spans.still)
             telemetry.add_sink(self._spans)
 
     async def _stop_spans(self) -> None:

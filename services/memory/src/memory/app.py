@@ -3,7 +3,7 @@
 import functools
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from uuid import uuid4
 
 from contracts.errors import NexusError
@@ -88,6 +88,7 @@ from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
+from runtime.mongo import watch_database
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, RedisSettings
 from runtime.store_format import check_format
@@ -111,6 +112,17 @@ class ServicePart(Protocol):
 
     async def stop(self) -> None:
         """Ends within a few seconds."""
+        ...
+
+
+@runtime_checkable
+class Loop(Protocol):
+    """A part that works by itself: a loop that ended or stands still is noticed."""
+
+    name: str
+
+    def still(self) -> str | None:
+        """See runtime.standstill."""
         ...
 
 
@@ -150,7 +162,9 @@ class MemoryReplica:
         )
         self._spending = BudgetBook(RedisBudgets(self._budgets), time.time)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
-        service.add_check("mongodb", mongo.MongoPing(self._mongo))
+        ping, lanes = mongo.MongoPing(self._mongo), (self._database.limit, self._storing.limit)
+        service.add_check("mongodb", ping)
+        watch_database(service, lanes, ping, mongo_settings.url)
         service.writes(CHAT, FACTS, KNOWLEDGE)
         service.on_start(self.build)
 
@@ -391,6 +405,8 @@ class MemoryReplica:
         for part in parts:
             await part.start()
             self._service.on_stop(part.stop)
+            if isinstance(part, Loop):
+                self._service.watch(part.name, part.still)
 
 
 def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:
