@@ -343,7 +343,15 @@ class Drive:
             with nullcontext() if handing else self._until_stopped(effect, settings):
                 known = with_analysis(tools, seen.asker.language, settings.config)
                 results = await outcomes(
-                    self._ports, self._key, journal, self._knowing.asker(seen), known, seconds, self._ports.own, handing
+                    self._ports,
+                    self._key,
+                    journal,
+                    self._knowing.asker(seen),
+                    known,
+                    seconds,
+                    await self._knowing.own_words(effect, seen, settings.config),
+                    self._ports.own,
+                    handing,
                 )
                 return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
