@@ -25,7 +25,7 @@ SUITES := tests/support/mcp_suite tests/support/script_check services/gateway/te
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
 .PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign simulate screenshots test-containers \
-	test-paused lock shape sizes clean
+	test-paused injections lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -126,6 +126,9 @@ test-containers: $(STAMP) ## the system tests against official NATS, Redis and M
 
 test-paused: $(STAMP) ## every process and pair of them stands still for 2, 8, 45 s: paused-results.md, 45 minutes
 	$(BIN)/pytest -n $(WORKERS) tests/faults/paused_matrix.py
+
+injections: $(STAMP) ## what an obedient model does with injected instructions: every goal, place and task, with figures
+	$(BIN)/python -m tests.security.injections.turns
 
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links $(patsubst %,--no-emit-package nexus-%,contracts runtime $(SERVICES) cli)

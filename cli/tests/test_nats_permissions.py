@@ -59,7 +59,7 @@ async def bus(address: str, user: str) -> AsyncGenerator[tuple[Client, list[str]
 
 
 def subject(event: EventType) -> str:
-    ids = {"company": "demo", "conversation": "c1", "user": "u1", "category": "market", "analysis": "a1"}
+    ids = {"company": "demo", "conversation": "c1", "user": "u1", "category": "market", "analysis": "a1", "call": "k1"}
     ids |= {"part": "p1"}
     return event.subject.format(**ids)
 

@@ -41,6 +41,7 @@ from memory.application.positions import Positions, ProjectionSource
 from memory.application.projection import Projection
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.facts import LogFact
+from memory.service_part import ServicePart
 from memory.settings import MemorySettings
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks
@@ -82,7 +83,7 @@ class Memory:
         self._client = client
         self._stores = stores
         self._methods: list[tuple[Rpc[Any, Any], Handler[Any, Any]]] = []
-        self._parts: list[app.ServicePart] = []
+        self._parts: list[ServicePart] = []
         database = cast("Any", stores.mongo)
         self._asked, self._storing = mongo.asked(database), mongo.stored(database, DEADLINE)
         self.facts = MongoFacts(self._asked["facts"])

@@ -17,7 +17,7 @@ from runtime.errors import RpcError
 from runtime.health import Health
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
-from runtime.standstill import LOOKS, Standstill
+from runtime.standstill import LOOKS, Ask, Standstill, Store
 from runtime.testing import NatsServer, eventually
 
 SUBJECT = "tools.call.requested.v1.market"
@@ -73,6 +73,33 @@ async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_cam
     health.draining()
     assert await looks(health.standstill, 1) == {}
     await health.stop()
+
+
+async def gone() -> None:
+    raise ConnectionError("away")
+
+
+async def there() -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("seems_away", "ours", "afresh", "stuck"),
+    [
+        (True, gone, there, True),
+        (True, gone, gone, False),
+        (True, there, there, False),
+        (False, gone, there, False),
+    ],
+    ids=["a new client finds it", "nobody finds it", "it is back", "it was never missed"],
+)
+async def test_a_store_that_answers_a_new_client_and_not_ours_leaves_ours_stuck(
+    seems_away: bool, ours: Ask, afresh: Ask, stuck: bool
+) -> None:
+    standstill = Standstill(all_well)
+    standstill.add_store("mongodb", Store(lambda: seems_away, ours, afresh))
+    assert await looks(standstill, LOOKS - 1) == {}
+    assert bool(await looks(standstill, 1)) is stuck
 
 
 class Hangs:

@@ -331,10 +331,10 @@ async def test_a_claim_whose_answer_was_lost_is_found_again_by_the_next_attempt(
 class Refusing(RedisStore):
     """Away, when it is told to be."""
 
-    away = False
+    refuses = False
 
     async def run(self, script: Script, key: str, *arguments: Part) -> Any:
-        if self.away:
+        if self.refuses:
             raise StoreAway("away")
         return await super().run(script, key, *arguments)
 
@@ -346,10 +346,10 @@ async def test_a_claim_that_could_not_be_given_back_is_found_again_by_the_next_a
         records = RedisCallRecords(store, Renewals(store), keep=60)
         first = await records.claim(key, "f", 30.0, renewed=False)
         assert isinstance(first, Claimed)
-        store.away = True
+        store.refuses = True
         with pytest.raises(StoreAway):
             await records.release(key, first.owner, forget=True)
-        store.away = False
+        store.refuses = False
         assert await records.claim(key, "f", 30.0, renewed=False) == first
     finally:
         await store.close()

@@ -13,12 +13,17 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from prometheus_client import Counter, Gauge
-from pymongo.errors import ConnectionFailure, PyMongoError
+from pymongo.errors import ConnectionFailure, NetworkTimeout, PyMongoError
 
 ReplyT = TypeVar("ReplyT")
 
 STALLED = 1.5
 """Seconds without any answer to a command after which the store counts as hanging."""
+LONGEST = 30.0
+"""Seconds after which a command is broken off that has not ended at its own deadline: one that stays would count as the
+store's silence for ever, and two of them refuse all others."""
+ENDED_WITHIN = 10.0
+"""Seconds that a command which was broken off may take to end."""
 TRIALS = 2
 """Commands that are let through to a store that hangs, so that its first answer is noticed."""
 
@@ -60,7 +65,7 @@ class CommandLimit:
             What `refusal` makes: too many run and wait already, or the store hangs; the command was not begun.
         """
         await self._slot()
-        task = asyncio.create_task(command())
+        task = asyncio.create_task(_within(LONGEST, command()))
         self._running[task] = time.monotonic()
         task.add_done_callback(self._ended)
         self._counted.inc()
@@ -73,6 +78,13 @@ class CommandLimit:
             return self._failing
         oldest = next(iter(self._running.values()))
         return time.monotonic() - max(oldest, self._answered) > STALLED
+
+    def still(self) -> str | None:
+        """See runtime.standstill: what only a new process can put right."""
+        oldest = next(iter(self._running.values()), None)
+        if oldest is not None and time.monotonic() - oldest > LONGEST + ENDED_WITHIN:
+            return f"a command of MongoDB was broken off after {LONGEST:g} s and does not end"
+        return None
 
     async def _slot(self) -> None:
         if not self._waits and len(self._running) >= TRIALS and self.hanging:
@@ -117,6 +129,14 @@ class CommandLimit:
                 turn.set_result(None)
                 return
         self._free += 1
+
+
+async def _within(seconds: float, command: Coroutine[Any, Any, ReplyT]) -> ReplyT:
+    try:
+        async with asyncio.timeout(seconds):
+            return await command
+    except TimeoutError as error:
+        raise NetworkTimeout(f"no answer within {seconds:g} s, and no end") from error
 
 
 def _away(error: BaseException | None) -> bool:

@@ -27,6 +27,8 @@ log = structlog.get_logger(__name__)
 Hook = Callable[[], Awaitable[None]]
 ErrorHook = Callable[[Exception], Awaitable[None]]
 
+AFRESH = 0.8
+"""Seconds for a new connection that shows whether the bus is there."""
 RECONNECT_WAIT = 0.25
 """Seconds between two attempts at one server; each connection takes half to one and a half times that, by lot, so that
 not all come back at once."""
@@ -130,6 +132,11 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             "start one, or point NEXUS_NATS_URL at one"
         ) from None
     return client
+
+
+async def connect_afresh(settings: NatsSettings, *, name: str) -> None:
+    """Whether the bus takes a new connection within a moment; raises NotReady when it does not."""
+    await (await connect(settings.model_copy(update={"connect_deadline": AFRESH}), name=name)).close()
 
 
 async def subscribe(

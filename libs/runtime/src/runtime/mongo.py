@@ -3,14 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from pymongo import IndexModel, InsertOne, ReplaceOne, UpdateOne
+from pymongo import AsyncMongoClient, IndexModel, InsertOne, ReplaceOne, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.results import BulkWriteResult, DeleteResult, InsertOneResult, UpdateResult
 
 from runtime.command_limit import CommandLimit
+from runtime.service import Service
+from runtime.standstill import Ask, Store
 
 Document = dict[str, Any]
+AFRESH_MS = 800
+"""For a new client that shows whether the server is there."""
 
 
 class DocumentQuery:
@@ -80,15 +84,33 @@ class Collection:
         await self._limit.run(lambda: self._rows.create_indexes([IndexModel(key) for key in keys]))
 
 
+async def ping_afresh(url: str) -> None:
+    """Asks the server by a client of its own, within a moment; raises PyMongoError."""
+    patience = dict.fromkeys(("timeoutMS", "serverSelectionTimeoutMS", "connectTimeoutMS"), AFRESH_MS)
+    async with AsyncMongoClient[Document](url, **patience) as client:
+        await client.admin.command("ping")
+
+
+def watch_database(service: Service, limits: Sequence[CommandLimit], ping: Ask, url: str) -> None:
+    """Has it noticed when commands do not end, or the client does not find a server again that is there."""
+    for place, limit in enumerate(limits):
+        service.watch(f"commands of mongodb {place}", limit.still)
+
+    def seems_away() -> bool:
+        return any(limit.hanging for limit in limits)
+
+    service.watch_store("mongodb", Store(seems_away, ping, lambda: ping_afresh(url)))
+
+
 class Database:
     """A database of which each command is within a limit."""
 
     def __init__(self, database: AsyncDatabase[Document], limit: CommandLimit) -> None:
         self._database = database
-        self._limit = limit
+        self.limit = limit
 
     def __getitem__(self, name: str) -> Collection:
-        return Collection(self._database[name], self._limit)
+        return Collection(self._database[name], self.limit)
 
     async def command(self, name: str) -> Document:
-        return await self._limit.run(lambda: self._database.command(name))
+        return await self.limit.run(lambda: self._database.command(name))

@@ -26,6 +26,7 @@ import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
@@ -39,7 +40,7 @@ from runtime import logging as logs
 from runtime import telemetry
 from runtime.advisories import Advisories
 from runtime.batch_worker import BatchWorker
-from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, inbox_prefix, jetstream
+from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, connect_afresh, inbox_prefix, jetstream
 from runtime.consumers import ensure_consumer
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
@@ -53,9 +54,9 @@ from runtime.pull_worker import PullWorker
 from runtime.rpc import Handler, RpcClient, RpcServer
 from runtime.setting_names import check_names
 from runtime.settings import DrainSettings, LogSettings, MarkSettings, NatsSettings, StreamSettings, TraceSettings
-from runtime.shutdown import close, end_without_fail
+from runtime.shutdown import bounded, close, end_without_fail, run_hooks
 from runtime.span_store import SpanStore
-from runtime.standstill import Still
+from runtime.standstill import Still, Store
 from runtime.storage import Storage
 from runtime.streams import await_streams, ensure_streams
 from runtime.upkeep import Upkeep
@@ -202,6 +203,10 @@ class Service:
         """A part that may come to stand still for good; see runtime.standstill."""
         self.health.standstill.add(name, still)
 
+    def watch_store(self, name: str, store: Store) -> None:
+        """A store whose client may come to stand still for good; see runtime.standstill."""
+        self.health.standstill.add_store(name, store)
+
     def writes(self, *streams: Stream) -> None:
         """The streams that it appends to: it is not ready while one of them takes nothing."""
         self._written += tuple(one for one in self.streams if one.name in {stream.name for stream in streams})
@@ -242,8 +247,11 @@ class Service:
         self.hooks.on_error.append(self._permissions.refused)
         self.hooks.on_disconnect.append(self._permissions.forget)
         self._client = client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
-        self.health.add_check("nats", bus_check(client))
+        asked = bus_check(client)
+        self.health.add_check("nats", asked)
         self.health.add_check("permissions", self._permissions.check)
+        afresh = partial(connect_afresh, self._nats_settings, name=f"{self.name} looks")
+        self.watch_store("nats", Store(lambda: not client.is_connected, asked, afresh))
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         await self._record_spans(client)
         marks = Marks.of(client)
@@ -271,6 +279,7 @@ class Service:
         )
         self.hooks.on_reconnect.append(self._upkeep.reconnected)
         self._upkeep.start()
+        self.watch("upkeep", self._upkeep.still)
         await asyncio.gather(*(worker.start() for worker in self._workers))
         # Subscriptions are sent, but only a round trip shows that the server has them.
         await client.flush(timeout=10)
@@ -288,6 +297,7 @@ class Service:
         if self._trace_settings.sample > 0:
             self._spans = SpanStore(client, self.name)
             await self._spans.start()
+            self.watch("spans", self._spans.still)
             telemetry.add_sink(self._spans)
 
     async def _stop_spans(self) -> None:
@@ -311,16 +321,16 @@ class Service:
 
         self.health.draining()
         log.info("service.draining", deadline=self._drain_settings.deadline)
-        await _run_hooks(self._on_drain, left(2))
+        await run_hooks(self._on_drain, left(2))
         if self._upkeep is not None:
             await self._upkeep.stop()
         consumers = [one.stop() for one in self._consuming[0].subscribers] if self._consuming else []
         workers = [worker.drain(left(2)) for worker in self._workers]
-        await _bounded(asyncio.gather(*workers, *consumers, return_exceptions=True), left(1.5))
+        await bounded(asyncio.gather(*workers, *consumers, return_exceptions=True), left(1.5))
         if self._rpc_server is not None:
-            await _bounded(self._rpc_server.drain(left(1.5)), left(1))
-        await _run_hooks(list(reversed(self._on_stop)), left(0.5))
-        await _bounded(self._stop_spans(), left(0.3))
+            await bounded(self._rpc_server.drain(left(1.5)), left(1))
+        await run_hooks(list(reversed(self._on_stop)), left(0.5))
+        await bounded(self._stop_spans(), left(0.3))
         if self._client is not None:
             await close(self._client, left(0.2))
         await self.health.stop()
@@ -376,20 +386,3 @@ class Service:
 
 async def _count_reconnect() -> None:
     NATS_RECONNECTS.inc()
-
-
-async def _run_hooks(hooks: list[Hook], deadline: float) -> None:
-    end = time.monotonic() + deadline
-    for hook in hooks:
-        await _bounded(hook(), max(end - time.monotonic(), 0.1))
-
-
-async def _bounded(work: Awaitable[Any], deadline: float) -> None:
-    """Awaits the work for at most `deadline` seconds; what it raises is logged."""
-    try:
-        async with asyncio.timeout(deadline):
-            await work
-    except TimeoutError:
-        log.warning("service.drain_timeout", after=round(deadline, 1))
-    except Exception:
-        log.exception("service.stop_failed")

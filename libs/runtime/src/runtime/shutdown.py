@@ -6,7 +6,9 @@ import asyncio
 import os
 import threading
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from typing import Any
 
 import structlog
 from nats.aio.client import Client
@@ -44,3 +46,21 @@ async def close(client: Client, deadline: float) -> None:
         with suppress(NatsError, TimeoutError):
             async with asyncio.timeout(1):
                 await client.close()
+
+
+async def run_hooks(hooks: Sequence[Callable[[], Awaitable[None]]], deadline: float) -> None:
+    """One after another, within `deadline` seconds together."""
+    end = time.monotonic() + deadline
+    for hook in hooks:
+        await bounded(hook(), max(end - time.monotonic(), 0.1))
+
+
+async def bounded(work: Awaitable[Any], deadline: float) -> None:
+    """Awaits the work for at most `deadline` seconds; what it raises is logged."""
+    try:
+        async with asyncio.timeout(deadline):
+            await work
+    except TimeoutError:
+        log.warning("service.drain_timeout", after=round(deadline, 1))
+    except Exception:
+        log.exception("service.stop_failed")

@@ -21,6 +21,7 @@ from nats.errors import Error as NatsError
 from contracts.channels import TRACES_WANTED, trace_part
 from contracts.ids import is_company, uuid7
 from runtime import correlation
+from runtime.background import BackgroundLoop
 from runtime.connection import subscribe
 from runtime.metrics import SPANS
 from runtime.telemetry import Span
@@ -29,6 +30,7 @@ GATHERED = 10.0
 """Seconds after the first span in which others may join it: however many turns there are, a service says one thing."""
 MANY = 1_000
 """Spans that are sent before that."""
+LONGEST_SENDING = 60.0
 WAITING = 10_000
 """Spans that wait to be sent, at most."""
 IN_A_MESSAGE = 200
@@ -44,7 +46,8 @@ class SpanStore:
         self._service = service
         self._spans: list[tuple[str, Span]] = []
         """With the company whose work it was; empty where that was not known yet."""
-        self._task: asyncio.Task[None] | None = None
+        self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, longest=LONGEST_SENDING)
+        self.still = self._loop.still
         self._came, self._many = asyncio.Event(), asyncio.Event()
 
     def take(self, span: Span) -> None:
@@ -61,14 +64,11 @@ class SpanStore:
     async def start(self) -> None:
         """Sends from now on."""
         await subscribe(self._client, TRACES_WANTED, self._on_wanted)
-        self._task = asyncio.create_task(self._send_now_and_then(), name="spans")
+        self._loop.start()
 
     async def stop(self) -> None:
         """Sends what is left."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._loop.stop()
         await self.flush()
 
     async def flush(self) -> None:
@@ -112,15 +112,16 @@ class SpanStore:
     async def _on_wanted(self, _: Msg) -> None:
         await self.flush()
 
-    async def _send_now_and_then(self) -> None:
-        while True:
-            await self._came.wait()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(GATHERED):
-                    await self._many.wait()
-            self._came.clear()
-            self._many.clear()
-            await self.flush()
+    async def _until_gathered(self) -> None:
+        await self._came.wait()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GATHERED):
+                await self._many.wait()
+
+    async def _send_all(self) -> None:
+        self._came.clear()
+        self._many.clear()
+        await self.flush()
 
 
 def _wire(span: Span) -> dict[str, Any]:

@@ -3,12 +3,15 @@
 Slow is not still, and a store that is away is no reason: a part counts as still only while it says what it waits for in
 vain, while every check behind /readyz holds, and at LOOKS looks in a row. A process that was stopped as a whole
 (SIGSTOP) is looked at once when it goes on, however long that was.
+
+A store that is away for this service's client and answers a new one is there: then it is the client that is stuck.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
 
 import structlog
 
@@ -19,8 +22,24 @@ Still = Callable[[], str | None]
 
 LOOK_EVERY = 5.0
 """Seconds between two looks."""
+ANSWER = 1.0
+"""Seconds that a store has for one question."""
 LOOKS = 6
 """Looks in a row after which a part is held to be stuck: half a minute."""
+
+
+Ask = Callable[[], Awaitable[object]]
+"""Asks a store whether it is there; raises when it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`seems_away`: the service's last words with it were not answered, which is known without asking; `ours` asks it
+    by the service's own client, `afresh` by a new one."""
+
+    seems_away: Callable[[], bool]
+    ours: Ask
+    afresh: Ask
 
 
 class Standstill:
@@ -29,6 +48,7 @@ class Standstill:
     def __init__(self, holds: Callable[[Collection[str]], Awaitable[bool]]) -> None:
         self._holds = holds
         self._parts: dict[str, Still] = {}
+        self._stores: dict[str, Store] = {}
         self._seen: dict[str, int] = {}
         self._task: asyncio.Task[None] | None = None
         self.stuck: dict[str, str] = {}
@@ -37,6 +57,10 @@ class Standstill:
     def add(self, name: str, still: Still) -> None:
         """A part to look at. A check of the same name is about the part itself, and does not speak for its stores."""
         self._parts[name] = still
+
+    def add_store(self, name: str, store: Store) -> None:
+        """A store whose client is looked at while it seems to be away."""
+        self._stores[name] = store
 
     def start(self) -> None:
         """Begins to look."""
@@ -53,6 +77,9 @@ class Standstill:
         still = {name: why for name, part in self._parts.items() if (why := part()) is not None}
         if still and not await self._holds(self._parts):
             still = {}
+        for name, store in self._stores.items():
+            if store.seems_away() and not await _answers(store.ours) and await _answers(store.afresh):
+                still[name] = "it answers a new client, and not this service's"
         self._seen = {name: self._seen.get(name, 0) + 1 for name in still}
         stuck = {name: why for name, why in still.items() if self._seen[name] >= LOOKS}
         for name in stuck.keys() - self.stuck.keys():
@@ -66,3 +93,12 @@ class Standstill:
                 await self.look()
             except Exception:
                 log.exception("standstill.failed")
+
+
+async def _answers(ask: Ask) -> bool:
+    try:
+        async with asyncio.timeout(ANSWER):
+            await ask()
+    except Exception:
+        return False
+    return True

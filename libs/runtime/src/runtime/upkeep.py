@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 import structlog
 from nats.aio.client import Client
+from nats.errors import Error as NatsError
 
+from runtime.background import BackgroundLoop
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.errors import RuntimeFault
 from runtime.marks import Marks
@@ -17,6 +20,7 @@ log = structlog.get_logger(__name__)
 
 PERIOD = 60.0
 SOON = 1.0
+LONGEST_LOOK = 300.0
 
 
 class Upkeep:
@@ -33,38 +37,33 @@ class Upkeep:
         self._streams = streams
         self._consumers = consumers
         self._woken = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begins to look after them."""
-        self._task = asyncio.create_task(self._keep())
+        self._loop = BackgroundLoop("upkeep", self._look, wait=self._until_due, longest=LONGEST_LOOK)
+        self.start = self._loop.start
+        self.stop = self._loop.stop
+        self.still = self._loop.still
 
     async def reconnected(self) -> None:
         """A hook for the connection: look now."""
         self._woken.set()
 
-    async def stop(self) -> None:
-        """Looks no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+    async def _until_due(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PERIOD):
+                await self._woken.wait()
 
-    async def _keep(self) -> None:
-        while True:
-            try:
-                async with asyncio.timeout(PERIOD):
-                    await self._woken.wait()
-            except TimeoutError:
-                pass
-            if not self._client.is_connected:
-                continue
-            try:
-                if self._woken.is_set() and self._streams is not None:
-                    await self._streams()
-                await Marks.of(self._client).learn()
-                for spec in self._consumers:
-                    await ensure_consumer(self._client, spec, deadline=5.0)
-                self._woken.clear()
-            except RuntimeFault as error:
-                log.warning("upkeep.failed", error=str(error))
-                await asyncio.sleep(SOON)
+    async def _look(self) -> None:
+        if not self._client.is_connected:
+            await asyncio.sleep(SOON)
+            return
+        try:
+            if self._woken.is_set() and self._streams is not None:
+                await self._streams()
+            await Marks.of(self._client).learn()
+            for spec in self._consumers:
+                await ensure_consumer(self._client, spec, deadline=5.0)
+            self._woken.clear()
+        except (RuntimeFault, NatsError) as error:
+            # The connection may have gone in the middle: whatever it is, the next look is soon.
+            self._woken.set()
+            log.warning("upkeep.failed", error=str(error) or type(error).__name__)
+            await asyncio.sleep(SOON)

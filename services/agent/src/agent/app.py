@@ -245,13 +245,13 @@ class Agent:
             Trying(completion, self._encodings, limits), Explaining(TurnArchive(nats), prices()), FailedTurnList(nats)
         )
         self._chat = chat
-        self._sweep = TurnSweep(
+        self.sweep = TurnSweep(
             self.engine.handle,
             every=settings.sweep_seconds,
             patience=settings.sweep_after_seconds,
             first=self._clock.look,
         )
-        self.waiting = Backlog(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self._sweep.count)
+        self.waiting = Backlog(self.worker, TURNS_DUE, OLDEST_DUE, known=lambda: self.sweep.count)
         TURNS_RUNNING.set_function(lambda: self.engine.driven)
 
     async def start(self) -> None:
@@ -260,7 +260,7 @@ class Agent:
         await subscribe(self._nats, CHANGES, self.settings.changed)
         for subject in TOOLS_CHANGED:
             await subscribe(self._nats, subject, self._catalogue.changed)
-        live = LiveFacts(Marks.of(self._nats), self._watches, self._sweep, self._followed)
+        live = LiveFacts(Marks.of(self._nats), self._watches, self.sweep, self._followed)
         await listen(self._nats, LIVE_CHAT_ALL, live.take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)
@@ -271,19 +271,20 @@ class Agent:
         await self.worker.start()
         await self.waiting.start()
         await self.analyses.start()
-        self._sweep.start(self._look_back)
+        self.sweep.start(self._look_back)
         log.info("agent.started", providers=self.models.names)
 
     async def reconnected(self) -> None:
         """After a reconnect: what came meanwhile on core subscriptions is lost."""
         self.settings.missed()
         self._followed.clear()
+        self.sweep.missed()
         await self._catalogue.changed()
         await self._clock.look()
 
     async def drain(self, deadline: float) -> None:
         """Finishes what runs, gives back what has not started."""
-        await self._sweep.stop()
+        await self.sweep.stop()
         await self.waiting.stop()
         streams = asyncio.create_task(self._streams.drain(deadline))
         await asyncio.gather(self.worker.drain(deadline), self.analyses.drain(deadline))
@@ -316,7 +317,7 @@ class Agent:
                 if address is None or (address.kind is ChatKind.VISITOR and stored.seq > floor):
                     continue
                 for fact in facts_of([stored]):
-                    self._sweep.saw(Key(address.company, address.conversation), fact, old=True)
+                    self.sweep.saw(Key(address.company, address.conversation), fact, old=True)
             more = batch.more and bool(batch.facts)
             at = batch.facts[-1].seq + 1 if batch.facts else end + 1
 

@@ -71,13 +71,15 @@ class PromptHistory:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool that the caller may use. `parameters` is JSON Schema; `label` is what a person reads while it runs."""
+    """A tool that the caller may use. `parameters` is JSON Schema; `label` is what a person reads while it runs;
+    `changes`: it has effects, so that the user's own words have to ask for it."""
 
     name: str
     description: str
     category: str
     parameters: Mapping[str, Any]
     label: str
+    changes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ async def serve() -> None:
         service.before_metrics(agent.waiting.refresh)
         for worker in agent.workers:
             service.watch(worker.name, worker.still)
+        service.watch("sweep", agent.sweep.still)
         service.on_drain(lambda: agent.drain(drain.deadline - 3.0))
         await agent.start()
 

@@ -75,7 +75,7 @@ async def test_it_is_not_answered_and_what_was_said_around_it_is(nats_server: Na
             # Taken up again by the sweep, it opens no turn.
             await scene.visitor("c2", "the agent works")
             await scene.answered("c2")
-            await again._sweep.look()  # pyright: ignore[reportPrivateUsage]
+            await again.sweep.look()
         assert [one["basis"] for one in answers] == [first, last]
         assert len(await scene.answers("c1")) == 2
         assert len(model.asked) == 3

@@ -100,3 +100,49 @@ async def test_the_sweep_looks_only_at_what_nobody_has_settled() -> None:
     assert await sweep.look() == 2
     assert sorted(looked) == [("busy", 3), ("forgotten", 2)]
     assert [sweep.waits(Key("demo", name)) for name in ("forgotten", "busy")] == [False, True]
+
+
+async def test_a_look_that_lasts_holds_up_no_other_message() -> None:
+    looked: list[str] = []
+    ends = asyncio.Event()
+
+    async def handle(key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
+        del trigger, stored_at
+        looked.append(key.conversation)
+        if key.conversation == "slow":
+            await ends.wait()
+        return Ack("answered")
+
+    async def nothing() -> None:
+        pass
+
+    sweep = TurnSweep(handle, every=0.05, patience=0.0)
+    sweep.saw(Key("demo", "slow"), Fact(ChatKind.VISITOR, 1))
+    sweep.start(nothing)
+    await eventually(lambda: looked == ["slow"])
+    sweep.saw(Key("demo", "later"), Fact(ChatKind.VISITOR, 2))
+    await eventually(lambda: looked == ["slow", "later"])
+    ends.set()
+    await eventually(lambda: not sweep.count)
+    await sweep.stop()
+
+
+async def test_after_a_connection_was_away_the_sweep_looks_back_again() -> None:
+    looked_back = 0
+
+    async def handle(key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
+        del key, trigger, stored_at
+        return Ack("answered")
+
+    async def look_back() -> None:
+        nonlocal looked_back
+        looked_back += 1
+        if looked_back == 2:
+            raise TimeoutError
+
+    sweep = TurnSweep(handle, every=0.05, patience=0.0)
+    sweep.start(look_back)
+    await eventually(lambda: looked_back == 1)
+    sweep.missed()
+    await eventually(lambda: looked_back == 3)  # one that failed is made up for
+    await sweep.stop()

@@ -52,7 +52,7 @@ from market_adapter.untold import UntoldAlerts
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
 from runtime.logging import masked_text
-from runtime.mongo import Database
+from runtime.mongo import Database, watch_database
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
 from runtime.store_format import check_format
@@ -91,8 +91,8 @@ def build() -> Service:
             store = MongoSessionStore(database, market.key)
             await start_replay(service, market.clock, store, settings.seconds_per_bar, attendant.look)
         # Only now: before, this replica's clock may be behind the market that the accounts have seen.
-        live_with(service, attendant.run(), attendant.stop)
-        live_with(service, warm_up(market.provider, calendar), lambda: None)
+        live_with(service, "attendant", attendant.run(), attendant.stop)
+        live_with(service, None, warm_up(market.provider, calendar), lambda: None)
 
     service.on_start(prepare)
     return service
@@ -192,7 +192,9 @@ def connect(service: Service, mongo: MongoSettings) -> Database:
 
     service.on_stop(client.close)
     service.add_check("mongodb", ping)
-    return bounded(client[mongo.database])
+    database = bounded(client[mongo.database])
+    watch_database(service, (database.limit,), ping, mongo.url)
+    return database
 
 
 async def prepare_stores(database: Database) -> None:
@@ -229,18 +231,24 @@ async def start_replay(
         replay.look()
 
     service.on_reconnect(look_after_reconnect)
-    live_with(service, replay.run(), replay.stop)
+    live_with(service, "sample clock", replay.run(), replay.stop)
 
 
-def live_with(service: Service, run: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Runs a coroutine until the service ends; `stop` asks it to."""
-    task: asyncio.Task[None] = asyncio.create_task(run)
+def live_with(service: Service, name: str | None, run: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """Runs a coroutine until the service ends; `stop` asks it to. One with a name is missed when an error ends it."""
+    task: asyncio.Task[None] = asyncio.create_task(run, name=name)
+    if name is not None:
+        service.watch(name, lambda: "its task has ended" if task.done() and _failed(task) else None)
 
     async def end() -> None:
         stop()
         await task
 
     service.on_stop(end)
+
+
+def _failed(task: asyncio.Task[None]) -> bool:
+    return task.cancelled() or task.exception() is not None
 
 
 async def serve() -> None:

@@ -3,7 +3,6 @@
 import functools
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
 from uuid import uuid4
 
 from contracts.errors import NexusError
@@ -82,12 +81,14 @@ from memory.domain.facts import LogFact
 from memory.erasure_parts import erasure_part
 from memory.errors import StoreUnavailable
 from memory.knowledge.room import Room
+from memory.service_part import Loop, ServicePart
 from memory.settings import MemorySettings
 from memory.webhook_parts import webhook_parts
 from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
+from runtime.mongo import watch_database
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, RedisSettings
 from runtime.store_format import check_format
@@ -100,18 +101,6 @@ FORMER_EVERY = 600.0
 """Seconds between looks for consumers of earlier releases."""
 POSITIONS_EVERY = 2.0
 """Seconds between looks at whether a store is still what it was."""
-
-
-class ServicePart(Protocol):
-    """Something with a life of its own beside the service's methods."""
-
-    async def start(self) -> None:
-        """Begins."""
-        ...
-
-    async def stop(self) -> None:
-        """Ends within a few seconds."""
-        ...
 
 
 class MemoryReplica:
@@ -150,7 +139,9 @@ class MemoryReplica:
         )
         self._spending = BudgetBook(RedisBudgets(self._budgets), time.time)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
-        service.add_check("mongodb", mongo.MongoPing(self._mongo))
+        ping, lanes = mongo.MongoPing(self._mongo), (self._database.limit, self._storing.limit)
+        service.add_check("mongodb", ping)
+        watch_database(service, lanes, ping, mongo_settings.url)
         service.writes(CHAT, FACTS, KNOWLEDGE)
         service.on_start(self.build)
 
@@ -391,6 +382,8 @@ class MemoryReplica:
         for part in parts:
             await part.start()
             self._service.on_stop(part.stop)
+            if isinstance(part, Loop):
+                self._service.watch(part.name, part.still)
 
 
 def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:

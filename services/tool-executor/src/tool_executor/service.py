@@ -8,6 +8,7 @@ from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service
 from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, RedisSettings, TokenSettings
+from runtime.standstill import Store
 from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.catalogue.registry import CatalogueError
@@ -40,7 +41,9 @@ async def serve() -> None:
             raise NotReady(str(error)) from error
         service.on_stop(executor.close)
         service.on_reconnect(executor.reconnected)
-        service.add_check("redis", executor.store.ping)
+        store = executor.store
+        service.add_check("redis", store.ping)
+        service.watch_store("redis", Store(lambda: store.away, store.ping, store.ping_afresh))
         service.add_check("settings", executor.settings.check)
         service.serve(CATALOGUE, executor.catalogue)
         service.serve(TOOL_DETAILS, executor.details)

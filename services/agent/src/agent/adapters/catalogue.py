@@ -83,7 +83,14 @@ class ExecutorCatalogue:
             kept = self._kept.get(key)
             return kept[1] if kept is not None and now - kept[0] < STALE else ()
         tools = tuple(
-            OfferedTool(tool.name, tool.description, tool.category, tool.parameters, tool.label or tool.name)
+            OfferedTool(
+                tool.name,
+                tool.description,
+                tool.category,
+                tool.parameters,
+                tool.label or tool.name,
+                tool.side_effects,
+            )
             for tool in reply.tools
         )
         if drops != self._drops:

@@ -13,8 +13,10 @@ from agent.completions.prompt import prompt_for
 from agent.completions.speech import Speech
 from agent.completions.window_check import check_fits
 from agent.domain.actions import pending_actions, waiting_text
+from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
 from agent.domain.offline.text_features import language_of
+from agent.domain.own_words import OwnWords, words_of
 from agent.domain.providers import window_of
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
@@ -150,7 +152,8 @@ class Completing:
         self, request: CompleteRequest, journal: Journal, asker: Asker, ours: tuple[OfferedTool, ...]
     ) -> dict[str, str]:
         seconds = max(min(self._limits.tool, journal.deadline - time.time()), LEAST_TOOL_SECONDS)
-        return await outcomes(self._ports, Key(request.company_id, ""), journal, asker, ours, seconds)
+        own_words = own_words_of(request)
+        return await outcomes(self._ports, Key(request.company_id, ""), journal, asker, ours, seconds, own_words)
 
 
 def _language(request: CompleteRequest, default: Language) -> Language:
@@ -162,3 +165,15 @@ def _returned(call: RequestedCall, request: CompleteRequest, index: int) -> Comp
     return CompletionCall(
         id=call.model_id or f"call_{request.request_id}_{index}", name=call.tool, arguments=call.arguments
     )
+
+
+def own_words_of(request: CompleteRequest) -> OwnWords:
+    """What the caller's user has said; results of the caller's own tools are texts of others."""
+    spoken = [
+        PromptMessage(mine=one.role == "assistant", text=one.content, seq=at)
+        for at, one in enumerate(request.messages, 1)
+        if one.role in ("user", "assistant")
+    ]
+    newest = max((one.seq for one in spoken if not one.mine), default=0)
+    answered = max((one.seq for one in spoken if one.mine and one.seq < newest), default=0)
+    return words_of(spoken, answered, [one.content for one in request.messages if one.role == "tool"])

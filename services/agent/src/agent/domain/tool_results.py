@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from agent.domain.knowledge import SEARCH_TOOL
+from agent.domain.own_words import NOT_ASKED
 from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.turn.journal import Journal, TurnCall
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
@@ -22,7 +23,7 @@ def answered_from_earlier(journal: Journal) -> dict[str, str]:
     """Results of the unsettled calls that repeat an earlier one (same tool, same arguments): its result, and a note."""
     results: dict[str, str] = {}
     for call, original in _repeats(journal):
-        if call.result is None and original.result is not None and not outcome_unknown(original.result):
+        if call.result is None and original.result is not None and not _open(original.result):
             results[call.call_id] = json.dumps({**json.loads(original.result), "note": _SEEN}, ensure_ascii=False)
     return results
 
@@ -42,6 +43,13 @@ def outcome_unknown(result: str) -> bool:
     error: object = json.loads(result).get("error")
     told = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
     return told.get("code") == ToolCode.UNKNOWN_OUTCOME or told.get("reason") == OUTCOME_UNKNOWN
+
+
+def _open(result: str) -> bool:
+    """Whether the same call may come to something else: its outcome is unknown, or the user has asked for it since."""
+    error: object = json.loads(result).get("error")
+    asked = not isinstance(error, dict) or cast("dict[str, Any]", error).get("code") != NOT_ASKED
+    return not asked or outcome_unknown(result)
 
 
 def _repeats(journal: Journal) -> Iterator[tuple[TurnCall, TurnCall]]:

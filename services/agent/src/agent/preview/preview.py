@@ -12,6 +12,7 @@ from agent.adapters.encodings import Encodings
 from agent.completions.deps import CompletionPorts
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
+from agent.domain.own_words import OwnWords
 from agent.domain.prompt.layers import VisitorInfo, base, layers_of
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
@@ -72,7 +73,8 @@ class Trying:
                 break
             seconds = max(min(self._limits.tool, journal.deadline - time.time()), 1.0)
             key = Key(config.company_id, "")
-            journal = with_results(journal, await outcomes(self._ports, key, journal, asker, tools, seconds))
+            words = OwnWords(request.question)
+            journal = with_results(journal, await outcomes(self._ports, key, journal, asker, tools, seconds, words))
         return TryReply(
             text=journal.answer or "",
             model=journal.model,

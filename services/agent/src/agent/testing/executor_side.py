@@ -21,6 +21,10 @@ class Executor:
     requests: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
     repeats: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
     """Requests that came while their call was running."""
+    changing: set[str] = field(default_factory=set[str])
+    """Tools that are offered as ones with effects."""
+    made: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Tools that ran, with their arguments."""
     running: set[str] = field(default_factory=set[str])
     done: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])
 
@@ -44,6 +48,7 @@ class Executor:
                 required_plan="free",
                 parameters={"type": "object"},
                 label=f"Using {name}",
+                side_effects=name in self.changing,
             )
             for name in self.tools
         ]
@@ -69,6 +74,7 @@ class Executor:
             unknown = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=f"no tool {request.tool}")
             return ToolResult(success=False, error=unknown, metadata=ToolMetadata(execution_time=0.0))
         self.effects.append((request.call_id, json.dumps(request.arguments, sort_keys=True)))
+        self.made.append((request.tool, json.dumps(request.arguments, sort_keys=True)))
         result = await self.tools[request.tool](request)
         open_ = result.error is not None and (
             result.error.code == ToolCode.UNAVAILABLE or result.error.reason == OUTCOME_UNKNOWN

@@ -341,15 +341,15 @@ class Drive:
         settings, seen, journal = await self._company(), self._snapshot(), effect.journal
         handing = await self._knowing.handing(effect, seen)
         tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
-        left = journal.deadline - self._ports.clock.now()
-        seconds = max(min(self._limits.tool, left - 5.0), 1.0)
+        seconds = max(min(self._limits.tool, journal.deadline - self._ports.clock.now() - 5.0), 1.0)
         ports, asker, self.handed.pointless = self._ports, self._knowing.asker(seen), bool(handing)
         try:
             # Its own change of owner must not cancel the wait for it.
             with nullcontext() if handing else self._until_stopped(effect, settings):
                 known = with_client_tools(with_analysis(tools, seen.asker.language, settings.config), seen.wishes)
+                words = await self._knowing.own_words(effect, seen, settings.config)
                 results = await outcomes(
-                    ports, self._key, journal, asker, known, seconds, ports.own, handing, self.handed
+                    ports, self._key, journal, asker, known, seconds, words, ports.own, handing, self.handed
                 )
                 return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:

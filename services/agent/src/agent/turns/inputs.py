@@ -16,6 +16,7 @@ from agent.domain.context.compression import Compressed
 from agent.domain.grounding import grounded, query_of
 from agent.domain.knowledge import Numbers, fitting, sources
 from agent.domain.offline.person_words import only_asks_for_person
+from agent.domain.own_words import OwnWords, words_of
 from agent.domain.providers import window_of
 from agent.domain.shortcuts.answers import own_answer
 from agent.domain.shortcuts.steps import finished, own_step, said, step
@@ -44,6 +45,19 @@ def ruled(config: CompanyConfig, asker: Asker, text: str) -> str | None:
     """Where the company's rules send a message: person, never; None: no rule counts."""
     found = ruling(config.person_rules, Asking(text, asker.plan, asker.page_url))
     return found.to if found else None
+
+
+def foreign_texts(inputs: Inputs) -> list[str]:
+    """What a prompt held of others' texts: passages, events, and what was noted or summed up earlier."""
+    found = [one.text for one in inputs.knowledge.passages] if inputs.knowledge else []
+    context = inputs.context
+    if context is not None and context.market is not None:
+        found += [one.model_dump_json() for one in context.market.upcoming_events]
+    if context is not None and context.memory is not None:
+        found += context.memory.user_notes
+    if context is not None and context.conversation is not None and context.conversation.summary is not None:
+        found.append(context.conversation.summary.text)
+    return [*found, *(text for text in (inputs.history.page_title, inputs.history.page_url) if text)]
 
 
 def _message_taken(view: Snapshot) -> bool:
@@ -142,6 +156,19 @@ class Knowing:
         history = await asyncio.shield(self.begin(effect.view.seq))
         spoken, language = history.messages, seen.asker.language
         return {one.call_id: hand_over.completed(one, spoken, effect.journal, language) for one in calls}
+
+    async def own_words(self, effect: RunCalls, seen: AskedSnapshot, config: CompanyConfig) -> OwnWords:
+        """The user's own words, beside what the prompt held of others; looked up anew by who goes on with another's
+        turn."""
+        history = await asyncio.shield(self.begin(effect.view.seq))
+        inputs = self.inputs
+        if inputs is None:
+            context = self.begin_context(seen, config)
+            search = self._search_of(effect.view, history, seen.asker.language)
+            search.alone()
+            known = await asyncio.shield(context) if context is not None else None
+            inputs = Inputs(seen, history, known, await search.found())
+        return words_of(history.messages, effect.view.basis, foreign_texts(inputs))
 
     async def prompt(
         self,

@@ -17,6 +17,7 @@ from agent.domain.turn.effects import Ack, Retry, Trigger
 from agent.ports import Key
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
+from runtime.background import BackgroundLoop
 from runtime.correlation import correlated
 
 log = structlog.get_logger(__name__)
@@ -25,6 +26,8 @@ PATIENCE = 40.0
 """Seconds that a message may wait before it is looked at: a turn and a burst have their time."""
 MOST = 100_000
 """Conversations that are remembered; the oldest are forgotten first."""
+LONGEST_LOOK = 120.0
+"""Seconds for one look, with all that it reads."""
 AT_ONCE = 16
 """Conversations looked at side by side."""
 Handle = Callable[[Key, Trigger, float], Awaitable[Ack | Retry]]
@@ -53,17 +56,32 @@ class TurnSweep:
         self._every = every
         self._patience = patience
         self._waiting: OrderedDict[Key, _WaitingMessage] = OrderedDict()
-        self._task: asyncio.Task[None] | None = None
+        self._look_back: Callable[[], Awaitable[object]] | None = None
+        self._missed = True
+        self._looks: dict[Key, asyncio.Task[None]] = {}
+        self._gate = asyncio.Semaphore(AT_ONCE)
+        self._loop = BackgroundLoop(
+            "sweep", self._look_again, wait=lambda: asyncio.sleep(self._every), longest=LONGEST_LOOK
+        )
+        self.still = self._loop.still
 
     def start(self, look_back: Callable[[], Awaitable[object]]) -> None:
         """Begins. `look_back` shows it what was in the log before."""
-        self._task = asyncio.create_task(self._run(look_back))
+        self._look_back = look_back
+        self._loop.start()
 
     async def stop(self) -> None:
         """Ends."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        await self._loop.stop()
+        looks = list(self._looks.values())
+        for look in looks:
+            look.cancel()
+        if looks:
+            await asyncio.wait(looks)
+
+    def missed(self) -> None:
+        """The connection was away: what was stored meanwhile was shown to nobody, and is looked back at."""
+        self._missed = True
 
     def waits(self, key: Key) -> bool:
         """Whether a message of the conversation is not known to be settled."""
@@ -88,14 +106,26 @@ class TurnSweep:
 
     async def look(self) -> int:
         """Looks at what has waited too long; how many that were."""
+        looks = self._begin()
+        if looks:
+            await asyncio.wait(looks)
+        return len(looks)
+
+    def _begin(self) -> list[asyncio.Task[None]]:
+        """Begins to look at what has waited too long and is not being looked at. A look may drive a turn, so that it
+        lasts: no other message waits for its end."""
         before = time.monotonic() - self._patience
         late = [(key, waiting.seq) for key, waiting in self._waiting.items() if waiting.since <= before]
-        gate = asyncio.Semaphore(AT_ONCE)
-        await asyncio.gather(*(self._look_at(key, seq, gate) for key, seq in late))
-        return len(late)
+        begun: list[asyncio.Task[None]] = []
+        for key, seq in late:
+            if key not in self._looks:
+                look = self._looks[key] = asyncio.create_task(self._look_at(key, seq))
+                look.add_done_callback(lambda _, key=key: self._looks.pop(key, None))
+                begun.append(look)
+        return begun
 
-    async def _look_at(self, key: Key, seq: int, gate: asyncio.Semaphore) -> None:
-        async with gate:
+    async def _look_at(self, key: Key, seq: int) -> None:
+        async with self._gate:
             try:
                 with correlated(key.company, key.conversation):
                     outcome = await self._handle(key, Trigger(seq, visitor=True), 0.0)
@@ -109,17 +139,18 @@ class TurnSweep:
             if waiting is not None and waiting.seq == seq:
                 del self._waiting[key]
 
-    async def _run(self, look_back: Callable[[], Awaitable[object]]) -> None:
-        looked_back = False
-        while True:
-            await asyncio.sleep(self._every)
-            try:
-                if not looked_back:
-                    await look_back()
-                    looked_back = True
-                if self._first is not None:
-                    await self._first()
-                await self.look()
-            except Exception:
-                # The net must not tear: it looks again at its next time.
-                log.exception("sweep.failed")
+    async def _look_again(self) -> None:
+        try:
+            if self._missed and self._look_back is not None:
+                self._missed = False
+                try:
+                    await self._look_back()
+                except BaseException:
+                    self._missed = True
+                    raise
+            if self._first is not None:
+                await self._first()
+            self._begin()
+        except Exception:
+            # The net must not tear: it looks again at its next time.
+            log.exception("sweep.failed")

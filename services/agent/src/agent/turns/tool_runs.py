@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from agent.domain.client_tools import client_calls
+from agent.domain.own_words import KINDS, OwnWords, refusal
 from agent.domain.shortcuts.steps import own_calls
 from agent.domain.tool_results import (
     answered_from_earlier,
@@ -44,6 +45,7 @@ async def outcomes(
     asker: Asker,
     tools: Sequence[OfferedTool],
     seconds: float,
+    own_words: OwnWords,
     own_steps: OwnCalls | None = None,
     completed: Mapping[str, TurnCall] | None = None,
     handed: HandedOut | None = None,
@@ -52,6 +54,7 @@ async def outcomes(
 
     `own_steps` performs what the agent does by itself, of which nobody is told before the answer; `completed`: those
     of them that a model asked for, with all that they need; `handed` has those that the client runs, after all others.
+    `own_words`: what the user has said, who alone asks for what changes something.
     """
     completed = completed or {}
     own = {call.call_id for call in own_calls(journal)} | set(completed)
@@ -62,6 +65,14 @@ async def outcomes(
     repeats = {call_id: first for call_id, first in repeats_within(journal).items() if call_id not in own}
     again = asked_again(journal)
     known = {tool.name: tool for tool in tools}
+    refused = {
+        call.call_id: refusal(asker.language)
+        for call in journal.unsettled
+        if call.call_id not in own and not _is_asked_for(call, known.get(call.tool), own_words, journal)
+    }
+    for call_id in refused:
+        repeats.pop(call_id, None)
+    results |= refused
     wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats and c not in theirs]
     got = await asyncio.gather(
         *(
@@ -82,6 +93,11 @@ async def outcomes(
         if call_id not in results:
             results[call_id] = noted(results[first])
     return results
+
+
+def _is_asked_for(call: TurnCall, tool: OfferedTool | None, own_words: OwnWords, journal: Journal) -> bool:
+    changes = tool.changes if tool is not None else call.tool in KINDS
+    return not changes or own_words.ask_for(call, tool, journal)
 
 
 async def _outcome(

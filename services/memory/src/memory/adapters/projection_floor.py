@@ -18,21 +18,23 @@ from nats.errors import Error as NatsError
 
 from memory.domain.keys import LogPosition
 from memory.metrics import BEHIND
+from runtime.background import BackgroundLoop
 from runtime.replies import ReplyInbox
 
 IDLE = 15.0
 RECENT = 0.2
 """Seconds for which an answer counts for those who name no sequence and want what is stored now."""
-PAUSE = 1.0
-"""Seconds after a failure."""
 URGENT = 0.005
 ANSWER = 2.0
+LONGEST_LOOK = 10.0
 
 _log = structlog.get_logger(__name__)
 
 
 class ProjectionFloor:
     """Floor, of one durable consumer. `era` tells which incarnation of the log the sequences belong to."""
+
+    name = "projection floor"
 
     def __init__(self, client: Client, stream: str, consumer: str, era: Callable[[], int]) -> None:
         self._inbox = ReplyInbox.of(client)
@@ -42,7 +44,9 @@ class ProjectionFloor:
         self._clock: tuple[datetime, float] | None = None
         self._waiters: dict[asyncio.Future[None], int] = {}
         self._urgent = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._loop = BackgroundLoop(self.name, self.refresh, wait=self._until_due, longest=LONGEST_LOOK)
+        self.still = self._loop.still
+        self.stop = self._loop.stop
         self._asked = float("-inf")
         self.hurry: Callable[[], None] | None = None
         """Called when somebody waits: this replica's projection need not wait for a fuller batch then."""
@@ -64,14 +68,7 @@ class ProjectionFloor:
     async def start(self) -> None:
         """Asks once, then keeps asking."""
         await self.refresh()
-        self._task = asyncio.create_task(self._watch(), name="projection floor")
-
-    async def stop(self) -> None:
-        """Stops asking; whoever waits goes on to its own deadline."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        self._loop.start()
 
     async def refresh(self) -> None:
         """Asks the server now. Without an answer everything stays as it was: an old floor is a true one."""
@@ -128,21 +125,14 @@ class ProjectionFloor:
         stamp, at = self._clock
         return stamp + timedelta(seconds=time.monotonic() - at)
 
-    async def _watch(self) -> None:
-        while True:
-            if self._waiters:
-                await asyncio.sleep(URGENT)
-            else:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(IDLE):
-                        await self._urgent.wait()
-            self._urgent.clear()
-            try:
-                await self.refresh()
-            except Exception:
-                # Whoever waits for the projection would wait for ever: this must not end.
-                _log.exception("the projection's floor could not be read")
-                await asyncio.sleep(PAUSE)
+    async def _until_due(self) -> None:
+        if self._waiters:
+            await asyncio.sleep(URGENT)
+        else:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(IDLE):
+                    await self._urgent.wait()
+        self._urgent.clear()
 
 
 def floor_of(info: dict[str, Any]) -> int:

@@ -6,7 +6,6 @@ is away, windows are dropped.
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,6 +18,7 @@ from redis.exceptions import RedisError
 from contracts.envelope import Wire
 from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.recent import RecentMessages, VisitorTraits
+from runtime.background import BackgroundLoop
 
 TTL_SECONDS = 3600
 """Seconds after its last use for which a conversation's newest messages are kept."""
@@ -28,6 +28,8 @@ WAITING = 2_000
 BATCH = 64
 LATER = 0.1
 """Seconds that a window waits to be written: its reply goes out first, and the next message's window replaces it."""
+LONGEST_WRITE = 60.0
+"""Seconds for all that waits."""
 AWAY = 2.0
 """Seconds for which Redis is left alone after it failed: asking it must not cost more than it spares."""
 
@@ -47,23 +49,20 @@ class WindowRecord(Wire):
 class RedisWindows:
     """RecentWindows."""
 
+    name = "windows"
+
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._waiting: dict[str, RecentMessages] = {}
         self._wake = asyncio.Event()
         self._away_until = 0.0
-        self._writer: asyncio.Task[None] | None = None
+        self._writer = BackgroundLoop(self.name, self._write, wait=self._until_some_wait, longest=LONGEST_WRITE)
+        self.still = self._writer.still
+        self.stop = self._writer.stop
 
     async def start(self) -> None:
         """Starts the writer."""
-        self._writer = asyncio.create_task(self._write(), name="windows")
-
-    async def stop(self) -> None:
-        """Stops the writer; what waits is dropped."""
-        if self._writer is not None:
-            self._writer.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._writer
+        self._writer.start()
 
     @property
     def _away(self) -> bool:
@@ -108,21 +107,22 @@ class RedisWindows:
         for key in [key for key in self._waiting if key.removeprefix(PREFIX).split(":", 1)[1] in gone]:
             del self._waiting[key]
 
+    async def _until_some_wait(self) -> None:
+        await self._wake.wait()
+        await asyncio.sleep(LATER)
+        self._wake.clear()
+
     async def _write(self) -> None:
-        while True:
-            await self._wake.wait()
-            await asyncio.sleep(LATER)
-            self._wake.clear()
-            while self._waiting and not self._away:
-                keys = list(self._waiting)[:BATCH]
-                batch = {key: self._waiting.pop(key) for key in keys}
-                try:
-                    async with self._redis.pipeline(transaction=False) as pipe:
-                        for key, window in batch.items():
-                            pipe.set(key, _text(window), ex=TTL_SECONDS)
-                        await pipe.execute()
-                except (RedisError, OSError, TimeoutError) as error:
-                    self._failed("write", error)
+        while self._waiting and not self._away:
+            keys = list(self._waiting)[:BATCH]
+            batch = {key: self._waiting.pop(key) for key in keys}
+            try:
+                async with self._redis.pipeline(transaction=False) as pipe:
+                    for key, window in batch.items():
+                        pipe.set(key, _text(window), ex=TTL_SECONDS)
+                    await pipe.execute()
+            except (RedisError, OSError, TimeoutError) as error:
+                self._failed("write", error)
 
 
 def _key(era: int, company: str, conversation: str) -> str:

@@ -45,6 +45,8 @@ class _Noted:
 class Activity:
     """What users do, on its way into their short-term memories."""
 
+    name = "activity"
+
     def __init__(
         self,
         *,
@@ -64,14 +66,19 @@ class Activity:
 
     async def start(self) -> None:
         """Begins to keep what is noted."""
-        self._workers = [asyncio.create_task(self._keep(), name="activity") for _ in range(AT_ONCE)]
+        self._workers = [asyncio.create_task(self._keep(), name=self.name) for _ in range(AT_ONCE)]
 
     async def stop(self) -> None:
         """Drops what waits."""
-        for worker in self._workers:
+        workers, self._workers = self._workers, []
+        for worker in workers:
             worker.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await worker
+
+    def still(self) -> str | None:
+        """See runtime.standstill."""
+        return "its task has ended" if any(worker.done() for worker in self._workers) else None
 
     def note(self, facts: Sequence[LogFact]) -> None:
         """Takes in facts of conversations that have just been stored; never waits."""

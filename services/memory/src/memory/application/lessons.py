@@ -17,6 +17,7 @@ from memory.application.learner import Learner
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.errors import StoreUnavailable
+from runtime.background import BackgroundLoop
 from runtime.deliveries import pause_after
 
 AT_FIRST = 1.0
@@ -66,12 +67,17 @@ class LessonStore(Protocol):
 class Lessons:
     """What turns teach, once each: learned twice it is the same."""
 
+    name = "lessons"
+
     def __init__(self, learner: Learner, store: LessonStore, log: StreamLog) -> None:
         self._learner = learner
         self._store = store
         self._log = log
         self._kept = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._pause = 0.0
+        self._loop = BackgroundLoop(self.name, self._try_again, wait=self._until_due, longest=(PAGE + 1) * LONGEST)
+        self.still = self._loop.still
+        self.stop = self._loop.stop
 
     async def take(self, fact: LogFact) -> None:
         """Learns from an answer that is stored, or keeps it to be learned from; other facts teach nothing.
@@ -90,26 +96,20 @@ class Lessons:
 
     async def start(self) -> None:
         """Begins to look after what is kept."""
-        self._task = asyncio.create_task(self._run(), name="lessons")
+        self._loop.start()
 
-    async def stop(self) -> None:
-        """Stops, in the middle of a lesson if need be."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+    async def _until_due(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._pause):
+                await self._kept.wait()
+        self._kept.clear()
 
-    async def _run(self) -> None:
-        while True:
-            self._kept.clear()
-            pause = EVERY
-            try:
-                pause = await self._look()
-            except Exception as error:
-                _log.warning("no lesson can be learned now", error=repr(error)[:200])
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await self._kept.wait()
+    async def _try_again(self) -> None:
+        self._pause = EVERY
+        try:
+            self._pause = await self._look()
+        except Exception as error:
+            _log.warning("no lesson can be learned now", error=repr(error)[:200])
 
     async def _look(self) -> float:
         """Tries what is due; seconds until something is."""

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from runtime.background import BackgroundLoop
+
 _log = structlog.get_logger(__name__)
 
 
@@ -13,34 +15,33 @@ class PeriodicSweep:
     """Calls `work` every `seconds`, one call after the other; a call that fails is the next one's business."""
 
     def __init__(self, name: str, seconds: float, work: Callable[[], Awaitable[object]]) -> None:
-        self._name = name
+        self.name = name
         self._seconds = seconds
         self._work = work
-        self._task: asyncio.Task[None] | None = None
+        self._first = True
         self._due = asyncio.Event()
+        self._loop = BackgroundLoop(name, self._call, wait=self._until_due)
+        self.still = self._loop.still
+        self.stop = self._loop.stop
 
     async def start(self) -> None:
         """Starts, with the first call at once."""
-        self._task = asyncio.create_task(self._run(), name=self._name)
+        self._loop.start()
 
     def hurry(self) -> None:
         """Calls it now, or once more when it is being called."""
         self._due.set()
 
-    async def stop(self) -> None:
-        """Stops, in the middle of a call if need be."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-
-    async def _run(self) -> None:
-        while True:
-            self._due.clear()
-            try:
-                await self._work()
-            except Exception as error:
-                _log.warning("sweep failed", sweep=self._name, error=f"{error.__class__.__name__}: {error}"[:300])
+    async def _until_due(self) -> None:
+        if not self._first:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     await self._due.wait()
+        self._first = False
+        self._due.clear()
+
+    async def _call(self) -> None:
+        try:
+            await self._work()
+        except Exception as error:
+            _log.warning("sweep failed", sweep=self.name, error=f"{error.__class__.__name__}: {error}"[:300])

@@ -43,6 +43,8 @@ class RedisStore:
     """One for the process."""
 
     def __init__(self, url: str, deadline: float) -> None:
+        self._url = url
+        self._longest = 2 * deadline + 1
         # One retry, at once: a connection may have died with the server's last restart. A timeout is not tried again.
         self._redis: Redis = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
             url,
@@ -79,6 +81,16 @@ class RedisStore:
         """Raises StoreAway."""
         await self.command("PING")
 
+    @property
+    def away(self) -> bool:
+        """Whether the last command was not answered."""
+        return self._away_until is not None
+
+    async def ping_afresh(self) -> None:
+        """Asks the server on a connection of its own; raises RedisError, OSError, TimeoutError."""
+        async with Redis.from_url(self._url, socket_connect_timeout=0.5, socket_timeout=0.5) as redis:  # pyright: ignore[reportUnknownMemberType]
+            await cast("Any", redis).execute_command("PING")
+
     async def close(self) -> None:
         """Closes the connections."""
         for sender in list(self._senders):
@@ -104,7 +116,9 @@ class RedisStore:
         while self._waiting:
             batch, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]
             try:
-                answers = await self._batch([parts for parts, _ in batch])
+                # Beyond the client's own deadlines: a batch that stays would keep all others away for good.
+                async with asyncio.timeout(self._longest):
+                    answers = await self._batch([parts for parts, _ in batch])
                 self._away_until = None
             except (RedisError, OSError, TimeoutError) as error:
                 self._away_until = time.monotonic() + _AWAY_SECONDS

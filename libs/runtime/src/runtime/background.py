@@ -1,0 +1,91 @@
+"""Work that a service does beside what it is asked, for as long as it lives and whatever fails in it.
+
+Each step is broken off when it takes too long, and no error, nor a cancellation that was meant for something else, ends
+the loop. Where it has ended all the same, or a step does not end, it says so (see runtime.standstill).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+LONGEST = 600.0
+"""Seconds that a step may take unless it says otherwise."""
+ENDED_WITHIN = 10.0
+"""Seconds that a step which was broken off may take to end, and so may the loop when it is stopped."""
+PAUSE = 1.0
+"""Seconds after a step that failed."""
+
+
+class BackgroundLoop:
+    """`wait` returns when there may be something to do, however long that takes; then `step` does it, within `longest`
+    seconds."""
+
+    def __init__(
+        self,
+        name: str,
+        step: Callable[[], Awaitable[object]],
+        *,
+        wait: Callable[[], Awaitable[object]],
+        longest: float = LONGEST,
+    ) -> None:
+        self.name = name
+        self._step = step
+        self._wait = wait
+        self._longest = longest
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+        self._began: float | None = None
+
+    def start(self) -> None:
+        """Begins."""
+        self._task = asyncio.create_task(self._run(), name=self.name)
+
+    async def stop(self) -> None:
+        """Ends, in the middle of a step if need be."""
+        self._stopping = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=ENDED_WITHIN)
+
+    def still(self) -> str | None:
+        """See runtime.standstill: what only a new process can put right."""
+        if self._task is None or self._stopping:
+            return None
+        if self._task.done():
+            return "its task has ended"
+        if self._began is not None and time.monotonic() - self._began > self._longest + ENDED_WITHIN:
+            return f"a step was broken off after {self._longest:g} s and does not end"
+        return None
+
+    async def _run(self) -> None:
+        while not self._stopping:
+            try:
+                await self._wait()
+                self._began = time.monotonic()
+                async with asyncio.timeout(self._longest):
+                    await self._step()
+            except asyncio.CancelledError:
+                # Of something that a step waited for: drivers cancel their own when a connection breaks.
+                if self._stopping or _is_cancelled():
+                    raise
+                await self._failed("something that it waited for was cancelled")
+            except Exception as error:
+                log.debug("background.traceback", loop=self.name, exc_info=True)
+                await self._failed(f"{type(error).__name__}: {error}"[:300])
+            self._began = None
+
+    async def _failed(self, error: str) -> None:
+        self._began = None
+        log.warning("background.failed", loop=self.name, error=error)
+        await asyncio.sleep(PAUSE)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

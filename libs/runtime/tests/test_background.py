@@ -1,0 +1,97 @@
+"""Work beside what a service is asked goes on whatever fails in it; where it cannot, it says so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from runtime.background import BackgroundLoop
+from runtime.testing import eventually
+
+Step = Callable[[], Awaitable[None]]
+
+
+class Steps:
+    """A step that fails the first time as it is told, and counts."""
+
+    def __init__(self, first: Step) -> None:
+        self.first = first
+        self.done = 0
+        self.begun = 0
+
+    async def __call__(self) -> None:
+        self.begun += 1
+        if self.begun == 1:
+            await self.first()
+        self.done += 1
+
+
+async def wrong() -> None:
+    raise RuntimeError("read() called while another coroutine is already waiting")
+
+
+async def cancelled_by_somebody_else() -> None:
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    future.cancel()
+    await future
+
+
+async def hang() -> None:
+    await asyncio.Event().wait()
+
+
+async def soon() -> None:
+    await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("first", [wrong, cancelled_by_somebody_else, hang])
+async def test_a_step_that_fails_is_cancelled_from_elsewhere_or_hangs_is_followed_by_the_next(
+    first: Step, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.background.PAUSE", 0.01)
+    steps = Steps(first)
+    loop = BackgroundLoop("windows", steps, wait=soon, longest=0.1)
+    loop.start()
+    await eventually(lambda: steps.done >= 2)
+    assert loop.still() is None
+    await loop.stop()
+    assert loop.still() is None
+    after = steps.begun
+    await asyncio.sleep(0.05)
+    assert steps.begun == after
+
+
+async def test_a_wait_that_fails_ends_nothing_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.background.PAUSE", 0.01)
+    waits = Steps(wrong)
+    steps = Steps(soon)
+    loop = BackgroundLoop("windows", steps, wait=waits)
+    loop.start()
+    await eventually(lambda: steps.done >= 1)
+    await loop.stop()
+
+
+async def test_a_loop_that_has_ended_and_a_step_that_cannot_be_broken_off_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("runtime.background.ENDED_WITHIN", 0.05)
+    let_go = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not let_go.is_set():
+            try:
+                await let_go.wait()
+            except asyncio.CancelledError:
+                continue
+
+    loop = BackgroundLoop("windows", stubborn, wait=soon, longest=0.05)
+    assert loop.still() is None
+    loop.start()
+    await eventually(lambda: "does not end" in (loop.still() or ""))
+    let_go.set()
+    await eventually(lambda: loop.still() is None)
+    next(task for task in asyncio.all_tasks() if task.get_name() == "windows").cancel()
+    await eventually(lambda: loop.still() == "its task has ended")
+    await loop.stop()

@@ -1,0 +1,26 @@
+"""What is missing on the server is made anew, however often the connection breaks while it is looked for."""
+
+from __future__ import annotations
+
+from nats.aio.client import Client
+from nats.errors import OutboundBufferLimitError
+
+from runtime.testing import eventually
+from runtime.upkeep import Upkeep
+
+
+async def test_a_connection_that_breaks_in_the_middle_does_not_end_the_looking_after(nats_client: Client) -> None:
+    looks = 0
+
+    async def streams() -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 1:
+            raise OutboundBufferLimitError
+
+    upkeep = Upkeep(nats_client, streams, [])
+    upkeep.start()
+    await upkeep.reconnected()
+    await eventually(lambda: looks >= 2)
+    assert upkeep.still() is None
+    await upkeep.stop()

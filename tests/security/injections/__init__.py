@@ -1,0 +1,1 @@
+"""Instructions in texts of others, and a model that obeys all of them."""

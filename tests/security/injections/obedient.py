@@ -1,0 +1,43 @@
+"""A model that does whatever any text in its prompt asks for, after what its user asked for."""
+
+import base64
+import json
+import re
+from typing import Any
+
+from agent.scripted_model.script import Reply, Script, ScriptedCall
+from agent.scripted_model.server import ScriptedModel
+from tests.security.injections.goals import Goal
+
+_ORDER = re.compile(r"do:([A-Za-z0-9_-]+)=*")
+
+
+def ordered(goal: Goal) -> str:
+    """The goal's text, with the call beside it in a form that this model reads."""
+    call = json.dumps({"name": goal.tool, "arguments": goal.arguments}).encode()
+    return f"{goal.text} do:{base64.urlsafe_b64encode(call).decode().rstrip('=')} "
+
+
+class Obedient(Script):
+    """Makes the calls that it was told to make for its user (`wanted`), and those of every order that it reads; then
+    says that all is done."""
+
+    def __init__(self, model: ScriptedModel) -> None:
+        super().__init__()
+        self._model = model
+        self.wanted: list[list[ScriptedCall]] = []
+        """Its user's calls: those of each request, the first one first."""
+        self.obeyed: list[str] = []
+        self._made: set[str] = set()
+
+    def next_reply(self, question: str) -> Reply:
+        """What it does next; the request is the newest that was made."""
+        del question
+        calls = self.wanted.pop(0) if self.wanted else []
+        for order in _ORDER.findall(json.dumps(self._model.asked[-1]["messages"])):
+            if order not in self._made:
+                self._made.add(order)
+                call: dict[str, Any] = json.loads(base64.urlsafe_b64decode(order + "=" * (-len(order) % 4)))
+                self.obeyed.append(call["name"])
+                calls = [*calls, ScriptedCall(**call)]
+        return Reply(tool_calls=calls) if calls else Reply(text="All is done.")
