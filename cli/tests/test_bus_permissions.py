@@ -26,6 +26,7 @@ IDS = {
     "user": "u1",
     "category": "market",
     "analysis": "a1",
+    "call": "k1",
 }
 OTHERS = (*SERVICES, "operator", "stranger")
 OF_STREAMS = (

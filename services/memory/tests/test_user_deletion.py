@@ -12,7 +12,7 @@ from nats.aio.msg import Msg
 from pymongo import AsyncMongoClient
 from redis.asyncio import Redis
 
-from contracts.channels import fact, journal, tool_request, webhook_delivery
+from contracts.channels import client_result, fact, journal, tool_request, webhook_delivery
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.context_rpc import SHORT_TERM_UPDATE, SUMMARY_SAVE, ShortTermUpdate, SummarySaveRequest
 from contracts.envelope import CloudEvent
@@ -29,6 +29,7 @@ from contracts.memory_rpc import (
 )
 from contracts.rpc import CONVERSATION, CONVERSATIONS, HISTORY, ConversationRef, ConversationsRequest, HistoryRequest
 from contracts.streams import CHAT, FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
+from contracts.withdrawal_rpc import WITHDRAW, WithdrawRequest
 from memory.testing import Servers, Writer, replica, serve_deletions
 from runtime.clock import FakeClock
 from runtime.connection import jetstream, subscribe
@@ -90,6 +91,8 @@ async def fill(servers: Servers, one: Any, writer: Writer) -> int:
     event = CloudEvent(source="/t", type="feedback.given.v1", data=given)
     await publisher.append(fact("feedback.given.v1", "acme", "op1"), event, stream=FACTS.name, msg_id=f"{name}-f")
     await publisher.append(journal("acme", name), f'{{"x":"{SECRET}"}}'.encode(), stream=TURNS.name, msg_id=f"{name}-j")
+    result = client_result("acme", name, "c3")
+    await publisher.append(result, f'{{"x":"{SECRET}"}}'.encode(), stream=TURNS.name, msg_id=f"{name}-r")
     asked = ToolCallRequested(call_id="c2", tool="t", arguments={"q": SECRET}, conversation_id=name, company_id="acme")
     await publisher.append(
         tool_request("market"),
@@ -124,6 +127,10 @@ async def fill(servers: Servers, one: Any, writer: Writer) -> int:
         return (await one.rpc.call(SUMMARY_SAVE, summary)).saved
 
     await eventually(summed_up)
+    await one.rpc.call(
+        WITHDRAW,
+        WithdrawRequest(company_id="acme", conversation_id=name, response=f"{seq}", request_id=uuid7()),
+    )
     return last
 
 
@@ -151,6 +158,7 @@ async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(serve
         )
         needles = (ANA.user_id, SECRET, *(writer.conversation for writer in hers))
         wanted = {f"mongo {name}" for name in ("facts", "conversations", "executions", "memories", "summaries")}
+        wanted.add("mongo withdrawals")
         wanted |= {f"stream {name}" for name in ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")}
 
         async def filled() -> bool:

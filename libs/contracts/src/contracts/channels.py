@@ -125,6 +125,19 @@ def analyses_of(company: str, user: str) -> str:
     return f"turn.{check_company(company)}.{check_id(user, 'user')}.*.analysis.v1"
 
 
+def client_result(company: str, conversation: str, call: str) -> str:
+    """The one value of what came of a call that a client was handed, in TURNS."""
+    return (
+        f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{check_id(call, 'call')}"
+        ".client_result.v1"
+    )
+
+
+def client_results_of(company: str, conversation: str) -> str:
+    """All of them of one conversation: for purging."""
+    return f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.*.client_result.v1"
+
+
 def analysis_msg_id(company: str, user: str, analysis_id: str) -> str:
     """The Nats-Msg-Id of a request, or of its outcome: deduplication is stream-wide."""
     return f"{company}.{user}.analysis.{analysis_id}"
@@ -203,6 +216,7 @@ _PARAMETERS = {
     "category": "the tool's category",
     "part": "a new id",
     "analysis": "the analysis: 1 to 64 of A-Z a-z 0-9 _ -",
+    "call": "the call: 1 to 64 of A-Z a-z 0-9 _ -",
 }
 
 

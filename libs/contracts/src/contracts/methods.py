@@ -23,6 +23,7 @@ from contracts import (
     rpc,
     tools_rpc,
     trying_rpc,
+    withdrawal_rpc,
 )
 
 METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
@@ -46,4 +47,5 @@ METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
     *report_rpc.METHODS,
     *tools_rpc.METHODS,
     *trying_rpc.METHODS,
+    *withdrawal_rpc.METHODS,
 )

@@ -11,6 +11,7 @@ from contracts.errors import CallError
 from contracts.events.chat import Action, Chart, Citation, Owner, Page, Role
 from contracts.events.desk import Status
 from contracts.events.tool import QuotaView
+from contracts.events.turn import HandedCall
 from contracts.ids import CompanyId, Id
 from contracts.inbox import HandOver, OwnerEvent, VisitorView
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
@@ -290,12 +291,14 @@ class TurnStateRequest(Wire):
 
 
 class TurnState(Wire):
-    """The running turn: the text so far and the sequence of its last delta (-1: none yet)."""
+    """The running turn: the text so far and the sequence of its last delta (-1: none yet). `waiting`: the calls of the
+    client's own tools whose results it waits for."""
 
     turn_id: Id
     message_id: Id
     text_so_far: str
     delta_seq: int = Field(ge=-1)
+    waiting: list[HandedCall] | None = None
 
 
 TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=None)

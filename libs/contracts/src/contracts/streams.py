@@ -51,7 +51,7 @@ CHAT = Stream(
 )
 TURNS = Stream(
     name="TURNS",
-    subjects=("turn.*.*.journal.v1", "turn.*.*.*.analysis.v1"),
+    subjects=("turn.*.*.journal.v1", "turn.*.*.*.analysis.v1", "turn.*.*.*.client_result.v1"),
     max_msgs_per_subject=1,
     max_bytes=2 * GIB,
     max_age=7 * 86_400,

@@ -17,6 +17,7 @@ from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.chat_log import JetStreamChatLog
+from agent.adapters.client_calls import ClientCalls
 from agent.adapters.companies import AgentCompanies
 from agent.adapters.contexts import ContextClient
 from agent.adapters.drivers import AgentDrivers
@@ -70,6 +71,7 @@ from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
 from runtime.backlog import Backlog
+from runtime.client_results import ClientResults
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import listen, subscribe
 from runtime.conversation import ConversationLog, ConversationWriter, facts_of
@@ -154,7 +156,9 @@ class Agent:
             histories=HistoryClient(rpc, chat, followed=followed),
             companies=self.companies,
             catalogue=self._catalogue,
-            tools=AnalysisCalls(executor, analyses, self.companies, self.models),
+            tools=ClientCalls(
+                AnalysisCalls(executor, analyses, self.companies, self.models), ClientResults(nats, SOURCE)
+            ),
             drivers=AgentDrivers(rpc, self._driven_here),
             live=self._live,
             failures=EndedTurns(FailureReports(publisher, DeadLetters(nats), chat), hand_offs),

@@ -153,6 +153,7 @@ class TurnStates:
             message_id=running.message_id,
             text_so_far=running.text,
             delta_seq=running.delta_seq,
+            waiting=list(running.waiting) or None,
         )
 
 

@@ -23,6 +23,7 @@ from gateway.adapters.completions import BusCompletions
 from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
 from gateway.adapters.gateways import AnswersFromElsewhere, BusGateways
+from gateway.adapters.handed_calls import HandedCalls
 from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.log import SOURCE, NatsLog
@@ -206,6 +207,7 @@ def compose(
         replays=Replays(log, identity.principals, companies),
         principals=identity.principals,
         analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),
+        handed=HandedCalls(client),
         sightings=BusSightings(rpc, clock),
         clock=clock,
         seal_key=identity.seal_key,

@@ -31,6 +31,7 @@ from gateway.adapters.personas import DemoPersonas
 from gateway.app import Gateway, compose
 from gateway.ports import Visit
 from gateway.settings import GatewaySettings
+from gateway.testing_withdrawals import WithdrawalsStandIn
 from gateway.web.mcp_endpoint import Build as McpBuild
 from gateway.web.mcp_endpoint import load_product
 from gateway.web.server import WebServer
@@ -228,6 +229,7 @@ class MemoryStandIn:
         await self._server.serve(rpc.CONVERSATION_MESSAGES, self._messages)
         await self._server.serve(rpc.MESSAGE_BY_ID, self._message)
         await self._server.serve(owner_rpc.OWNER_SEEN, self._owner_seen)
+        await WithdrawalsStandIn().serve(self._server)
         await self.client.flush()
 
     async def stop(self) -> None:

@@ -24,6 +24,7 @@ from contracts.events.chat import (
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn, TokenMaker
 from gateway.testing_doors import AnsweringAgent
 from gateway.testing_services import CompletionsStandIn
+from runtime.conversation import ConversationLog
 from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
@@ -59,9 +60,6 @@ async def test_an_answer_whole_and_again_later(client: AsyncOpenAI, agent: Answe
     assert (made.usage.input_tokens, made.usage.total_tokens) == (7, 9)
     assert [item.type for item in made.output] == ["message", "mcp_call"]
     assert agent.wishes == [{"instructions": "Rhyme.", "temperature": 0.5}]
-    with pytest.raises(openai.APIStatusError) as standing:
-        await client.responses.delete(made.id)
-    assert standing.value.status_code == 405
     later = await client.responses.retrieve(made.id)
     assert later.to_dict().keys() >= REQUIRED
     assert (later.id, later.status, later.output_text) == (made.id, "completed", "One two.")
@@ -213,6 +211,47 @@ async def test_in_the_background_it_is_asked_for_later_and_can_be_stopped(
     assert stopped.status == "cancelled"
     assert (await client.responses.retrieve(made.id)).status == "cancelled"
     assert (await client.responses.cancel(later.id)).status == "completed"
+
+
+async def test_a_deleted_response_is_gone_for_its_client_and_the_conversation_stays(
+    client: AsyncOpenAI, agent: AnsweringAgent
+) -> None:
+    made = await client.responses.create(model="nexus", input="one")
+    then = await client.responses.create(model="nexus", input="two", previous_response_id=made.id)
+    told = await client.responses.with_raw_response.delete(made.id)
+    assert json.loads(told.http_response.content) == {"id": made.id, "object": "response.deleted", "deleted": True}
+    for call in (
+        client.responses.retrieve(made.id),
+        client.responses.retrieve(made.id, stream=True),
+        client.responses.cancel(made.id),
+        client.responses.delete(made.id),
+        client.responses.delete("resp_made-up.1"),
+        client.responses.delete(made.id.rpartition(".")[0] + ".999"),
+        client.responses.create(model="nexus", input="three", previous_response_id=made.id),
+        client.responses.create(model="nexus", input="three", previous_response_id=made.id, store=False),
+    ):
+        with pytest.raises(openai.NotFoundError):
+            await call
+    assert (await client.responses.retrieve(then.id)).output_text == "One two."
+    await client.responses.create(model="nexus", input="three", previous_response_id=then.id)
+    assert [text for _, text in agent.said] == ["one", "two", "three"]
+    assert len({conversation for conversation, _ in agent.said}) == 1
+
+
+async def test_a_response_that_is_deleted_in_mid_answer_is_stopped(
+    client: AsyncOpenAI, agent: AnsweringAgent, nats_client: Client
+) -> None:
+    async def silent(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        del agent, turn, basis, text
+
+    agent.how = silent
+    made = await client.responses.create(model="nexus", input="one", background=True)
+    await client.responses.delete(made.id)
+    conversation = made.id.removeprefix("resp_").rpartition(".")[0]
+    found = await ConversationLog(nats_client).snapshot("acme", conversation)
+    assert [kind for kind in (ChatKind.VISITOR, ChatKind.CANCEL) if kind in found.last] == list(found.last)
+    with pytest.raises(openai.NotFoundError):
+        await client.responses.retrieve(made.id)
 
 
 async def test_an_order_is_confirmed_by_the_protocols_own_items(

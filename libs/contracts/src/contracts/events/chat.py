@@ -106,6 +106,18 @@ class Usage(Wire):
     completion_tokens: int = Field(default=0, ge=0)
 
 
+MAX_CLIENT_TOOLS = 32
+
+
+class ClientTool(Wire):
+    """A tool of the writer's own program, which runs it: a model may call it, and the turn waits for what comes of it.
+    One that has the name of a tool of ours is not offered."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    description: str = Field(default="", max_length=2000)
+    parameters: dict[str, Any] = Field(default_factory=dict[str, Any], description="JSON Schema")
+
+
 class Wishes(Wire):
     """How the writer's own program wants this message answered. `instructions` stand below the company's prompt; the
     rest takes the place of the company's choice for this answer. `model`: one of the company's provider."""
@@ -114,6 +126,7 @@ class Wishes(Wire):
     model: str | None = Field(default=None, max_length=200)
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
+    tools: list[ClientTool] | None = Field(default=None, max_length=MAX_CLIENT_TOOLS)
 
 
 MAX_NAME, MAX_EMAIL = 80, 254

@@ -72,6 +72,14 @@ EVENTS: tuple[EventType, ...] = (
         ("agent", "gateway"),
     ),
     EventType(
+        turn.ClientResult,
+        "turn.client_result.v1",
+        "turn.{company}.{conversation}.{call}.client_result.v1",
+        "TURNS",
+        ("gateway",),
+        ("agent",),
+    ),
+    EventType(
         tool.ToolCallRequested,
         "tools.call.requested.v1",
         "tools.call.requested.v1.{category}",

@@ -79,6 +79,25 @@ class ToolStarted(Wire):
     call_id: Id
     tool: str
     label: str
+    arguments: dict[str, Any] | None = Field(
+        default=None, description="of a tool of the client's own: it runs it, and gives its result"
+    )
+    left: int | None = Field(default=None, ge=0, description="how many more such calls follow this one")
+
+
+class HandedCall(Wire):
+    """A call of a tool of the client's own, which waits for its result."""
+
+    call_id: Id
+    tool: str
+    arguments: dict[str, Any]
+
+
+class ClientResult(Wire):
+    """What came of a call that the client was handed; the first one stands. `result`: {success, data or error}."""
+
+    call_id: Id
+    result: dict[str, Any]
 
 
 class ToolFinished(Wire):

@@ -9,6 +9,7 @@ import structlog
 
 from agent.analysis.in_answers import checked_answer
 from agent.analysis.in_chat import with_analysis
+from agent.domain.client_tools import with_client_tools
 from agent.domain.cost import degrading
 from agent.domain.hand_over import changed_owner
 from agent.domain.turn.effects import (
@@ -45,6 +46,7 @@ from agent.measures import FIRST_TOKEN_SECONDS
 from agent.ports import AskedSnapshot, Key
 from agent.turns.deps import Limits, Ports, in_company, policy_of
 from agent.turns.endings import ending_of, follow_up, record_turn
+from agent.turns.handed_out import HandedOut
 from agent.turns.inputs import Knowing
 from agent.turns.kept_word import ask_honest
 from agent.turns.lease import Lease
@@ -52,6 +54,7 @@ from agent.turns.prefetch import Preparing
 from agent.turns.stream import Deltas
 from agent.turns.tool_runs import outcomes
 from agent.turns.watches import Watch
+from contracts.channels import ChatKind
 from contracts.company import CompanySettings
 from contracts.conversation import Fact
 from contracts.ids import answer_id
@@ -98,6 +101,7 @@ class Drive:
         self._deltas: Deltas | None = None
         self._lease = Lease(ports.journals, key, stood_still, self._lost)
         self._appending: Journal | None = None
+        self.handed = HandedOut(ports, key)
         self._shown: str | None = None
         self.driving: str | None = None
         self.basis = 0
@@ -279,10 +283,12 @@ class Drive:
     def _until_stopped(self, effect: CallModel | RunCalls, settings: CompanySettings) -> Generator[None]:
         """While it is open, facts on the live feed may cancel this drive's task; a newer message leaves tools alone."""
         journal, policy = effect.journal, policy_of(settings)
-        forced = journal.forced or isinstance(effect, RunCalls)
+        runs = isinstance(effect, RunCalls)  # of these only what a client runs is given up for a newer message
 
         def heed(fact: Fact) -> None:
             if fact.seq > effect.view.seq:
+                forced = journal.forced or (runs and not self.handed.waiting)
+                self.handed.pointless |= fact.kind is ChatKind.VISITOR
                 reason = stop_reason(fact, basis=journal.basis, forced=forced, policy=policy)
                 if reason is not None:
                     self.stop(reason, fact.seq)
@@ -332,18 +338,18 @@ class Drive:
     # ------------------------------------------------------------ tools
 
     async def _run_calls(self, effect: RunCalls) -> Event:
-        settings, seen = await self._company(), self._snapshot()
-        journal = effect.journal
+        settings, seen, journal = await self._company(), self._snapshot(), effect.journal
         handing = await self._knowing.handing(effect, seen)
         tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
         left = journal.deadline - self._ports.clock.now()
         seconds = max(min(self._limits.tool, left - 5.0), 1.0)
+        ports, asker, self.handed.pointless = self._ports, self._knowing.asker(seen), bool(handing)
         try:
             # Its own change of owner must not cancel the wait for it.
             with nullcontext() if handing else self._until_stopped(effect, settings):
-                known = with_analysis(tools, seen.asker.language, settings.config)
+                known = with_client_tools(with_analysis(tools, seen.asker.language, settings.config), seen.wishes)
                 results = await outcomes(
-                    self._ports, self._key, journal, self._knowing.asker(seen), known, seconds, self._ports.own, handing
+                    ports, self._key, journal, asker, known, seconds, ports.own, handing, self.handed
                 )
                 return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:

@@ -17,6 +17,7 @@ from agent.turns.deps import Limits, Ports, policy_of
 from agent.turns.driver import Drive
 from agent.turns.watches import Watches
 from contracts.company import CompanySettings
+from contracts.events.turn import HandedCall
 from contracts.ids import answer_id
 from runtime.correlation import learn
 from runtime.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
@@ -33,6 +34,7 @@ class RunningTurn:
     message_id: str
     text: str
     delta_seq: int
+    waiting: tuple[HandedCall, ...] = ()
 
 
 class TurnEngine:
@@ -90,7 +92,7 @@ class TurnEngine:
         if newest is None or newest.driving is None:
             return None
         text, delta_seq = newest.progress()
-        return RunningTurn(newest.driving, answer_id(newest.driving), text, delta_seq)
+        return RunningTurn(newest.driving, answer_id(newest.driving), text, delta_seq, newest.handed.waiting)
 
     def settings_changed(self, company: str, settings: CompanySettings | None) -> None:
         """The kill switch stops running turns too."""

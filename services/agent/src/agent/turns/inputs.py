@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from agent.analysis.in_chat import offered_with_analysis
 from agent.domain import hand_over
+from agent.domain.client_tools import with_client_tools
 from agent.domain.context.compression import Compressed
 from agent.domain.grounding import grounded, query_of
 from agent.domain.knowledge import Numbers, fitting, sources
@@ -167,6 +168,7 @@ class Knowing:
             unanswered = "\n".join(one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis)
             if ruled(config, seen.asker, unanswered) != "never":
                 tools = hand_over.offered_with_hand_over(tools, seen.asker.language)
+            tools = with_client_tools(tools, seen.wishes)
             model, name = choice.candidates[0]
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from agent.domain.client_tools import client_calls
 from agent.domain.shortcuts.steps import own_calls
 from agent.domain.tool_results import (
     answered_from_earlier,
@@ -18,6 +19,7 @@ from agent.domain.tool_results import (
 )
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import Asker, Key, Live, OfferedTool, OwnCalls, ToolCalls
+from agent.turns.handed_out import HandedOut
 from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.logging import masked_text
 from runtime.telemetry import span
@@ -44,20 +46,23 @@ async def outcomes(
     seconds: float,
     own_steps: OwnCalls | None = None,
     completed: Mapping[str, TurnCall] | None = None,
+    handed: HandedOut | None = None,
 ) -> dict[str, str]:
     """Result texts by call id, for all unsettled calls; live notices go out as tools start and end.
 
     `own_steps` performs what the agent does by itself, of which nobody is told before the answer; `completed`: those
-    of them that a model asked for, with all that they need.
+    of them that a model asked for, with all that they need; `handed` has those that the client runs, after all others.
     """
     completed = completed or {}
     own = {call.call_id for call in own_calls(journal)} | set(completed)
-    # What the agent does at a user's word is done each time that it is said.
+    theirs = client_calls(journal, tools, own) if handed is not None else ()
+    own |= {call.call_id for call in theirs}
+    # What the agent does at a user's word is done each time that it is said; what a client's tool does nobody knows.
     results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
     repeats = {call_id: first for call_id, first in repeats_within(journal).items() if call_id not in own}
     again = asked_again(journal)
     known = {tool.name: tool for tool in tools}
-    wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats]
+    wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats and c not in theirs]
     got = await asyncio.gather(
         *(
             own_steps.outcome(key, completed.get(call.call_id, call), asker)
@@ -70,6 +75,9 @@ async def outcomes(
     )
     room = room_for_each(journal)
     results.update(zip((call.call_id for call in wanted), (cut(result, room) for result in got), strict=True))
+    if handed is not None and theirs:
+        told = await handed.outcomes(journal, theirs, asker)
+        results.update((call_id, cut(result, room)) for call_id, result in told.items())
     for call_id, first in repeats.items():
         if call_id not in results:
             results[call_id] = noted(results[first])

@@ -5,7 +5,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from contracts import identity_rpc, owner_rpc, rpc
+from contracts import identity_rpc, owner_rpc, rpc, withdrawal_rpc
+from contracts.ids import uuid7
 from gateway.adapters.service_calls import ask
 from gateway.errors import Unavailable
 from runtime.rpc import RpcClient
@@ -61,6 +62,18 @@ class BusMemory:
         """A message by its id."""
         request = rpc.MessageByIdRequest(company_id=company, conversation_id=conversation, message_id=message_id)
         return (await ask(self._client, rpc.MESSAGE_BY_ID, request)).message
+
+    async def withdraw(self, company: str, conversation: str, response: str) -> bool:
+        """Deletes a response for its door; False: it was deleted before."""
+        request = withdrawal_rpc.WithdrawRequest(
+            company_id=company, conversation_id=conversation, response=response, request_id=uuid7()
+        )
+        return (await ask(self._client, withdrawal_rpc.WITHDRAW, request)).withdrawn
+
+    async def withdrawn(self, company: str, conversation: str, response: str) -> bool:
+        """Whether a response was deleted."""
+        request = withdrawal_rpc.ResponseRef(company_id=company, conversation_id=conversation, response=response)
+        return (await self._begin(withdrawal_rpc.WITHDRAWN, request)).withdrawn
 
     async def identify(self, company: str, token: str) -> identity_rpc.IdentifyReply:
         """Whom a JWT signed by the company names, or what is wrong with it."""

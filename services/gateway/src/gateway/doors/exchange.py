@@ -11,7 +11,7 @@ from contracts.envelope import Wire
 from contracts.events import turn
 from contracts.events.chat import CancelReason, Owner, OwnerKind, Role
 from contracts.ids import turn_id
-from contracts.rpc import MessageView
+from contracts.rpc import MessageView, TurnState
 
 
 class ExchangeEnd(StrEnum):
@@ -132,6 +132,7 @@ class Exchange:
                             delta_seq=max(running.delta_seq, 0),
                             delta=running.text_so_far,
                         )
+                    yield from _handed(running)
             case ws.SnapshotFrame():
                 for message in frame.messages:
                     yield from self._said(message)
@@ -204,3 +205,17 @@ class Exchange:
     def _end(self, outcome: ExchangeEnd, message: MessageView | None = None) -> Ended:
         self.ended = True
         return Ended(outcome, message, self._owner)
+
+
+def _handed(running: TurnState) -> Iterator[turn.ToolStarted]:
+    """The calls that wait for their client, to whoever did not hear of them."""
+    waiting = running.waiting or []
+    for left, one in zip(range(len(waiting) - 1, -1, -1), waiting, strict=True):
+        yield turn.ToolStarted(
+            turn_id=running.turn_id,
+            call_id=one.call_id,
+            tool=one.tool,
+            label=one.tool,
+            arguments=one.arguments,
+            left=left,
+        )

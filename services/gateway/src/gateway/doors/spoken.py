@@ -6,9 +6,11 @@ class ClientText:
     is not said twice.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: str = "") -> None:
+        """`before`: what was said in front of a call that the client has run, and is not told again."""
         self.shown = ""
         self._said = ""
+        self._before = before
 
     def restart(self) -> None:
         """The turn begins again: its text comes from the first letter."""
@@ -17,6 +19,8 @@ class ClientText:
     def more(self, delta: str) -> str:
         """What to show of another piece of the text."""
         self._said += delta
+        if self._before.startswith(self._said):
+            return ""
         return self._rest(self._said) or ""
 
     def whole(self, text: str) -> str | None:

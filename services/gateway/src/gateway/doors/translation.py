@@ -18,6 +18,11 @@ class Translation(Protocol):
     """One exchange in a protocol's words."""
 
     @property
+    def ended(self) -> bool:
+        """Whether the last of it was told: also where the turn goes on when its client has run a tool of its own."""
+        ...
+
+    @property
     def left_to_person(self) -> bool:
         """Whether a person has the conversation, or is awaited."""
         ...
@@ -39,7 +44,7 @@ async def translated(thread: Thread, asked: int, into: Translation) -> AsyncGene
             async with waiting:
                 async for event in events:
                     yield into.hear(event)
-                    if isinstance(event, Ended):
+                    if isinstance(event, Ended) or into.ended:
                         return
                     if into.left_to_person != (waiting.when() is not None):
                         now = asyncio.get_running_loop().time()

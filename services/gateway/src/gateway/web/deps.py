@@ -13,6 +13,7 @@ from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
 from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
+from gateway.adapters.handed_calls import HandedCalls
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.memory import BusMemory
@@ -63,6 +64,7 @@ class Api:
     replays: Replays
     principals: CallerSigner
     analyses: BusAnalyses
+    handed: HandedCalls
     sightings: BusSightings
     clock: Clock
     seal_key: bytes

@@ -1,6 +1,6 @@
 /* Chats of the AI SDK, driven by lines of JSON: {do, chat, …} in; {chat, status, messages, …} out after each change. */
 import { createInterface } from "node:readline";
-import { AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
+import { AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from "ai";
 
 const tell = (said) => process.stdout.write(`${JSON.stringify(said)}\n`);
 const chats = new Map();
@@ -22,9 +22,9 @@ class State {
 }
 
 class Chat extends AbstractChat {
-  constructor({ chat, id, url, token, replay }) {
-    const transport = new DefaultChatTransport({ api: `${url}/v2/ui/chat`, headers: { Authorization: `Bearer ${token}` }, ...replay });
-    super({ id, transport, state: new State(chat), sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  constructor({ chat, id, url, token, replay, body }) {
+    const transport = new DefaultChatTransport({ api: `${url}/v2/ui/chat`, headers: { Authorization: `Bearer ${token}` }, body, ...replay });
+    super({ id, transport, state: new State(chat), sendAutomaticallyWhen: (held) => lastAssistantMessageIsCompleteWithApprovalResponses(held) || lastAssistantMessageIsCompleteWithToolCalls(held),
       onData: (part) => tell({ chat, data: part }), onFinish: ({ isAbort, isError, finishReason }) => tell({ chat, finished: { isAbort, isError, finishReason } }) });
   }
 }
@@ -34,6 +34,7 @@ const acts = {
   send: (chat, { text, id }) => chat.sendMessage({ parts: [{ type: "text", text }], ...(id && { id }) }),
   approve: (chat, { id, approved }) => chat.addToolApprovalResponse({ id, approved }),
   change: (chat, { id, input }) => { chat.messages = chat.messages.map((message) => ({ ...message, parts: message.parts.map((part) => (part.toolCallId === id ? { ...part, input: { ...part.input, ...input } } : part)) })); },
+  output: (chat, { tool, id, output }) => chat.addToolOutput({ tool, toolCallId: id, output }),
   resume: (chat) => chat.resumeStream(),
   again: (chat) => chat.regenerate(),
   stop: (chat) => chat.stop(),

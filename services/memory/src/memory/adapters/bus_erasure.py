@@ -8,7 +8,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.js.errors import NotFoundError
 
-from contracts.channels import TOOL_REQUESTS, analyses_of, conversation_tree, fact, journal
+from contracts.channels import TOOL_REQUESTS, analyses_of, client_results_of, conversation_tree, fact, journal
 from contracts.ids import NOBODY
 from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TURNS, WEBHOOKS
 from memory.errors import BusUnavailable
@@ -39,6 +39,7 @@ class StreamErasure:
             for name in conversations:
                 await self._js.purge_stream(CHAT.name, subject=conversation_tree(company, name))
                 await self._js.purge_stream(TURNS.name, subject=journal(company, name))
+                await self._js.purge_stream(TURNS.name, subject=client_results_of(company, name))
             await self._js.purge_stream(TURNS.name, subject=analyses_of(company, user))
             for event_type in _fact_types():
                 await self._js.purge_stream(FACTS.name, subject=fact(event_type, company, user))

@@ -15,7 +15,7 @@ from memory.domain.keys import END, LogPosition, conversation_key
 from memory.erasure_ports import Erasure
 from runtime.mongo import Database, Document
 
-BY_CONVERSATION = ("ratings", "lessons", "updates", "notes")
+BY_CONVERSATION = ("ratings", "lessons", "updates", "notes", "withdrawals")
 """Collections whose ids begin with company/conversation/."""
 COUNTED = ("digests", "spendings", "satisfactions")
 """Collections of single conversations, for reports."""

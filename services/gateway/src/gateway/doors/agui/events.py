@@ -49,6 +49,10 @@ def tool_start(call: str, tool: str) -> Json:
     return {"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": tool}
 
 
+def tool_args(call: str, arguments: str) -> Json:
+    return {"type": "TOOL_CALL_ARGS", "toolCallId": call, "delta": arguments}
+
+
 def tool_end(call: str) -> Json:
     return {"type": "TOOL_CALL_END", "toolCallId": call}
 

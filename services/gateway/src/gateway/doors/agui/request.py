@@ -7,6 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from contracts.errors import ErrorCode
 from gateway.doors.agui.events import Json
+from gateway.doors.client_tools import parsed, result_of
 from gateway.doors.texts import checked, message_key, unreadable
 from gateway.errors import Refused
 
@@ -59,13 +60,15 @@ class ResumeEntry(_AguiModel):
 
 
 class RunAgentInput(_AguiModel):
-    """A run. Of `messages` the user's newest ones are read, the conversation itself has the others. `state`, `tools`,
-    `context` and `forwardedProps` change nothing: the tools are the assistant's own, and the prompt is the company's.
+    """A run. Of `messages` the user's newest ones are read, and in front of them the results of calls that the client
+    was handed; the conversation itself has the others. `tools`: the client's own. `state`, `context` and
+    `forwardedProps` change nothing: the prompt is the company's.
     """
 
     thread_id: Name
     run_id: Name
     messages: list[Json] = Field(max_length=10_000)
+    tools: list[Json] = Field(default_factory=list[Json], max_length=1_000)
     resume: list[ResumeEntry] = Field(default_factory=list[ResumeEntry], max_length=100)
 
     def new_messages(self) -> list[tuple[str, str]]:
@@ -74,12 +77,35 @@ class RunAgentInput(_AguiModel):
         Raises:
             Refused: BAD_FIELD, TEXT_TOO_LONG, EMPTY_TEXT.
         """
-        first = len(self.messages)
-        while first > 0 and self.messages[first - 1].get("role") == "user":
-            first -= 1
+        first = self._first_new()
         if len(self.messages) - first > MOST_AT_ONCE:
             raise Refused(ErrorCode.BAD_FIELD, f"messages: at most {MOST_AT_ONCE} new ones at a time")
         return [_read(self.messages[index], f"messages[{index}]") for index in range(first, len(self.messages))]
+
+    def results(self) -> dict[str, Json]:
+        """What the client gives back for calls that it was handed, by call.
+
+        Raises:
+            Refused: BAD_FIELD.
+        """
+        found: dict[str, Json] = {}
+        for index in range(self._first_new() - 1, -1, -1):
+            message, field = self.messages[index], f"messages[{index}]"
+            call = message.get("toolCallId")
+            if message.get("role") != "tool" or message.get("id") == f"{call}-r":  # what was told of a tool of ours
+                break
+            if not isinstance(call, str):
+                raise Refused(ErrorCode.BAD_FIELD, f"{field}.toolCallId: which call is this the result of?")
+            error = message.get("error")
+            content = _text(message.get("content"), f"{field}.content")
+            found[call] = result_of(parsed(content), error if isinstance(error, str) else None, f"{field}.content")
+        return found
+
+    def _first_new(self) -> int:
+        first = len(self.messages)
+        while first > 0 and self.messages[first - 1].get("role") == "user":
+            first -= 1
+        return first
 
 
 def _read(message: Json, field: str) -> tuple[str, str]:

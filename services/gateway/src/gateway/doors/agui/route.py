@@ -16,6 +16,7 @@ from gateway.doors.agui.events import Json, sent
 from gateway.doors.agui.request import ResumeEntry, RunAgentInput
 from gateway.doors.agui.run import AguiRun, outcome_of
 from gateway.doors.approvals import actions_in, newest_messages
+from gateway.doors.client_tools import wishes_in
 from gateway.doors.threads import Thread
 from gateway.doors.translation import translated
 from gateway.errors import GatewayError, Limited, Refused
@@ -44,8 +45,8 @@ async def run_agent(
     request: Request, api: ApiDep, caller: CallerDep, body: RunAgentInput, accept_language: AcceptLanguage = None
 ) -> StreamingResponse:
     """Answers the user's newest messages in the thread. Hanging up stops the answer."""
-    new = body.new_messages()
-    run = AguiRun(body.thread_id, body.run_id, body.messages)
+    new, given, wishes = body.new_messages(), body.results(), wishes_in(body.tools, schema="parameters")
+    run = AguiRun(body.thread_id, body.run_id, body.messages, given)
     locale = None if accept_language is None else spoken_language(accept_language)
     conversation = await api.threads.named(caller, DOOR, body.thread_id)
     place = ConversationPlace(caller, conversation)
@@ -64,12 +65,15 @@ async def run_agent(
         asked = newest
         try:
             decided = await _decided(api, place, body.resume, new, locale)
+            known = await api.handed.give(place.company, conversation, given) if given else None
+            if known == frozenset() and not new:
+                raise Refused(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
         except Refused as error:
-            # What is wrong with an answer to an interrupt is an event: the protocol knows no other error.
+            # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
             return server_sent.stream(_ending([*first, *run.fail(str(error.code), error.message)]))
         for identity, text in new:
-            asked = (await thread.send(identity, text)).seq
-        if not new:
+            asked = (await thread.send(identity, text, wishes)).seq
+        if not new and not known:
             shown = await newest_messages(api, place)
             first += run.show(shown)
             if decided:

@@ -1,6 +1,7 @@
 """One run of AG-UI: what comes of a message in, the protocol's events out."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import count
 
 import orjson
 
@@ -21,10 +22,10 @@ class AguiRun:
     """What the client is told. It keeps what the client holds, so that what turned out otherwise is put right: a text
     that was begun cannot be taken back, but a MESSAGES_SNAPSHOT replaces all messages.
 
-    `messages`: the ones that the client has sent with the run, as they are.
+    `messages`: the ones that the client has sent with the run, as they are; `given`: calls whose results are in them.
     """
 
-    def __init__(self, thread: str, run: str, messages: Sequence[Json]) -> None:
+    def __init__(self, thread: str, run: str, messages: Sequence[Json], given: Collection[str] = ()) -> None:
         self.ended = False
         self.left_to_person = False
         self._thread = thread
@@ -32,6 +33,9 @@ class AguiRun:
         self._messages: list[Json] = list(messages)
         self._texts: dict[str, ClientText] = {}
         self._calls: set[str] = set()
+        self._given = frozenset(given)
+        self._names: dict[str, str] = {}
+        """Of messages that go on behind a call of the client's: what was said before it has their id already."""
         self._wrong = False
 
     def begin(self) -> list[Json]:
@@ -95,27 +99,38 @@ class AguiRun:
         if message.id not in self._texts:
             told += self._begin(message.id, "system" if message.role is Role.SYSTEM else "assistant", message.name)
         rest = self._texts.pop(message.id).whole(message.text)
-        self._held(message.id)["content"] = message.text
+        shown = self._names[message.id]
+        self._held(shown)["content"] = message.text
         if rest is None:
             self._wrong = True
         elif rest:
-            told.append(events.text_content(message.id, rest))
-        return [*told, events.text_end(message.id, _beside(message))]
+            told.append(events.text_content(shown, rest))
+        return [*told, events.text_end(shown, _beside(message))]
 
     def _delta(self, message: str, text: str) -> list[Json]:
         told = [] if message in self._texts else self._begin(message)
-        rest = self._texts[message].more(text)
+        rest, shown = self._texts[message].more(text), self._names[message]
         if rest:
-            self._held(message)["content"] += rest
-            told.append(events.text_content(message, rest))
+            self._held(shown)["content"] += rest
+            told.append(events.text_content(shown, rest))
         return told
 
     def _begin(self, message: str, role: str = "assistant", name: str | None = None) -> list[Json]:
-        self._texts[message] = ClientText()
         named = {} if name is None else {"name": name}
-        self._messages = [one for one in self._messages if one.get("id") != message]
-        self._messages.append({"id": message, "role": role, "content": "", **named})
-        return [events.text_start(message, role, name)]
+        shown, before = self._behind(message) if self._given else (message, "")
+        self._texts[message], self._names[message] = ClientText(before), shown
+        self._messages = [one for one in self._messages if one.get("id") != shown]
+        self._messages.append({"id": shown, "role": role, "content": "", **named})
+        return [events.text_start(shown, role, name)]
+
+    def _behind(self, message: str) -> tuple[str, str]:
+        """A name for what is said behind a call of the client's, and what it was told in front of it."""
+        held, name, before = {one.get("id"): one for one in self._messages}, message, ""
+        for number in count(2):
+            if name not in held:
+                return name, before
+            name, before = f"{message}-{number}", str(held[name].get("content") or "")
+        raise AssertionError("unreachable")
 
     def _held(self, message: str) -> Json:
         return next(one for one in reversed(self._messages) if one["id"] == message)
@@ -124,13 +139,30 @@ class AguiRun:
         """Ends what was begun and never became a message: the conversation does not hold it."""
         if self._texts:
             self._wrong = True
-        self._messages = [one for one in self._messages if one.get("id") not in self._texts]
-        told = [events.text_end(message) for message in self._texts]
+        begun = [self._names[message] for message in self._texts]
+        self._messages = [one for one in self._messages if one.get("id") not in begun]
         self._texts.clear()
-        return told
+        return [events.text_end(message) for message in begun]
+
+    def _handed(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
+        """A call of a tool of the client's. The last one ends the run: its result comes with the next."""
+        call, told = event.call_id, list[Json]()
+        if call in self._given:
+            return []
+        if not any(one.get("id") == call for one in self._messages):
+            told = [events.text_end(self._names[message]) for message in self._texts]
+            self._texts.clear()
+            function = {"name": event.tool, "arguments": orjson.dumps(arguments).decode()}
+            calls = [{"id": call, "type": "function", "function": function}]
+            self._messages.append({"id": call, "role": "assistant", "toolCalls": calls})
+            told += [events.tool_start(call, event.tool), events.tool_args(call, function["arguments"])]
+            told.append(events.tool_end(call))
+        return told if event.left else [*told, *self.finish()]
 
     def _tool_started(self, event: turn.ToolStarted) -> list[Json]:
         call = event.call_id
+        if event.arguments is not None:
+            return self._handed(event, event.arguments)
         if any(one.get("id") == call for one in self._messages):
             # The turn is driven again, or the client has it from an earlier run.
             return []

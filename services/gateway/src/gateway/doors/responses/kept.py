@@ -1,7 +1,7 @@
 """Responses that are kept: a message in a conversation, and what comes of it, live or out of the log."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
 from contracts import ws
@@ -61,12 +61,22 @@ async def place(api: Api, asking: Asking, body: CreateResponse) -> tuple[str, st
 
 
 async def previous(api: Api, caller: TokenCaller, response: str) -> str:
-    """The conversation that goes on behind this response; raises NOT_FOUND unless it is the caller's."""
+    """The conversation that goes on behind this response; raises NOT_FOUND unless it is there and the caller's."""
     try:
-        return await api.threads.own(caller, read_name(response).conversation)
+        with suppress(Unavailable):  # whoever cannot tell now lets the caller write
+            return await there(api, caller, read_name(response))
+        return read_name(response).conversation
     except Refused as error:
         fault = FieldFault(field="previous_response_id", message="there is no such response")
         raise Refused(error.code, fault.message, [fault]) from None
+
+
+async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
+    """Its conversation; raises NOT_FOUND unless that is the caller's, and for a response that was deleted."""
+    conversation = await api.threads.own(caller, name.conversation)
+    if await api.memory.withdrawn(caller.company, conversation, name.within):
+        raise not_found("response")
+    return conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +201,8 @@ async def events(run: KeptResponse) -> AsyncGenerator[Json]:
 
 
 async def resume(api: Api, stack: AsyncExitStack, asking: Asking, name: ResponseName, after: int = -1) -> KeptResponse:
-    """A response that was begun somewhere; raises NOT_FOUND unless it is the caller's."""
-    conversation = await api.threads.own(asking.caller, name.conversation)
+    """A response that was begun somewhere; raises NOT_FOUND unless it is there and the caller's."""
+    conversation = await there(api, asking.caller, name)
     thread = await stack.enter_async_context(
         api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1, door=DOOR)
     )
@@ -212,6 +222,21 @@ async def standing(run: KeptResponse) -> Json:
     if question is None:
         raise not_found("response")
     return {**run.telling.response, "created_at": int(question.created_at.timestamp())}
+
+
+async def delete(api: Api, asking: Asking, name: ResponseName) -> None:
+    """Nobody is shown it any more; an answer that is on its way is stopped. What was said stays in the conversation.
+    Raises NOT_FOUND unless it is there and the caller's."""
+    if name.action is not None:
+        await decision_again(api, asking, name)
+    else:
+        async with AsyncExitStack() as stack:
+            run = await resume(api, stack, asking, name)
+            if (await standing(run))["status"] == "in_progress":
+                with suppress(Refused):  # it has just ended
+                    await run.thread.cancel(name.asked)
+    if not await api.memory.withdraw(asking.caller.company, name.conversation, name.within):
+        raise not_found("response")
 
 
 async def decide(api: Api, asking: Asking, body: CreateResponse, decisions: Sequence[tuple[str, bool]]) -> Json:
@@ -247,7 +272,7 @@ def decision(api: Api, name: ResponseName, action: Action, body: CreateResponse 
 async def decision_again(api: Api, asking: Asking, name: ResponseName) -> Json:
     """A decision's response, later; raises NOT_FOUND unless the action is the caller's."""
     caller = asking.caller
-    await api.threads.own(caller, name.conversation)
+    await there(api, caller, name)
     known = await api.actions.known(caller.company, caller.subject, [name.action or ""])
     if not known:
         raise not_found("response")

@@ -21,6 +21,11 @@ class ResponseName:
         decided = f".{self.action}" if self.action else ""
         return f"resp_{self.conversation}.{self.asked}{decided}"
 
+    @property
+    def within(self) -> str:
+        """What it is called within its conversation."""
+        return str(self).rpartition(f"{self.conversation}.")[2]
+
     def item(self, company: str) -> str:
         """The id of its message, the same at every gateway."""
         return f"msg_{turn_id(company, self.conversation, self.asked)}"

@@ -46,6 +46,9 @@ _STREAM: dict[int | str, dict[str, Any]] = {
         },
     }
 }
+_DELETED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "It is deleted", "content": {"application/json": {"schema": {"type": "object"}}}}
+}
 Name = Annotated[str, Path(alias="responseId", max_length=200)]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=255)]
 Tries = Annotated[str | None, Header(alias="x-stainless-retry-count", include_in_schema=False)]
@@ -138,11 +141,12 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     raise AssertionError("unreachable")
 
 
-@router.delete("/{responseId}", response_class=Response, responses=described(400, 404, 405))
-async def delete(api: ApiDep, caller: CustomerDep, response: Name) -> Response:
-    """A response is part of a conversation, which is the company's record: it is not deleted alone."""
-    await api.threads.own(caller, read_name(response).conversation)
-    raise HTTPException(405, "a response is part of a conversation: DELETE /v2/users/me erases all that is kept of you")
+@router.delete("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _DELETED)
+async def delete(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
+    """Its client is not shown it any more; the conversation, which is the company's record, stays as it is."""
+    asking = kept.Asking(caller, client_address(request.scope), None, None, 0)
+    await kept.delete(api, asking, read_name(response))
+    return _json({"id": response, "object": "response.deleted", "deleted": True})
 
 
 def _keeps(body: CreateResponse, caller: TokenCaller) -> bool:

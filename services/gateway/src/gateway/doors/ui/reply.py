@@ -1,5 +1,6 @@
 """One message of the AI SDK: what comes of a question in, the chunks of a UI message stream out."""
 
+from collections.abc import Collection
 from typing import Any
 
 from contracts import ws
@@ -17,16 +18,18 @@ class Reply:
     what stands in its place then is said whole.
     """
 
-    def __init__(self, identity: str) -> None:
+    def __init__(self, identity: str, given: Collection[str] = (), before: str = "") -> None:
+        """`given`: the calls whose results the client has brought; `before`: what it was told in front of them."""
         self.ended = False
         self.left_to_person = False
         self._id = identity
-        self._text = ClientText()
+        self._text = ClientText(before)
         self._parts = 0
         """Of text, that were begun; the last one is open if `_open`."""
         self._open = False
         self._calls: dict[str, list[Json]] = {}
         """What was said of each of the assistant's tool calls."""
+        self._given = frozenset(given)
 
     def begin(self) -> list[Json]:
         """The message's first chunks."""
@@ -112,7 +115,18 @@ class Reply:
         self._open = False
         return [{"type": "text-end", "id": self._part}]
 
+    def _handed(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
+        """A call of a tool of the client's. The last one ends the message for now: its result comes with the chat."""
+        if event.call_id in self._given:
+            return []
+        begun = {"type": "tool-input-available", "toolCallId": event.call_id, "toolName": event.tool}
+        told = [] if event.call_id in self._calls else [*self._close(), {**begun, "input": arguments, "dynamic": True}]
+        self._calls.setdefault(event.call_id, told[-1:])
+        return told if event.left else [*told, *self.finish("tool-calls")]
+
     def _tool_started(self, event: turn.ToolStarted) -> list[Json]:
+        if event.arguments is not None:
+            return self._handed(event, event.arguments)
         if event.call_id in self._calls:
             # The turn is driven again.
             return []

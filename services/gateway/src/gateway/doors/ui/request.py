@@ -8,11 +8,13 @@ from pydantic.alias_generators import to_camel
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
+from gateway.doors.client_tools import result_of
 from gateway.doors.texts import checked, message_key, unreadable
 from gateway.errors import Refused
 
 Json = dict[str, Any]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+_RESULTS = frozenset({"output-available", "output-error"})
 MOST_AT_ONCE = 20
 """New messages of one request."""
 
@@ -28,6 +30,8 @@ class ChatRequest(BaseModel):
     message: Json | None = None
     trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
     message_id: str | None = Field(default=None, max_length=200)
+    tools: list[Json] = Field(default_factory=list[Json], max_length=1_000)
+    """Of the client's own: {name, description, inputSchema}."""
 
     @property
     def held(self) -> list[Json]:
@@ -55,6 +59,34 @@ class ChatRequest(BaseModel):
                 parts = [part for part in _parts(message) if part.get("state") == "approval-responded"]
                 return str(message.get("id", "")), parts
         return "", []
+
+    def results(self) -> dict[str, Json]:
+        """What the client gives back for calls that it was handed, by call, when its newest message is the assistant's.
+
+        Raises:
+            Refused: BAD_FIELD.
+        """
+        held = self.held
+        if not held or held[-1].get("role") != "assistant":
+            return {}
+        field = f"messages[{len(held) - 1}].parts"
+        found: dict[str, Json] = {}
+        for part in _parts(held[-1]):
+            call, state = part.get("toolCallId"), part.get("state")
+            if isinstance(call, str) and state in _RESULTS and not part.get("providerExecuted"):
+                error = str(part.get("errorText") or "the tool has failed") if state == "output-error" else None
+                found[call] = result_of(part.get("output"), error, field)
+        return found
+
+    def said_last(self) -> str:
+        """The text of the newest message's last step."""
+        text = ""
+        for part in _parts(self.held[-1]) if self.held else []:
+            if part.get("type") == "step-start":
+                text = ""
+            elif part.get("type") == "text":
+                text += str(part.get("text") or "")
+        return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.doors import server_sent
 from gateway.doors.approvals import actions_in, newest_messages
+from gateway.doors.client_tools import wishes_in
 from gateway.doors.keepalive import HEADERS
 from gateway.doors.threads import Thread, client_message_id
 from gateway.doors.translation import translated
@@ -47,27 +48,31 @@ async def send_messages(
     request: Request, api: ApiDep, caller: WriterDep, body: ChatRequest, accept_language: AcceptLanguage = None
 ) -> StreamingResponse:
     """Answers the user's newest messages in the chat, and does what they have approved."""
-    new = body.new_messages()
+    new, wishes = body.new_messages(), wishes_in(body.tools, schema="inputSchema")
     message, parts = body.answered()
     answers = [approval_in(part) for part in parts]
     locale = None if accept_language is None else spoken_language(accept_language)
     place = ConversationPlace(caller, await api.threads.named(caller, DOOR, body.id))
     done = await _decided(api, place, answers, locale, alone=not new)
-    if not new:
+    given = {} if new else body.results()
+    known = await api.handed.give(place.company, place.conversation, given) if given else frozenset[str]()
+    if not new and not known:
         if not done:
-            raise Refused(ErrorCode.BAD_FIELD, "messages: nothing new from the user, and no answer to an approval")
+            raise Refused(ErrorCode.BAD_FIELD, "messages: nothing new from the user, no answer, and no result awaited")
         return _streamed(_ending([{"type": "start", "messageId": message}, *map(decided, done), _FINISH]))
     if body.trigger == "regenerate-message":
         new = [await _once_more(api, place, *new[-1])]
+    asked = await api.threads.newest(caller, place.conversation) if known else 0
     async with AsyncExitStack() as stack:
+        address = client_address(request.scope)
         opened = api.threads.open(
-            caller, place.conversation, address=client_address(request.scope), locale=locale, door=DOOR
+            caller, place.conversation, address=address, locale=locale, after=asked or None, door=DOOR
         )
         thread = await stack.enter_async_context(opened)
-        asked = 0
         for identity, text in new:
-            asked = (await thread.send(identity, text)).seq
-        return _streamed(_told(api, stack.pop_all(), thread, asked, done))
+            asked = (await thread.send(identity, text, wishes)).seq
+        behind = Reply(message, given, body.said_last()) if known else None
+        return _streamed(_told(api, stack.pop_all(), thread, asked, done, behind))
     raise AssertionError("unreachable")
 
 
@@ -161,11 +166,17 @@ async def _ending(chunks: Sequence[Json]) -> AsyncGenerator[bytes]:
 
 
 async def _told(
-    api: Api, stack: AsyncExitStack, thread: Thread, asked: int, done: Sequence[Action] = ()
+    api: Api,
+    stack: AsyncExitStack,
+    thread: Thread,
+    asked: int,
+    done: Sequence[Action] = (),
+    behind: Reply | None = None,
 ) -> AsyncGenerator[bytes]:
-    """What comes of the message at `asked`, as it comes; first, what was decided with it."""
+    """What comes of the message at `asked`, as it comes; first, what was decided with it. `behind`: the client's own
+    message, which goes on behind the calls whose results it has given."""
     place = thread.place
-    reply = Reply(answer_id(turn_id(place.company, place.conversation, asked)))
+    reply = behind or Reply(answer_id(turn_id(place.company, place.conversation, asked)))
     try:
         beside = [{"type": "data-action", "id": action.id, "data": action.to_wire()} for action in done]
         for chunk in [*reply.begin(), *beside]:

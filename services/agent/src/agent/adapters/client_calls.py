@@ -1,0 +1,34 @@
+"""Calls of tools that the client runs: their results are waited for on the bus (ports.ToolCalls)."""
+
+import json
+
+from agent.domain.client_tools import CATEGORY
+from agent.domain.turn.journal import TurnCall
+from agent.ports import Asker, Key, ToolCalls
+from runtime.client_results import ClientResults
+from runtime.errors import ReadFailed
+
+_NOTHING = json.dumps(
+    {
+        "success": False,
+        "error": {"code": "TIMEOUT", "message": "The user's program has given no result: answer without it."},
+    }
+)
+
+
+class ClientCalls:
+    """Waits for what the client gives; every other call goes on to `others`."""
+
+    def __init__(self, others: ToolCalls, results: ClientResults) -> None:
+        self._others = others
+        self._results = results
+
+    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+        """The result as JSON text, whatever happens."""
+        if category != CATEGORY:
+            return await self._others.outcome(key, call, category, asker, turn_id, seconds)
+        try:
+            given = await self._results.awaited(key.company, key.conversation, call.call_id, seconds)
+        except ReadFailed:
+            given = None
+        return _NOTHING if given is None else json.dumps(given, ensure_ascii=False)

@@ -1,0 +1,66 @@
+"""The calls of a turn that its client is to run: handed out when all others are done, and waited for.
+
+They are in the journal as every call is, so that an agent that takes the turn over hands them out again; what comes of
+them is on the bus (runtime.client_results), whoever waits.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Protocol
+
+from agent.domain.client_tools import CATEGORY, made_before
+from agent.domain.turn.journal import Journal, TurnCall
+from agent.ports import Asker, BusClock, Key, Live, ToolCalls
+from contracts.events.turn import HandedCall
+
+PATIENCE = 60.0
+"""Seconds for a client's result."""
+RESERVE = 20.0
+"""Seconds of the turn that are kept for the answer."""
+
+
+class _Outside(Protocol):
+    @property
+    def tools(self) -> ToolCalls: ...
+    @property
+    def live(self) -> Live: ...
+    @property
+    def clock(self) -> BusClock: ...
+
+
+class HandedOut:
+    """Those of one delivery. `waiting`: the ones whose results are waited for; `pointless`: nobody will give any, since
+    the user has written on, or a person goes on."""
+
+    def __init__(self, ports: _Outside, key: Key) -> None:
+        self._ports = ports
+        self._key = key
+        self.waiting: tuple[HandedCall, ...] = ()
+        self.pointless = False
+
+    async def outcomes(self, journal: Journal, calls: Sequence[TurnCall], asker: Asker) -> dict[str, str]:
+        """Result texts by call id: what was given, or that nothing was given in time."""
+        left = 0.0 if self.pointless else journal.deadline - self._ports.clock.now() - RESERVE
+        seconds, before = max(min(PATIENCE, left), 0.0), made_before(journal)
+        asked = [call for call in calls if seconds and call.call_id not in before]
+        self.waiting = tuple(
+            HandedCall(call_id=call.call_id, tool=call.tool, arguments=json.loads(call.arguments)) for call in asked
+        )
+        for place, one in enumerate(self.waiting, start=1):
+            notice = {"turnId": journal.turn_id, "left": len(asked) - place, "label": one.tool}
+            self._ports.live.emit(self._key, "tool.started", {**one.to_wire(), **notice})
+        try:
+            results = await asyncio.gather(
+                *(self._outcome(journal.turn_id, call, asker, seconds if call in asked else 0.0) for call in calls)
+            )
+        finally:
+            self.waiting = ()
+        return dict(zip((call.call_id for call in calls), results, strict=True))
+
+    async def _outcome(self, turn_id: str, call: TurnCall, asker: Asker, seconds: float) -> str:
+        result = await self._ports.tools.outcome(self._key, call, CATEGORY, asker, turn_id, seconds)
+        self.waiting = tuple(one for one in self.waiting if one.call_id != call.call_id)
+        told = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool, "cached": False}
+        self._ports.live.emit(self._key, "tool.finished", {**told, "success": bool(json.loads(result).get("success"))})
+        return result

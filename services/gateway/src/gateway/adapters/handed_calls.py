@@ -1,0 +1,42 @@
+"""Calls that a client was handed in its conversation: what it gives back for them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from nats.aio.client import Client
+
+from contracts import channels
+from gateway.errors import Unavailable
+from runtime.client_results import ClientResults
+from runtime.direct import DirectReader
+from runtime.errors import RuntimeFault
+
+SOURCE = "/nexus/gateway"
+Json = dict[str, Any]
+
+
+class HandedCalls:
+    """The running or last turn's, of each conversation."""
+
+    def __init__(self, client: Client) -> None:
+        self._turns = DirectReader(client, "TURNS")
+        self._results = ClientResults(client, SOURCE)
+
+    async def give(self, company: str, conversation: str, results: Mapping[str, Json]) -> frozenset[str]:
+        """Stores what came of the calls that are still waited for; of each the first result counts. Returns those that
+        the turn has, also where their result comes late.
+
+        Raises:
+            Unavailable: it cannot be told, or stored, now.
+        """
+        try:
+            stored = await self._turns.last(channels.journal(company, conversation))
+            calls: list[Json] = orjson.loads(stored.event)["data"]["calls"] if stored and stored.genuine else []
+            known = {call["callId"]: call.get("result") for call in calls if call["callId"] in results}
+            for call, result in known.items():
+                if result is None:
+                    await self._results.give(company, conversation, call, results[call])
+        except RuntimeFault as error:
+            raise Unavailable("the result could not be stored now: send it again") from error
+        return frozenset(known)

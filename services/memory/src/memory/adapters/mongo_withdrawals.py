@@ -1,0 +1,32 @@
+"""The collection `withdrawals`: {_id: company/conversation/response, by: the request that withdrew it}."""
+
+from pymongo.errors import DuplicateKeyError
+
+from memory.adapters.mongo import speaking
+from memory.domain.keys import conversation_key
+from runtime.mongo import Database
+
+
+class MongoWithdrawals:
+    """Responses that are shown to nobody any more."""
+
+    def __init__(self, database: Database) -> None:
+        self._rows = database["withdrawals"]
+
+    async def add(self, company: str, conversation: str, response: str, request: str) -> bool:
+        """Withdraws it; False: another request had done so."""
+        name = f"{conversation_key(company, conversation)}/{response}"
+        async with speaking("withdraw a response"):
+            try:
+                await self._rows.insert_one({"_id": name, "by": request})
+            except DuplicateKeyError:
+                row = await self._rows.find_one({"_id": name})
+                return row is not None and row["by"] == request
+        return True
+
+    async def holds(self, company: str, conversation: str, response: str) -> bool:
+        """Whether it was withdrawn."""
+        async with speaking("read a withdrawal"):
+            return (
+                await self._rows.find_one({"_id": f"{conversation_key(company, conversation)}/{response}"}) is not None
+            )

@@ -1,0 +1,24 @@
+"""The methods with which a door deletes a response, and asks whether one was deleted."""
+
+from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN, ResponseRef, WithdrawnReply, WithdrawReply, WithdrawRequest
+from memory.adapters.mongo_withdrawals import MongoWithdrawals
+from memory.handlers import answering
+from runtime.service import Service
+
+
+def serve(service: Service, withdrawals: MongoWithdrawals) -> None:
+    """The methods that memory serves."""
+
+    async def withdraw(request: WithdrawRequest) -> WithdrawReply:
+        company, conversation = request.company_id, request.conversation_id
+        return WithdrawReply(
+            withdrawn=await withdrawals.add(company, conversation, request.response, request.request_id)
+        )
+
+    async def withdrawn(request: ResponseRef) -> WithdrawnReply:
+        return WithdrawnReply(
+            withdrawn=await withdrawals.holds(request.company_id, request.conversation_id, request.response)
+        )
+
+    service.serve(WITHDRAW, answering(withdraw))
+    service.serve(WITHDRAWN, answering(withdrawn))
