@@ -7,7 +7,8 @@ import pytest
 
 from agent.domain.offline.answers import NOTICE
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.passages import SitePage, best_passages
+from agent.domain.offline.excerpts import SitePage
+from agent.domain.offline.passages import best_passages
 from agent.domain.offline.steps import SayText, UseTools
 from agent.domain.offline.text_features import language_of, number_of, symbols_in
 from agent.domain.prompt.messages import conversation

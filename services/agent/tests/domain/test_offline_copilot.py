@@ -174,7 +174,7 @@ def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
     body = {"symbol": "AAPL", "period": "FY2011", "pe": 24.2, "beta": None, "as_of": "2012", "source": "sample"}
     text = copilot_answer("get_fundamentals", body, "en")
     assert text is not None
-    assert "pe 24.2" in text
+    assert "P/E 24.2" in text
     assert "beta" in text.split("no data for")[1]
     assert "not financial advice" in text
     assert (

@@ -63,6 +63,27 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     ),
     (("compra 5 AAPL", "anula la de AAPL"), "cancel", "cancel_paper_order", {"symbol": "AAPL"}),
     (("cancela la orden de IBM",), "cancel", "cancel_paper_order", {"symbol": "IBM"}),
+    (
+        ("avísame si MSFT baja de 20", "¿y si pasa de 40?"),
+        "",
+        "create_alert",
+        {"symbol": "MSFT", "condition": ">=", "price": 40.0},
+    ),
+    (("mis alertas", "borra la de 40"), "delete_alert", "delete_alert", {"price": 40.0}),
+    (("precio de AAPL", "y MSFT?", "compáralas"), "", "market_snapshot", {"tickers": ["AAPL", "MSFT"]}),
+    (("price of IBM", "is it oversold?"), "", "get_indicators", {"symbol": "IBM", "indicators": ["RSI"]}),
+    (
+        ("tengo 5 mil, riesgo uno por ciento, entrada 50 y stop 45", "and if the stop is 48?"),
+        "",
+        "calculate_position_size",
+        {**SIZE, "stop_loss_price": 48.0},
+    ),
+    (
+        ("capital 5000, entry 50, stop 45, risk 1%", "risk reward with a target of 65?"),
+        "",
+        "calculate_risk_reward",
+        {"entry_price": 50.0, "stop_loss_price": 45.0, "take_profit_price": 65.0},
+    ),
 ]
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.domain.offline.passages import SitePage, about, best_passages
+from agent.domain.offline.excerpts import SitePage
+from agent.domain.offline.passages import about, best_passages
 
 FOLDER = Path(__file__).with_name("pages")
 

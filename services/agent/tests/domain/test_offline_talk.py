@@ -58,6 +58,13 @@ TALK: dict[Intent, list[str]] = {
         "¿a qué hora cierra la bolsa?",
         "is Wall Street open today?",
     ],
+    Intent.UPSET: ["this is rubbish", "no me entiendes", "sois malísimos"],
+    Intent.TONGUE: [
+        "do you speak English?",
+        "¿se puede hablar en inglés?",
+        "hablas español?",
+    ],
+    Intent.FORGET: ["forget it please", "olvida eso"],
     Intent.ADVICE: [
         "should I buy AAPL?",
         "¿me conviene vender IBM?",
@@ -75,6 +82,8 @@ TALK: dict[Intent, list[str]] = {
         "how do alerts work?",
         "what order types are there?",
         "hola, ¿tenéis cita para mañana?",
+        "thanks, can I bring my horrible dog?",
+        "gracias, ¿cuándo abrís?",
         "can I cancel my appointment?",
         "do you take my insurance?",
         "is there parking?",

@@ -111,6 +111,6 @@ def test_what_was_replaced_or_taken_out_is_found_no_more(index: CompanyIndex) ->
     add(index, "en/refunds", "en", "Refunds", "We give vouchers.")
     index.drop("en/shipping")
     assert "en/refunds" not in found(index, "order within 30 days no questions asked")
-    assert found(index, "vouchers") == ["en/refunds"]
+    assert found(index, "vouchers")[0] == "en/refunds"
     assert "en/shipping" not in found(index, "parcels reach the islands")
     assert index.documents == len(SITE) - 1

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memory.domain.recall.words import STOP, english, language_of, sought, spanish, words
+from contracts.vocabulary import SAME_MEANING
+from memory.domain.recall.words import STOP, SYNONYM, english, language_of, sought, spanish, words
 
 EARLIER = 0.35
 """What a word counts that was said before, of a question that says little by itself."""
@@ -11,6 +12,30 @@ SAYS_LITTLE = 3
 """Telling words of a question from which on it is understood by itself."""
 SAME_HERE = 0.9
 """What a company's synonym counts, beside the word itself."""
+
+_ASKING = {
+    "donde": "direccion calle ubicacion llegar",
+    "where": "address street located located find",
+    "cuando": "horario fecha fechas",
+    "when": "hours opening dates",
+    "quien": "equipo fundo",
+    "quienes": "equipo",
+    "who": "team staff founded",
+}
+"""What pages call that which a question asks for by a word that tells nothing by itself."""
+
+
+def _meant() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for group in SAME_MEANING:
+        stems = frozenset(stem for word in group for stem in (english(word), spanish(word)))
+        for stem in stems:
+            found[stem] = found.get(stem, frozenset()) | stems
+    return found
+
+
+_MEANT = _meant()
+"""By stem: those of the words that mean the same, in either language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +121,16 @@ def _words(text: str, synonyms: Synonyms | None, weight: float) -> list[QueryWor
     found: list[QueryWord] = []
     for one in sought(text):
         stems = dict(one.stems)
+        for own in (english(one.word), spanish(one.word)):
+            for other in _MEANT.get(own, ()):
+                stems.setdefault(other, SYNONYM)
         for other in others.get(one.word, ()):
             for stem in (english(other), spanish(other)):
                 stems[stem] = max(stems.get(stem, 0.0), SAME_HERE)
         found.append(QueryWord(one.word, stems, weight))
+    asking = {stem for word in words(text) for other in _ASKING.get(word, "").split() for stem in _both(other)}
+    if asking and weight == 1.0:
+        found.append(QueryWord("?", dict.fromkeys(asking, SYNONYM), EARLIER))
     # A phrase may be made of words that tell nothing by themselves.
     known = {one.word for one in found}
     for word, same in others.items():
@@ -108,3 +139,7 @@ def _words(text: str, synonyms: Synonyms | None, weight: float) -> list[QueryWor
                 QueryWord(word, {s: SAME_HERE for other in same for s in (english(other), spanish(other))}, weight)
             )
     return found
+
+
+def _both(word: str) -> tuple[str, str]:
+    return english(word), spanish(word)

@@ -7,8 +7,8 @@ from typing import Any
 from agent.domain.analysis.chat_text import told
 from agent.domain.analysis.formats import figure, moment, percent, signed
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
+from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.intents import Intent, Wish
-from agent.domain.offline.passages import Excerpt
 from agent.domain.offline.slots import date_in
 from agent.domain.offline.text_features import plain
 from contracts.languages import Language
@@ -16,6 +16,10 @@ from contracts.languages import Language
 NOTICE: dict[Language, str] = {
     "es": "Soy el asistente sin conexión: respondo con reglas y herramientas, sin un modelo de lenguaje.",
     "en": "I am the offline assistant: I answer with rules and tools, without a language model.",
+}
+_OFFER: dict[Language, str] = {
+    "es": "¿Quieres que siga una persona del equipo? Di «sí» y la aviso.",
+    "en": "Would you like someone of the team to go on? Say “yes” and I will ask.",
 }
 _SAY: dict[Intent, dict[Language, str]] = {
     Intent.HANDOFF: {
@@ -26,6 +30,18 @@ _SAY: dict[Intent, dict[Language, str]] = {
     Intent.STATED: {
         "es": "Entendido, lo tendré en cuenta. Cuando quieras, pregúntame «¿qué recuerdas de mí?».",
         "en": "Understood, I will keep that in mind. You can ask me any time: “what do you remember about me?”.",
+    },
+    Intent.UPSET: {
+        "es": f"Siento no haberte ayudado. {_OFFER['es']}",
+        "en": f"I am sorry that I was no help. {_OFFER['en']}",
+    },
+    Intent.TONGUE: {
+        "es": "Sí: puedes escribirme en español o en inglés, como prefieras.",
+        "en": "Yes: you can write to me in English or in Spanish, as you like.",
+    },
+    Intent.FORGET: {
+        "es": "¿Qué quieres que olvide? Dime, por ejemplo, «olvida que prefiero el riesgo bajo».",
+        "en": "What shall I forget? Say, for example, “forget that I prefer low risk”.",
     },
     Intent.THANKS: {"es": "¡De nada! ¿Algo más?", "en": "You are welcome! Anything else?"},
     Intent.FINE: {"es": "De acuerdo. ¿Algo más?", "en": "All right. Anything else?"},
@@ -46,8 +62,8 @@ _UNKNOWN: tuple[dict[Language, str], dict[Language, str]] = (
         "en": "I do not know: I do not find it on the site, and will not make it up. If you like, ask for a person.",
     },
     {
-        "es": "Tampoco lo sé. ¿Quieres que siga una persona del equipo? Di «sí» y la aviso.",
-        "en": "I do not know that either. Would you like someone of the team to go on? Say “yes” and I will ask.",
+        "es": f"Tampoco lo sé. {_OFFER['es']}",
+        "en": f"I do not know that either. {_OFFER['en']}",
     },
 )
 """The first time in a conversation, and from then on."""
@@ -119,7 +135,7 @@ def plain_answer(
 
 def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, missed: bool) -> str:
     if wish.withheld:
-        return needs_a_plan(language, customer="search_memory" in offered)
+        return needs_a_plan(wish.withheld, language, customer="search_memory" in offered)
     if wish.intent is Intent.ABILITIES:
         return abilities(offered, language)
     if wish.missing == ("symbol",):
@@ -148,6 +164,11 @@ def nobody_yet(language: Language) -> str:
 def is_unknown(text: str) -> bool:
     """Whether an answer was that nothing is known."""
     return any(said[language] in text for said in _UNKNOWN for language in said)
+
+
+def offers_person(text: str) -> bool:
+    """Whether an answer asked if a person shall go on."""
+    return is_unknown(text) or any(offer in text for offer in _OFFER.values())
 
 
 def abilities(offered: Collection[str], language: Language) -> str:
@@ -188,9 +209,12 @@ def quoted(passages: Sequence[Excerpt], language: Language) -> str:
     headings = list(dict.fromkeys(one.heading for one in passages))
     if len(headings) > 1:
         under = {name: [one for one in passages if one.heading == name] for name in headings}
-        lines = [f"- {name}: {'; '.join(one.text for one in those)}{_mark(those)}" for name, those in under.items()]
+        lines = [
+            f"- {name}: ".replace("- : ", "- ") + "; ".join(one.text for one in those) + _mark(those)
+            for name, those in under.items()
+        ]
         said = "\n".join(lines)
-    elif len(passages) > 3:
+    elif len(passages) > 3 and any(one.row for one in passages):
         said = "\n".join(f"- {one.text}{_mark([one])}" for one in passages)
     else:
         ended = [one.text if one.text.endswith((".", "!", "?", ":")) else f"{one.text}." for one in passages]

@@ -4,8 +4,16 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
-from agent.domain.offline.answers import NOTICE, answer_from, is_unknown, market_now, nobody_yet, plain_answer
-from agent.domain.offline.intents import Intent, Wish, goes_on, wish_in
+from agent.domain.offline.answers import (
+    NOTICE,
+    answer_from,
+    is_unknown,
+    market_now,
+    nobody_yet,
+    offers_person,
+    plain_answer,
+)
+from agent.domain.offline.intents import Intent, Wish, asks_how, goes_on, wish_in
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
@@ -41,7 +49,7 @@ def respond(
     for said_before in [*before[-1:], question]:
         language = language_of(said_before, language)
     results, missed = _results(after), any(map(is_unknown, said))
-    accepts = bool(said) and is_unknown(said[-1]) and decision_words(question)
+    accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
     handed = any(tool == HAND_OFF for tool, _, _ in results)
     if handed:
         # Nobody has come: what was asked beside the person is still due.
@@ -54,7 +62,7 @@ def respond(
     known = knowledge is not None and bool(knowledge.documents)
     if handed and (accepts or not question):
         response = SayText(nobody_yet(language))
-    elif wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known):
+    elif wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known and asks_how(question)):
         leaning = before[-1] if before and goes_on(question) else ""
         asked = SiteQuestion(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed)
         if knowledge is not None and known and not asked.about:

@@ -1,5 +1,6 @@
 """Words that say little or nothing of what a question is about, es and en, without accents."""
 
+from agent.domain.offline.lexicon import meanings_of
 from agent.domain.offline.text_features import stem, word_set
 
 LIGHT = word_set(
@@ -19,6 +20,9 @@ LIGHT = word_set(
     "servicios policy politica atencion information informacion info details detalles shop store tienda local bring "
     "traer llevar doy das dar darme dame funciona funcionan funcionar estais sois trabajais vuestro vuestra vuestros "
     "vuestras accept accepts aceptais aceptan acepta producto productos cosa cosas dan dais da sirve sirven algo "
+    "dont doesnt didnt isnt arent wasnt wont cant couldnt wouldnt shouldnt havent im ive id youre whats hows wheres "
+    "thats "
+    "theres lets u r ur pls plz hw wat q k xq pq tb tmb quiere quieren querer pues "
     "alguien alguna alguno algun nadie cada falta va van voy vas dejar deja dejo pongo poner pasa pasar ocurre "
     "ocurrir suceder debe debo deber needs must happen happens happened leave something anything someone anyone "
     "each every one go goes going lets look looking see find found told wondering case "
@@ -40,7 +44,34 @@ _COMMON = word_set(
     "ahora momento gente persona alrededor dentro durante hasta desde mientras cantidad completo ambos propio capaz "
     "aparte ademas segun basicamente simplemente automaticamente directamente llega llegar recibir recibo avisa "
     "avisar incluso entonces asi parte forma manera modo caso number numero name nombre list lista detail value "
-    "period reach "
+    "period reach extra day days week weeks morning mornings afternoon evening night dia dias semana semanas tarde "
+    "noche monday tuesday wednesday thursday friday lunes martes miercoles jueves viernes kick effect "
 )
-COMMON = frozenset(map(stem, _COMMON))
+_DOING = word_set(
+    "lose lost losing learn stay keep deal deals come comes coming along check drop mind treat pick hurt hurts old "
+    "yr yrs able else extra kind sort bit lot plus even ever soon asap straight away quite rather yeah sorry anyway "
+    "maybe somewhere anywhere everything stuff guys guy folks dear kindly honestly basically right wrong true false "
+    "turn turns turned bought sold spend spent expect arrange organise organize manage handle involve suggest fit "
+    "fits stop stopped walk talk speak said heard read write wrote written pass passed put set sit hand hands share "
+    "break broke follow lead end ends ended join joined visit visits interested interest curious planning plan to "
+    "thinking heading moving living based local near nearby close far away round trip morning afternoon evening "
+    "tonight weekend week weeks day days month months year years hour hours minute minutes mate love lovely great "
+    "cheaper cheapest expensive most least bigger smaller larger longer shorter faster easier hard easy difficult "
+    "encargar llevar lleva llevo llevais quedar quedamos subir bajar volver vuelvo salir salgo sale salen cuesta "
+    "ensenar ensename mirar miro ver veo viendo buscar busco buscando encontrar comprar compro compre coger cojo "
+    "tomar tomo probar usar uso utilizar preparar preparais acabar acabo final al principio gustado interesa "
+    "interesaria interesado interesada apetece urge corre cuenta cuentame contar decidme dime decirme podriais "
+    "podrias quereis querria querriamos queremos vendria viene vienen vengo venir vamos iremos iria ire puesto "
+    "poneis pone ponen hecho haria hariais sabeis sabes sabe conoceis creo supongo imagino parece resulta acaso "
+    "ningun ninguna ningunos mucho mucha muchos muchas poco poca pocos pocas bastante demasiado solo solamente "
+    "unicamente cualquier cualquiera ultimo ultima primero primera segundo siguiente proximo proxima pasado pasada "
+    "barato barata barato caro cara grande rapido lento facil dificil mayor menor cerca lejos arriba abajo "
+    "delante detras junto juntos juntas viernes semana semanas dia dias mes meses ano anos tarde noche finde "
+    "oye oiga mira perdon perdona disculpa disculpe buenas buenos majo maja tio tia chicos amigo amiga guapa guapo "
+    "hombre mujer chico chica senor senora don dona familia casa estoy estamos estaba estare seria serian fuera "
+    "tuviera hubiera ser haber habra habria habeis hemos han has he ido ida estado sido tenido quiza igual bueno "
+    "mejor peor verdad mentira raro normal posible imposible necesario necesaria obligatorio obligatoria "
+    "incluido incluida minimo maximo mama papa vive vivo vivimos somos soy "
+)
+COMMON = frozenset(map(stem, _COMMON)) | {stem(word) for word in _DOING if not meanings_of(word)}
 """Stems of what anybody says about anything: they help to choose, and their absence is no reason for silence."""

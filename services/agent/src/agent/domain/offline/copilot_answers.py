@@ -4,19 +4,21 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from agent.domain.analysis.derived import told_derived
-from agent.domain.analysis.formats import figure, moment, number, percent, signed
+from agent.domain.analysis.formats import FIGURES, figure, moment, number, percent, signed
 from contracts.languages import Language
 
 Fields = dict[str, Any]
 _MOST = 10
+_SHARES = ("gross_margin", "net_margin", "dividend_yield", "max_drawdown", "current_drawdown", "volatility")
+_FURTHER = ("volatility", "max_drawdown", "sma_20", "sma_50", "sma_200")
 _DISCLAIMER: dict[Language, str] = {"es": "No es asesoramiento financiero.", "en": "This is not financial advice."}
 _NEEDS: dict[Language, str] = {
     "es": "Para eso hace falta haber iniciado sesión con un plan que lo incluya.",
     "en": "That needs a signed-in customer whose plan includes it.",
 }
 _UPGRADE: dict[Language, str] = {
-    "es": "Tu plan no incluye eso: hace falta uno superior. Puedes cambiar de plan cuando quieras.",
-    "en": "Your plan does not include that: it takes a higher one. You can change your plan at any time.",
+    "es": "Tu plan no incluye eso: es del plan {plan}. Puedes cambiar de plan cuando quieras.",
+    "en": "Your plan does not include that: it is part of {plan}. You can change your plan at any time.",
 }
 _QUANTITY: dict[Language, str] = {
     "es": "¿Cuántas acciones? Dime, por ejemplo, «{verb} 5 {symbol}».",
@@ -41,9 +43,10 @@ _CODES: dict[str, str] = {
 }
 
 
-def needs_a_plan(language: Language, *, customer: bool = False) -> str:
+def needs_a_plan(tool: str, language: Language, *, customer: bool = False) -> str:
     """For a tool that the asker is not offered; a customer has signed in already."""
-    return (_UPGRADE if customer else _NEEDS)[language]
+    plan = "Premium" if tool == "get_ml_features" else "Pro"
+    return _UPGRADE[language].format(plan=plan) if customer else _NEEDS[language]
 
 
 def how_many(arguments: Fields, language: Language) -> str:
@@ -163,10 +166,16 @@ def _news(body: Fields, language: Language) -> str:
 
 def _figures(body: Fields, language: Language) -> str:
     names = ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta")
-    known = [f"{name} {figure(body[name], language)}" for name in names if body.get(name) is not None]
-    unknown = [name for name in names if body.get(name) is None]
+    known = [_named(name, body[name], language) for name in names if body.get(name) is not None]
+    unknown = [FIGURES[name][language] for name in names if body.get(name) is None]
     missing = f" ({_none(language, 'datos de', 'data for')[:-1]} {', '.join(unknown)})" if unknown else ""
     return f"{body['symbol']}, {body.get('period')}: {'; '.join(known)}{missing}. {_source(body, language)}"
+
+
+def _named(name: str, value: float, language: Language) -> str:
+    """A figure with its name; shares as percentages."""
+    share = name in _SHARES
+    return f"{FIGURES[name][language]} {percent(value, language) if share else figure(round(value, 2), language)}"
 
 
 def _indicators(body: Fields, language: Language) -> str:
@@ -188,6 +197,7 @@ def _moves(body: Fields, language: Language) -> str:
         "1m": {"es": "1 mes", "en": "1 month"},
         "3m": {"es": "3 meses", "en": "3 months"},
         "1y": {"es": "1 año", "en": "1 year"},
+        "ytd": {"es": "en lo que va de año", "en": "year to date"},
     }
     lines: list[str] = []
     for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
@@ -197,7 +207,8 @@ def _moves(body: Fields, language: Language) -> str:
             for name, said in names.items()
             if returns.get(name) is not None
         ]
-        lines.append(f"- {symbol}: {', '.join(moved) or '–'}")
+        further = [_named(name, one[name], language) for name in _FURTHER if one.get(name) is not None]
+        lines.append(f"- {symbol}: {', '.join(moved) or '–'}" + "".join(f"; {each}" for each in further))
     unknown = ", ".join(str(one["ticker"]) for one in _list(body, "errors"))
     if unknown:
         lines.append({"es": f"- No hay datos de {unknown}.", "en": f"- There are no data for {unknown}."}[language])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.domain.offline.lexicon import one_apart
+from agent.domain.offline.slots import counted
 from agent.domain.offline.text_features import plain, word_set
 from contracts.spoken import NUMBERS
 
@@ -20,7 +21,7 @@ _ALERT = (
 _DELETE = r"\b(delete|remove|cancel|erase|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
 _BUY_SELL = (
     rf"\b(buy|purchase|sell|(?:pick up|grab|get me)(?= (?:\d|{'|'.join(NUMBERS)}))|orden de (?:compra|venta)|"
-    r"compr(?:a|as|o|ar|ame)|vend(?:e|es|o|er|eme|ela|elas))\b"
+    r"compr(?:a|as|o|ar|ame|es|en|eis|arme)|vend(?:e|es|o|er|eme|ela|elas|as|an|ais|erme))\b"
 )
 _ADVICE = (
     r"\b(should i|shall i|when to|is it (?:good|wise)|is it a good|deberia|debo|conviene|cuando|how (?:do|can|does)|"
@@ -67,7 +68,9 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
          unless=r"\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
-         r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|que he (?:comprado|vendido))\b"),
+         r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|(?:trades|orders) (?:did|have) i|"
+         r"what did i (?:buy|sell|trade)|"
+         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|que he (?:comprado|vendido))\b"),
     _row("create_paper_order", r"\b(half|all|everything|mitad|todo|todas|todos)\b", r"\b(sell|vend(?:e|er|o|elas?))\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
@@ -77,7 +80,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|seguir)\b", about=True),
     _row("add_to_watchlist", r"\b(add|follow|put|agreg\w+|anad\w+|sigue|seguir|pon|mete)\b",
          r"\b(watch ?list|lista|favou?rites|favoritos|follow|sigue)\b", about=True),
-    _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|mi lista|favou?rites|favoritos)\b"),
+    _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
+                          r"following)|"
+         r"estoy siguiendo|que sigo|mi lista|favou?rites|favoritos)\b"),
     _row("search_memory", r"\b(did we|what did (?:we|i)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que te (?:dije|conte)|busca en (?:nuestras|mis))\b"),
     _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion)\b", about=True),
@@ -94,12 +99,20 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(fundamentals?|p/?e|per|price[ -]to[ -]earnings|earnings|eps|bpa|revenue|market cap|margins?|beta|"
          r"dividend\w*|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|valoracion)\b", about=True),
+    _row("market_snapshot",
+         r"\b(?:20|50|200)\W?(?:day|days|dias|d|sesiones|session|sessions)?\W+(?:simple )?(?:moving average|sma|ma|"
+         r"media)\b|"
+         r"\b(?:moving average|sma|media(?: movil)?)\b(?: simple)?(?: (?:de|of|over|last))* ?\(?(?:20|50|200)\b",
+         about=True),
     _row("get_indicators",
-         r"\b(rsi|macd|bb|bollinger|sma|ema|atr|vwap|obv|adx|indicators?|indicadores|moving average|media movil)\b",
+         r"\b(overbought|oversold|sobrecompr\w+|sobrevend\w+|rsi|macd|bb|bollinger|sma|ema|atr|vwap|obv|adx|"
+         r"indicators?|indicadores|moving average|media movil)\b",
          about=True),
     _row("get_ml_features", r"\b(features?|variables|caracteristicas|importanc\w+)\b", about=True),
     _row("get_ml_signals",
-         r"\b(predictions?|predict|forecast|ml|signals?|prediccion(?:es)?|pronosticos?|senal(?:es)?|prevision)\b",
+         r"\b(predictions?|predict|forecast|ml|signals?|prediccion(?:es)?|pronosticos?|senal(?:es)?|prevision|outlook|subira|bajara|caera)\b|"
+         r"\b(?:will|going|gonna|go|ir a|va a|van a|ira a)\b.{0,30}\b(?:up|down|rise|fall|drop|climb|subir|bajar|"
+         r"caer)\b",
          about=True),
     _row("get_ohlcv", r"\b(chart|graph|candles?|history|bars|grafic[oa]s?|velas|evolucion|historico)\b", about=True),
     _row("market_snapshot",
@@ -136,7 +149,7 @@ _WORD = re.compile(r"[a-z]{5,}")
 
 def put_right(text: str) -> str:
     """The text, plain, with each key word that has one letter wrong as it should be."""
-    return _WORD.sub(lambda match: _nearest(match[0]), plain(text))
+    return _WORD.sub(lambda match: _nearest(match[0]), counted(plain(text)))
 
 
 @lru_cache(maxsize=20_000)

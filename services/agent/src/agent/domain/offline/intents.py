@@ -11,7 +11,8 @@ from agent.domain.offline.grammar import TABLE, ToolPhrase, put_right
 from agent.domain.offline.passages import telling
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.slots import EXPLAIN, ParsedText, Schema, arguments_for, date_in, explained, missing_from
-from agent.domain.offline.text_features import plain, symbols_in, word_set
+from agent.domain.offline.talk_words import ABILITIES, FORGET, SHORT_TALK, STATED, THANKFUL, TONGUE, UPSET, WANTS
+from agent.domain.offline.text_features import numbers_in, plain, symbols_in, word_set
 from agent.domain.shortcuts.words import decision_in
 
 
@@ -29,6 +30,9 @@ class Intent(Enum):
     THANKS = auto()
     FAREWELL = auto()
     STATED = auto()
+    UPSET = auto()
+    TONGUE = auto()
+    FORGET = auto()
     ADVICE = auto()
     FINE = auto()
     UNKNOWN = auto()
@@ -51,14 +55,6 @@ class Wish:
     way: str = ""
 
 
-_ABILITIES = re.compile(
-    r"\b(what (can|could) (you|i)( \w+)? (do|ask|help)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
-    r"you able|"
-    r"who are you|are you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
-    r"que (puedes|sabes|podrias|puedo) (hacer|preguntar\w*)|que haces|en que (me )?(puedes|podrias) ayudar\w*|"
-    r"como (me )?puedes ayudar\w*|para que sirves|quien eres|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|"
-    r"^\W*(help|ayuda)( me)?\W*$"
-)
 _MARKET = re.compile(
     r"\b(?:is|are|when|what time|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|"
     r"bolsa|"
@@ -80,23 +76,6 @@ _AROUND_SMALL = word_set(
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
     "bien to me"
 )
-_STATED = re.compile(
-    r"^(?:(?:and|but|well|actually|now|y|pero|bueno|ahora)[, ]+)*"
-    r"(?:i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now) )?(?:like|love)\b|i always\b|"
-    r"my name is\b|call me\b|"
-    r"(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a mi )?(?:ahora )?me gustan?\b|me llamo\b|mi nombre es\b|llamame\b|"
-    r"my (?:risk (?:profile|tolerance)|level|experience|(?:trading )?style|time ?zone) is\b|"
-    r"mi (?:perfil(?: de \w+)?|nivel(?: de experiencia)?|experiencia|estilo(?: de \w+)?|zona horaria) es\b|"
-    r"i(?:'m| am) (?:now |no longer )?(?:an? )?(?:\w+ )?(?:trader|investor|beginner|novice|conservative|moderate|"
-    r"aggressive|intermediate|advanced)\b|(?:ya no |ahora )?soy (?:una? )?(?:\w+ )?(?:trader|inversora?|operadora?|"
-    r"principiante|conservadora?|moderad[oa]|agresiv[oa]|intermedi[oa]|avanzad[oa])\b|"
-    r"i(?:'ve| have)? (?:now |just |mostly |usually )*(?:live|work|study|speak|invest|trade|moved|retired|was born|"
-    r"got married)\b|i(?:'m| am) from\b|i have (?:an? |\w+ )?(?:kids?|children|sons?|daughters?|wife|husband)\b|"
-    r"(?:yo )?(?:ahora )?(?:vivo|trabajo|estudio|hablo|invierto|opero|naci|me mude|me jubile|me case)\b|soy de\b|"
-    r"tengo (?:una? |\w+ )?(?:hij[oa]s?|anos|mujer|marido|perr[oa]s?|gat[oa]s?)\b|"
-    r"(?:i (?:now )?(?:do|trade|moved|switched|changed)|(?:ahora )?(?:hago|opero|pase|cambie|me pase))\b.*"
-    r"\b(?:swing|day[ -]?trad\w+|intraday|intradia|scalping|long[ -]term|largo plazo))"
-)
 
 _ADVICE = re.compile(
     r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|good (?:time|idea|"
@@ -116,10 +95,18 @@ _GOING_ON = re.compile(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|same for|lo mismo|pero|but|or|o)\b|"
     r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
 )
+_BOTH = re.compile(r"\b(?:both|the two|them|each other|l[oa]s dos|amb[oa]s|entre (?:ell[oa]s|si)|compar\w+l[oa]s)\b")
+_TURNS = re.compile(
+    r"\b(?:above|over|below|under|rises?|falls?|drops?|goes|sube|suba|baja|baje|cae|caiga|pasa|llega|supera)\b"
+)
+_HOW = re.compile(
+    r"\b(?:how|do you|does|is there|are there|which plan|what happens|como|que pasa|teneis|tienen|hay|que plan|"
+    r"puedo|can i|funciona\w*|works?)\b"
+)
 _TAKES_BACK = re.compile(
     r"^\W*(?:(?:please|ok|and|no|y|mejor|por favor)\W+)*(?:"
     r"(?:delete|remove|cancel|erase|drop|clear) (?:it|that|this|them|the \w+ one|that one)|"
-    r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]))(?: de \w+)?)?)"
+    r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]))(?: de [\w.,]+)?)?)"
     r"\W*(?:please|por favor)?\W*$"
 )
 _UNDOES = {
@@ -169,7 +156,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     said = plain(text)
     if asks_for_person(text) or asks_for_person(put_right(text)):
         return Wish(Intent.HANDOFF)
-    if _ABILITIES.search(said):
+    if ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
     schemas = _schemas(offered)
     if "get_price" in schemas and _ADVICE.search(said) and _TRADING.search(said):
@@ -184,11 +171,13 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return found
     if trades and _MARKET.search(said) and _OPEN.search(said):
         return Wish(Intent.MARKET)
-    if _ABOUT_PEOPLE in schemas and "?" not in said and _STATED.search(said):
+    if _ABOUT_PEOPLE in schemas and "?" not in said and STATED.search(said):
         return Wish(Intent.STATED)
-    small = _small(said)
+    small = _small(said) or _mood(said, text)
     if small is not None:
         return Wish(small)
+    if _ABOUT_PEOPLE in schemas and FORGET.fullmatch(said):
+        return Wish(Intent.FORGET)
     if decision_in(text) is not None:
         return Wish(Intent.FINE)
     if found is not None:
@@ -216,6 +205,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
             return amended
     match = EXPLAIN.match(plain(text))
     what = explained(match) if match and not own and "explain_concept" in schemas else ""
+    what = "" if re.search(r"\d{2}", what) else what
     if _CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?)\b", what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
     if row is None:
@@ -224,11 +214,23 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         return None
     # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
     leans = row.tool != "get_price" or bool(_GOING_ON.search(said))
-    about = own or (_named_before(before) if leans and (row.about or row.way) else ())
+    both = row.tool == "market_snapshot" and _BOTH.search(said)
+    about = own or (_both_before(before) if both else _named_before(before) if leans and (row.about or row.way) else ())
     if row.about and not about:
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
-    return _call(row, ParsedText(text, said, tuple(about)), schemas)
+    wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
+    if wish is not None and wish.missing and row.tool in _FIGURES and (known := _figured(schemas, before)):
+        # What was worked out before says the rest.
+        merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
+        return Wish(Intent.TOOL, ((row.tool, merged),), missing_from(schemas[row.tool], merged))
+    return wish
+
+
+def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, Any]:
+    """The figures of the calculation that was asked for last."""
+    earlier = _earlier(schemas, before)
+    return earlier.calls[0][1] if earlier is not None and earlier.calls[0][0] in _FIGURES else {}
 
 
 def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:
@@ -245,6 +247,8 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
         found = arguments_for(tool, schema, said)
         if row.way == "stop" and "quantity" in found and "stop_price" not in found:
             found["stop_price"] = found.pop("quantity")
+        if row.way == "delete_alert" and (level := numbers_in(said.plain)):
+            found["price"] = level[-1][1]
         found |= {"side": "sell"} if row.way in ("sell", "stop") else {}
         found |= {"symbol": said.symbols[0]} if said.symbols else {}
         found |= (
@@ -276,6 +280,23 @@ def _amended(
     given = arguments_for(tool, schema, ParsedText.of(text))
     asked = _small(said) is None and "?" not in text
     order = tool == "create_paper_order"
+    if tool in _FIGURES and not earlier.missing and (row is None or row.tool == tool) and _small(said) is None:
+        new = {
+            name: value
+            for name, value in given.items()
+            if name != "capital" or re.search(r"\bcapital|account|cuenta", said)
+        }
+        if new:
+            return Wish(Intent.TOOL, ((tool, {**arguments, **new}),))
+    if (
+        tool == "create_alert"
+        and row is None
+        and not own
+        and _GOING_ON.search(said)
+        and _TURNS.search(said)
+        and "price" in given
+    ):
+        return Wish(Intent.TOOL, ((tool, {**arguments, "condition": given["condition"], "price": given["price"]}),))
     if earlier.missing and asked and (row is None or row.tool == tool):
         new = {name: value for name, value in given.items() if name in earlier.missing or name.endswith("_price")}
         if new:
@@ -316,6 +337,12 @@ def _named_before(before: Sequence[str]) -> list[str]:
     return next((found for text in reversed(before[-_FAR:]) if (found := symbols_in(text))), list[str]())[:1]
 
 
+def _both_before(before: Sequence[str]) -> list[str]:
+    """The last two that were spoken of, in the order in which they were."""
+    found = dict.fromkeys(one for text in reversed(before[-_FAR:]) for one in reversed(symbols_in(text)))
+    return list(reversed(list(found)[:2]))
+
+
 def _small(said: str) -> Intent | None:
     """Small talk: nothing but its words."""
     words = re.findall(r"\w+", said)
@@ -328,10 +355,28 @@ def _small(said: str) -> Intent | None:
     return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if greeted else None)
 
 
+def _mood(said: str, text: str) -> Intent | None:
+    """Thanks, a complaint about the assistant, or which language it speaks, whatever else is said around it."""
+    if TONGUE.search(said):
+        return Intent.TONGUE
+    if "?" in text or len(said.split()) > SHORT_TALK or WANTS.search(said):
+        return None
+    if UPSET.search(said):
+        return Intent.UPSET
+    return Intent.THANKS if THANKFUL.search(said) else None
+
+
 def talk_only(text: str) -> bool:
     """Whether a text asks for nothing that could be looked up: small talk, or a person is wanted."""
     said = plain(text[:_LONGEST_TALK])
-    return len(text) <= _LONGEST_TALK and (_small(said) is not None or only_asks_for_person(text))
+    return len(text) <= _LONGEST_TALK and (
+        _small(said) is not None or _mood(said, text) is not None or only_asks_for_person(text)
+    )
+
+
+def asks_how(text: str) -> bool:
+    """Whether a question is about how something works, not for it to be done."""
+    return bool(_HOW.search(plain(text)))
 
 
 def goes_on(text: str) -> bool:

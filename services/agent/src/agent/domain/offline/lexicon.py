@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 
 from agent.domain.offline.text_features import plain, stem
+from contracts.vocabulary import SAME_MEANING, forms_of
 
 _MEANINGS = """
 support: support* soport* admit* accept* acept*
@@ -38,11 +39,13 @@ insurance: insur* seguro* aseguradora* mutua*
 child: child* kid* children nin* bebe* pediatr* paediatr*
 cake: cake* tarta* pastel* torta*
 order: order* orden ordenes pedido* encarg*
+last: keep keeps aguant* conserv*
 last: expir* last* duration long caduc* dura duran duracion valid* vigen* venc*
+percent: percent* percentage* porcentaje*
 type: type* kind* tipo* clase*
 money: money dinero
 include: includ* contain* inside incluy* incluid* trae contien* ingredient*
-park: park* aparca* estaciona* parking
+park: park* parqu* aparca* estaciona* parking
 guarantee: guarant* garant* warrant*
 pet: pet* dog* cat cats perro* gato* mascota*
 card: card* credit debit tarjeta* credito debito
@@ -66,7 +69,16 @@ def _read() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
     return whole, tuple(starts)
 
 
+def _grouped() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for number, group in enumerate(SAME_MEANING):
+        for form in {form for word in group for form in forms_of(word)}:
+            found[form] = found.get(form, frozenset()) | {str(number)}
+    return found
+
+
 _WHOLE, _STARTS = _read()
+_GROUPS = _grouped()
 _WORDS = re.compile(r"[^\W_]+(?:/[^\W_]+)?|>=|<=|[<>]")
 _ENDING = re.compile(r"(?<=[a-z])(?:(?<!ca)n['’]t|['’](?:s|t|m|d|ll|re|ve))\b")
 """Of "what's", "dog's", "don't": said with an apostrophe, it is no word of its own."""
@@ -122,7 +134,7 @@ def keys_of(word: str) -> frozenset[str]:
 
 def _exact(word: str) -> frozenset[str]:
     begun = {name for start, name in _STARTS if word.startswith(start) and len(word) - len(start) <= _LONGEST_ENDING}
-    return _WHOLE.get(word, frozenset()) | begun
+    return _WHOLE.get(word, frozenset()) | begun | _GROUPS.get(word, frozenset())
 
 
 def _starts_almost(word: str, start: str) -> bool:

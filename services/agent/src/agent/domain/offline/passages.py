@@ -6,131 +6,55 @@ finds nothing, however many of its other words are there.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from agent.domain.offline.common_words import COMMON, LIGHT
+from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
 from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
-from agent.domain.offline.text_features import stem
+from agent.domain.offline.shapes import (
+    BARE,
+    CLOCK,
+    COMPARING,
+    DURATION,
+    FIGURE,
+    FREE_OF,
+    HOW_LONG,
+    HOW_MUCH,
+    HOW_PRICED,
+    INCLUDED,
+    MAY,
+    OF_IT,
+    PHRASES,
+    PRICE,
+    SAID_AS,
+    SHAPES,
+    SHOWN,
+    TO_ANOTHER,
+    TOLD_OTHERWISE,
+    TWO,
+    WHAT_TIME,
+    WHEN,
+    WHO,
+)
+from agent.domain.offline.text_features import plain, stem
 
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
-_ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
-_CELL_END = re.compile(r"(?<!\\)\|")
-_RULE = re.compile(r"[|\s:-]+")
-_ACCOUNT_OPENED = re.compile(
-    r"\b(?:create|open|crea|crear|abre|abro|abrir)\w* (?:an?|your|una|tu) (?:\w+ )?(?:account|cuenta)", re.IGNORECASE
-)
-_PHRASES = (
-    ("=register", _ACCOUNT_OPENED),
-    ("=refund", re.compile(r"\b(?:money|cash) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
-    ("=contact", re.compile(r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b", re.IGNORECASE)),
-)
-"""What a question says in several words."""
-_SHAPES = (
-    ("=register", _ACCOUNT_OPENED),
-    ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-                          r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
-    ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
-    ("=contact", re.compile(r"\S@\S+\.\w|^(?!.*\b(?:tax|vat|nif|cif|iva|iban|regist\w+|licen[cs]\w+)\b).*"
-                            r"(?:\+|\b)\d[\d ()-]{7,}\d", re.IGNORECASE | re.DOTALL)),
-    ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
-                           r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
-                           r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
-    ("=weekend", re.compile(r"\b(?:satur|sun)days?\b|\bweekends?\b|\bs[aá]bados?\b|\bdomingos?\b|"
-                            r"\bfin(?:es)? de semana\b|\bfindes?\b", re.IGNORECASE)),
-    ("=clock", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:noon|midday|midnight|closed|mediod[ií]a|"
-                          r"medianoche|cerrad[oa]s?|cerramos)\b|\b(?:from|de|las?) \d{1,2} (?:to|a)\b|"
-                          r"\b(?:until|till|at|hasta|las) (?:las )?\d{1,2}\b", re.IGNORECASE)),
-    ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
-)  # fmt: skip
-"""What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
 _RELATED = {"=discount": "=price"}
 """What tells a part of it."""
-_WHAT_TIME = re.compile(r"\bwhat time(?! zone)\b|\bque hora\b")
-_MAY = re.compile(r"\b(?:can|could|may) (?:i|we|you)\b|\b(?:puedo|podemos|podria|podeis|puedes) |\bse puede\b|"
-                  r"\b(?:allowed|possible) to\b")  # fmt: skip
-_TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to|a) ")
-"""May I go from one thing to another: that is to change."""
-_TOLD_OTHERWISE = frozenset(("=price",))
-"""That one may pay with something is told by saying that it is accepted."""
-_HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
-_HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|sale\w*|seria\w*)\b")
-_INCLUDED = re.compile(
-    r"\b(?:what(?: is|s)? in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
-)
-_COMPARING = re.compile(r"\b(differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b")
 _MOST_SHOWN = 5
 _SHORT = 3
-_FIGURE = frozenset(("=figure",))
-_PRICE = frozenset(("=price",))
-_CLOCK = frozenset(("=clock",))
 _FIGURES_AT_MOST = 0.8
-_TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class SitePage:
-    """A page that was read; `links`: (path, words, language)."""
-
-    path: str
-    url: str
-    title: str
-    text: str
-    links: tuple[tuple[str, str, str | None], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
-    `number`: of the passage that it is from, where it is from one that was found for the question."""
-
-    text: str
-    heading: str
-    url: str
-    title: str
-    place: int
-    number: int = 0
-
-
-def passages_of(page: SitePage) -> list[Excerpt]:
-    """A page's passages, in its order; a row of a table says its column's name with each cell."""
-    return sentences_of(page.text, "", page.url, page.title)
-
-
-def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0) -> list[Excerpt]:
-    """The sentences, list items and rows of a text that begins under a heading."""
-    found: list[Excerpt] = []
-    columns = list[str]()
-    for line in filter(None, map(str.strip, text.splitlines())):
-        if line.startswith("#"):
-            heading, columns = line.lstrip("# "), []
-            continue
-        if " | " in line:
-            if _RULE.fullmatch(line):
-                continue
-            cells = [
-                cell.strip().replace("\\|", "|") for cell in _CELL_END.split(line.removeprefix("|").removesuffix("|"))
-            ]
-            if not columns:
-                columns = cells
-                if not any(character.isdigit() for character in line):
-                    continue
-            elif len(set(cells[1:])) == 1 and len(cells) > 2 and not any(one.isdigit() for one in cells[1]):
-                line = f"{cells[0]}: {cells[1]}"
-            elif len(cells) == len(columns):
-                line = f"{cells[0]}: " + ", ".join(
-                    cell if not name or name == cell else f"{name} {cell}"
-                    for name, cell in zip(columns[1:], cells[1:], strict=True)
-                )
-            pieces = [line]
-        else:
-            columns, pieces = [], _ENDED.split(line.lstrip("- "))
-        found += [Excerpt(said, heading, url, title, len(found) + at, number) for at, said in enumerate(pieces)]
-    return found
+_COMMON_NOWHERE = 0.15
+"""What a word that anybody says counts where no page has it."""
+_BESIDE = 0.75
+"""What a word counts that another sentence of the section has."""
+_SECTION = 8
+"""Sentences of a section that is read as one."""
+_TELLS = 350
+"""Characters of a section that is told whole."""
 
 
 def best_passages(question: str, before: str, pages: Sequence[SitePage], enough: float = ENOUGH) -> list[Excerpt]:
@@ -154,6 +78,9 @@ def rank(
         index.share(asked, at) if index.holds(needed, at) and index.says_more(asked, at) else 0.0
         for at in range(len(passages))
     ]
+    if earlier and all(keys & BARE or keys & COMMON for keys in asked.values()):
+        # "And how much is it?" is of what was asked before, and of nothing else.
+        shares = [share if index.share(earlier, at) >= OF_IT else 0.0 for at, share in enumerate(shares)]
     if max(shares) < enough:
         return []
     written = {word.rstrip("s") for word in words_of(question) if len(word) > _SHORT}
@@ -165,6 +92,8 @@ def rank(
     if index.only_heading(asked, at):
         # The heading asks it; what stands below, from its beginning, is the answer.
         return [passages[other] for other in section[:3]]
+    if index.needs_section(asked, needed, at) and sum(len(passages[other].text) for other in section) <= _TELLS:
+        return [passages[other] for other in section if not (index.scrap(other) or passages[other].row)]
     # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
     also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
     return sorted([chosen, *also][:3], key=lambda one: one.place)
@@ -192,24 +121,29 @@ def _needed(question: str) -> list[frozenset[str]]:
     """What a passage must tell to be an answer at all, however much else it shares with the question: a time of day,
     where that is asked; of what may be done, the doing, where other words for it are known."""
     said = " ".join(words_of(question))
-    needed: list[frozenset[str]] = [_CLOCK] if _WHAT_TIME.search(said) else []
-    if may := _MAY.search(said):
+    needed: list[frozenset[str]] = [CLOCK] if WHAT_TIME.search(said) else []
+    needed += [DURATION] if HOW_LONG.search(said) else []
+    needed += [frozenset(("=when",))] if WHEN.search(said) else []
+    needed += [frozenset(("=name",))] if WHO.search(said) else []
+    if may := MAY.search(said):
         doing = next(iter(telling(said[may.end() :])), "")
-        another = _TO_ANOTHER.match(said, may.end())
+        another = TO_ANOTHER.match(said, may.end())
         meant = {"change"} if another else meanings_of(doing)
-        needed.append(frozenset(f"={name}" for name in meant) - _TOLD_OTHERWISE)
+        needed.append(frozenset(f"={name}" for name in meant) - TOLD_OTHERWISE)
     return [keys for keys in needed if keys]
 
 
 def _terms(text: str) -> dict[str, frozenset[str]]:
     shaped: dict[str, frozenset[str]] = {}
-    for key, shape in _PHRASES:
+    text = FREE_OF.sub(r"\1", text)
+    text = WHAT_TIME.sub(" ", plain(text)) if WHAT_TIME.search(plain(text)) else text
+    for key, shape in PHRASES:
         if shape.search(text):
             shaped[key], text = frozenset((key,)), shape.sub(" ", text)
-    if _HOW_MUCH.search(" ".join(words_of(text))):
+    if HOW_MUCH.search(" ".join(words_of(text))):
         # "How much is it?" alone is for its price.
-        priced = not telling(text) or _HOW_PRICED.search(" ".join(words_of(text)))
-        shaped["=figure"] = _PRICE if priced else _FIGURE
+        priced = not telling(text) or HOW_PRICED.search(" ".join(words_of(text)))
+        shaped["=figure"] = PRICE if priced else FIGURE
     keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
     # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
     telling_more = {word: found for word, found in keys.items() if word not in _WHERE}
@@ -222,25 +156,43 @@ class _Index:
     """Which words each passage has: its own whole, its heading's and its title's for less."""
 
     def __init__(self, passages: Sequence[Excerpt], total: int = 0) -> None:
-        self._own = [_keys(one.text) | {key for key, shape in _SHAPES if shape.search(one.text)} for one in passages]
+        self._own = [_keys(one.text) | {key for key, shape in SHAPES if shape.search(one.text)} for one in passages]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
         self._around = [_keys(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
         # A title stands above all of its page: of its parts, the one whose own heading says it is meant.
         self._headed = [_keys(one.heading or (one.title if one.number else "")) for one in passages]
+        self._said = [one.text for one in passages]
+        self._row = [one.row for one in passages]
         self._texts = [words_of(one.text) for one in passages]
         self._written = [{word.rstrip("s") for word in one} for one in self._texts]
         self._named = [bool(one.number) for one in passages]
-        for key, shape in _SHAPES:
+        for key, shape in SHAPES:
             # Where a page shows hours, "open" somewhere else speaks of something else.
             shaped = [bool(shape.search(one.text)) for one in passages]
             if any(shaped):
                 for own, is_shaped in zip(self._own, shaped, strict=True):
                     own -= set() if is_shaped else {key}
+        for one, own in zip(passages, self._own, strict=True):
+            own |= {key for key, said in SAID_AS if said.search(f"{one.heading} {one.text}")}
+        self._beside = self._sections_of(passages)
         held: dict[int, set[str]] = {}
         for at, (own, around) in enumerate(zip(self._own, self._around, strict=True)):
             held.setdefault(passages[at].number or -at - 1, set()).update(own, around)
         self._seen = Counter(key for keys in held.values() for key in keys)
         self._count = max(len(held), total)
+
+    def _sections_of(self, passages: Sequence[Excerpt]) -> list[set[str]]:
+        """What the other sentences of a passage's section say; rows of a table stand by themselves."""
+        whole: dict[tuple[str, str, int], set[str]] = {}
+        lengths = Counter((one.url, one.heading, one.number) for one in passages)
+        for one, own in zip(passages, self._own, strict=True):
+            if not one.row:
+                whole.setdefault((one.url, one.heading, one.number), set()).update(own)
+        return [
+            set[str]() if one.row or lengths[one.url, one.heading, one.number] > _SECTION
+            else whole[one.url, one.heading, one.number]
+            for one in passages
+        ]  # fmt: skip
 
     def weight(self, keys: frozenset[str]) -> float:
         """How much a word of the question tells: the most where no page has it."""
@@ -248,14 +200,25 @@ class _Index:
         having = having or max((self._seen[near] for near in self._near(keys)), default=0)
         worth = math.log(1 + (self._count - having + 0.5) / (having + 0.5)) + 0.5
         # That something is told in figures helps to choose; that it is not is no reason for silence.
-        return min(worth, _FIGURES_AT_MOST) if keys in (_FIGURE, _PRICE) or keys & COMMON else worth
+        if keys & COMMON or all(key.isdigit() for key in keys):
+            return min(worth, _FIGURES_AT_MOST) if having else _COMMON_NOWHERE
+        return min(worth, _FIGURES_AT_MOST) if keys in (FIGURE, PRICE) else worth
 
     def share(self, asked: Mapping[str, frozenset[str]], at: int) -> float:
         """Of the question's weight, what a passage has."""
         whole = sum(map(self.weight, asked.values()))
         had = {word: self._has(keys, at) for word, keys in asked.items()}
-        telling = [has > 0 for word, has in had.items() if word != "=figure" and not asked[word] & COMMON]
-        by_count = sum(telling) / len(telling) if telling else 1.0
+        telling = [
+            has > 0
+            for word, has in had.items()
+            if word != "=figure" and not asked[word] & COMMON and not word.isdigit()
+        ]
+        if telling:
+            by_count = sum(telling) / len(telling)
+        else:
+            # Of what anybody says, something at least.
+            common = [had[word] for word, keys in asked.items() if keys & COMMON]
+            by_count = max(common, default=1.0)
         by_weight = sum(self.weight(keys) * had[word] for word, keys in asked.items()) / whole if whole else 0.0
         return min(by_weight, by_count)
 
@@ -272,7 +235,15 @@ class _Index:
         before = {key: keys for key, keys in earlier.items() if key not in asked}
         own = sum(bool(keys & self._own[at]) for keys in asked.values()) / max(len(asked), 1)
         same = 0.2 * own + 0.02 * len(written & self._written[at]) / max(len(written), 1)
-        return headed + 0.1 * min(self.share(before, at), 1.0) + same - 0.001 * len(self._own[at])
+        lean = 0.3 if len(asked) <= 1 else 0.1
+        return (
+            headed - 0.15 * self.scrap(at) + lean * min(self.share(before, at), 1.0) + same - 0.001 * len(self._own[at])
+        )
+
+    def scrap(self, at: int) -> bool:
+        """Whether a passage is a few words and no sentence, as a button's are."""
+        few = len(self._texts[at]) <= _SHORT and not any(character.isdigit() for character in self._said[at])
+        return few and not self._row[at] and not self._said[at].endswith((".", "!", "?"))
 
     def holds(self, needed: Sequence[frozenset[str]], at: int) -> bool:
         """Whether a passage, or what stands above it, tells all that is needed."""
@@ -281,6 +252,16 @@ class _Index:
     def says_more(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is more than one word of the question, as a menu's are."""
         return len(self._texts[at]) != 1 or not any(keys & keys_of(self._texts[at][0]) for keys in asked.values())
+
+    def needs_section(self, asked: Mapping[str, frozenset[str]], needed: Sequence[frozenset[str]], at: int) -> bool:
+        """Whether a sentence answers only together with those around it: they have words of the question that it has
+        not, or it is asked for no figure that stands in it."""
+        if not self._beside[at]:
+            return False
+        missing = [keys for keys in (*asked.values(), *needed) if not keys & (self._own[at] | self._around[at])]
+        if any(keys & self._beside[at] for keys in missing) or not any(map(str.isdigit, self._said[at])):
+            return True
+        return not any(keys <= SHOWN and keys & self._own[at] for keys in (*asked.values(), *needed))
 
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is found by its heading alone."""
@@ -291,9 +272,11 @@ class _Index:
         if shared:
             return 1.0 if len(keys) == 1 or any(not key.startswith("=") for key in shared) else 0.93
         if keys & self._around[at]:
-            return 0.97 if self._named[at] else 0.85
+            return 0.97 if self._named[at] and keys & self._headed[at] else 0.9 if self._named[at] else 0.85
         if any(_RELATED.get(key) in self._own[at] for key in keys):
             return 0.4
+        if keys & self._beside[at]:
+            return _BESIDE
         near = self._near(keys)
         return 0.8 if near & (self._own[at] | self._around[at]) else 0.0
 
@@ -312,9 +295,9 @@ def _keys(text: str) -> set[str]:
 def _compared(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question for the difference of two things: what the page says of the one and of the other."""
     said = " ".join(words_of(question))
-    if not _COMPARING.search(said):
+    if not COMPARING.search(said):
         return []
-    sides = [side for part in _TWO.split(said) if (side := telling(_COMPARING.sub(" ", part)))]
+    sides = [side for part in TWO.split(said) if (side := telling(COMPARING.sub(" ", part)))]
     if len(sides) < 2:
         return []
     found: list[Excerpt] = []
@@ -329,15 +312,15 @@ def _compared(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
 def _included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question for what something holds: all that stands under its name."""
     said = " ".join(words_of(question))
-    if not _INCLUDED.search(said):
+    if not INCLUDED.search(said):
         return []
-    section = _section(telling(_INCLUDED.sub(" ", said)), passages)
+    section = _section(telling(INCLUDED.sub(" ", said)), passages)
     return section if len(section) > 1 else []
 
 
 def _all_shown(asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
-    for key, shape in _SHAPES:
+    for key, shape in SHAPES:
         if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
             shown = [one for one in passages if shape.search(one.text)]
             pages = Counter[str]()

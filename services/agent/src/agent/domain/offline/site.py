@@ -6,8 +6,9 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from agent.domain.offline.answers import quoted, unknown, unread
-from agent.domain.offline.lexicon import keys_of, words_of
-from agent.domain.offline.passages import Excerpt, SitePage, about, best_passages, rank, sentences_of, telling
+from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
+from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
+from agent.domain.offline.passages import about, best_passages, rank, telling
 from agent.domain.offline.steps import Result, SayText, UseTools
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
@@ -19,6 +20,7 @@ MOST = 5
 """Pages read for one question."""
 SURE = 0.8
 """Of a question's weight, what a passage must cover for nothing more to be read."""
+_NO_CHANCE = 5
 _OTHER: dict[Language, Language] = {"es": "en", "en": "es"}
 _SERVING = frozenset(("=help", "=begin", "=contact", "=price"))
 """What pages are about that answer questions of any kind."""
@@ -50,10 +52,21 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         mine = one.language is None or one.language[:2].lower() == asked.language
         (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
     chosen = rank(asked.question, asked.before, spoken, total=found.documents)
-    if not chosen and len(telling(asked.question)) > 1:
-        # Words of two languages look alike by chance: one alone proves nothing.
+    words = telling(asked.question)
+    if not chosen and (len(words) > 1 or any(_is_said(word, others) for word in words)):
+        # Words of two languages look alike by chance: the stem of one alone proves nothing.
         chosen = rank(asked.question, asked.before, others, SURE, total=found.documents)
     return SayText(quoted(chosen, asked.language) if chosen else unknown(asked.language, missed=asked.missed))
+
+
+def _is_said(word: str, passages: Sequence[Excerpt]) -> bool:
+    """Whether a word that is long enough to be no chance stands there as it is, or one that means the same."""
+    meant = {f"={name}" for name in meanings_of(word)}
+    return any(
+        (len(word) >= _NO_CHANCE and word == said) or meant & keys_of(said)
+        for one in passages
+        for said in words_of(f"{one.heading} {one.text}")
+    )
 
 
 def from_site(asked: SiteQuestion, results: Sequence[Result], *, last: bool) -> SayText | UseTools:

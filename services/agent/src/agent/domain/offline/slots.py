@@ -15,6 +15,9 @@ _COUNTS = {**{word: count for word, count in NUMBERS.items() if count}, "una": 1
 _IN_WORDS = re.compile(
     rf"\b(?:{'|'.join(_COUNTS)})\b(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora|order|orden))"
 )
+_THOUSANDS = re.compile(r"(?<![\w.])(\d[\d.,]*) ?(?:mil|thousand|grand)\b(?! (?:mill|\d))")
+_PARTS = {"half a": 0.5, "medio": 0.5}
+_IN_SHARES = re.compile(rf"\b({'|'.join((*_PARTS, *_COUNTS))}) (?:per ?cent|por ?ciento|%)")
 _STOP = r"stop(?:[ -]?loss)?|sl"
 _ENTRY = (
     r"entry(?: price)?|enter(?:ing)?|buy(?:ing)?(?: \w+)?(?: at| in at)?|bought(?: at)?|entrada|entro|entrar|entrando|"
@@ -34,7 +37,8 @@ _BEFORE: dict[str, str] = {
 _AT = re.compile(r"(?<!\w)(?:at|a|@|por)\s*[$€]?\s*$")
 """A price for which nothing else is said."""
 _AFTER: dict[str, str] = {
-    "capital": r"capital|usd|dollars?|dolares|euros?|eur|pesos|account|cuenta|in (?:my|the) account|de capital",
+    "capital": r"capital|usd|dollars?|bucks|quid|pavos|pounds?|dolares|euros?|eur|pesos|account|cuenta|in (?:my|"
+    r"the) account|de capital",
     "entry_price": r"entry|entrada|de entrada",
     "stop_loss_price": _STOP,
     "take_profit_price": r"target|objetivo|take[ -]?profit",
@@ -119,6 +123,12 @@ def arguments_for(tool: str, schema: Schema, said: ParsedText) -> dict[str, Any]
     return found
 
 
+def counted(said: str) -> str:
+    """A text (plain) in which thousands and shares are written in figures: 20 mil, one percent, half a percent."""
+    said = _THOUSANDS.sub(lambda match: f"{number_of(match[1]) * 1000:.0f}", said)
+    return _IN_SHARES.sub(lambda match: f"{_PARTS.get(match[1]) or _COUNTS[match[1]]} %", said)
+
+
 def missing_from(schema: Schema, found: Mapping[str, Any]) -> tuple[str, ...]:
     """The arguments that the tool needs and the text does not tell."""
     return tuple(name for name in schema.get("required") or () if name not in found)
@@ -128,6 +138,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str]) -> dict[str, float
     """Each number by what is said beside it, in any order; one that nothing is said of is what the tool asks first."""
     for pattern in _DATES:
         said = pattern.sub(" ", said)
+    said = counted(said)
     said = _IN_WORDS.sub(lambda match: str(_COUNTS[match[0]]), said) if "quantity" in wanted else said
     numbers = list(re.finditer(rf"(?<![\w.]){_NUMBER}", said))
     found: dict[str, float] = {}

@@ -61,7 +61,11 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
             (*(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:]), (tool, arguments))
         )
     kind, name = _NAMED[wish.way]
-    fitting = [one for one in _of(body, kind) if arguments.get("symbol") in (None, one["symbol"])]
+    fitting = [
+        one
+        for one in _of(body, kind)
+        if arguments.get("symbol") in (None, one["symbol"]) and arguments.get("price") in (None, one.get("price"))
+    ]
     if len(fitting) != 1:
         told = answer_from(looked, {}, {kind: fitting}, "", language)
         return SayText(f"{which('several', language)}\n{told}" if fitting else which("none", language))

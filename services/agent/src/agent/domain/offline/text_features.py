@@ -137,16 +137,20 @@ def stems(text: str) -> set[str]:
 
 _ENDINGS = (
     "aciones", "iciones", "amiento", "imiento", "ments", "ment", "acion", "icion", "ieron", "iendo", "mente", "ando",
-    "aron", "amos", "emos", "imos", "ados", "adas", "idos", "idas", "ado", "ada", "ido", "ida", "aba", "ing", "ies",
+    "aron", "amos", "emos", "imos", "asteis", "isteis", "areis", "ereis", "ireis", "ais", "eis", "ados",
+    "adas", "idos", "idas", "ado", "ada", "ido", "ida", "aba", "ing", "ies",
     "ied", "ed", "ar", "er", "ir", "es", "as", "os", "an", "en", "s", "a", "o", "e", "y",
 )  # fmt: skip
 """Longest first: of verbs and nouns, es and en."""
+_HUNG_ON = re.compile(r"(?<=[a-z]{2})([aei]r)(?:me|te|se|nos|os|l[oae]s?|sel[oa]s?|mel[oa]s?)$")
+"""Spanish pronouns behind a verb: pedirla, apuntarme."""
 _MORE_BEFORE = ("s", "es", "ed", "ing", "y")
 
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """The word without its endings: pesa and peso are one, as are mix, mixed and mixing."""
+    word = _HUNG_ON.sub(r"\1", word)
     for _ in range(2):
         ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= 3), "")
         if word.endswith("ss") or not ending:
@@ -154,7 +158,8 @@ def stem(word: str) -> str:
         word = word[: -len(ending)]
         if ending not in _MORE_BEFORE:
             break
-    return word
+    # Of verbs whose vowel breaks up: prueba and probar, cierra and cerrar.
+    return word.replace("ue", "o").replace("ie", "e")
 
 
 def decision_words(text: str) -> bool:

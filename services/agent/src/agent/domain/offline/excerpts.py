@@ -1,0 +1,72 @@
+"""A page cut into what can be said of it: sentences, list items and rows of tables."""
+
+import re
+from dataclasses import dataclass
+
+_ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"[|\s:-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A page that was read; `links`: (path, words, language)."""
+
+    path: str
+    url: str
+    title: str
+    text: str
+    links: tuple[tuple[str, str, str | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
+    `number`: of the passage that it is from, where it is from one that was found for the question."""
+
+    text: str
+    heading: str
+    url: str
+    title: str
+    place: int
+    number: int = 0
+    row: bool = False
+
+
+def passages_of(page: SitePage) -> list[Excerpt]:
+    """A page's passages, in its order; a row of a table says its column's name with each cell."""
+    return sentences_of(page.text, "", page.url, page.title)
+
+
+def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0) -> list[Excerpt]:
+    """The sentences, list items and rows of a text that begins under a heading."""
+    found: list[Excerpt] = []
+    columns = list[str]()
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line.startswith("#"):
+            heading, columns = line.lstrip("# "), []
+            continue
+        if " | " in line:
+            if _RULE.fullmatch(line):
+                continue
+            cells = [
+                cell.strip().replace("\\|", "|") for cell in _CELL_END.split(line.removeprefix("|").removesuffix("|"))
+            ]
+            item = True
+            if not columns:
+                columns = cells
+                if not any(character.isdigit() for character in line):
+                    continue
+            elif len(set(cells[1:])) == 1 and len(cells) > 2 and not any(one.isdigit() for one in cells[1]):
+                line = f"{cells[0]}: {cells[1]}"
+            elif len(cells) == len(columns):
+                line = f"{cells[0]}: " + ", ".join(
+                    cell if not name or name == cell else f"{name} {cell}"
+                    for name, cell in zip(columns[1:], cells[1:], strict=True)
+                )
+            pieces = [line]
+        else:
+            item = line.startswith("- ")
+            columns, pieces = [], _ENDED.split(line.lstrip("- "))
+        found += [Excerpt(said, heading, url, title, len(found) + at, number, item) for at, said in enumerate(pieces)]
+    return found

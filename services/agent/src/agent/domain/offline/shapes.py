@@ -1,0 +1,116 @@
+"""What questions ask for, and what sentences tell, by the look of them: a price, a time of day, how long, a name. es
+and en.
+
+A key that begins with = is a meaning; a question looks for it, and a sentence has it by its shape.
+"""
+
+import re
+
+ACCOUNT_OPENED = re.compile(
+    r"\b(?:create|open|make|set up|get|crea|crear|abre|abro|abrir|hago|haces|hacer|saco|sacar)\w* (?:an?|your|una|tu) "
+    r"(?:\w+ )?(?:account|cuenta)",
+    re.IGNORECASE,
+)
+SAID_AS = (
+    ("=discount", re.compile(r"\d ?% (?:off|menos|m[aá]s barat|de descuento|discount|cheaper)", re.IGNORECASE)),
+    ("=price", re.compile(r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
+                          r"\b(?:is|are) free\b",
+                          re.IGNORECASE)),
+    ("=percent", re.compile(r"\d ?%")),
+    ("=begin", re.compile(r"\b(?:del?|from) (?:the )?\d{1,2}\b.{0,30}\b(?:al?|to|until) |\b(?:every|cada) (?:monday|"
+                          r"tuesday|lunes|martes|mes|month|week|semana)|\b(?:desde|starting|a partir de)\b",
+                          re.IGNORECASE)),
+    ("=directions", re.compile(r"\bget(?:ting)? here\b|c[oó]mo llegar|\b(?:bus|metro|train|tren|autob[uú]s|tram)\b|"
+                               r"\bminut\w+ (?:\w+ )?(?:from|de)\b", re.IGNORECASE)),
+)  # fmt: skip
+"""What a passage tells in words of its own."""
+PHRASES = (
+    ("=last", re.compile(r"\bstays? (?:open|valid|active|good|fresh)\b", re.IGNORECASE)),
+    ("=salary", re.compile(r"\bcu[aá]nto pag[aá](?:is|n)\b|\bhow much do you pay\b", re.IGNORECASE)),
+    (
+        "=directions",
+        re.compile(
+            r"\bhow (?:do|can) (?:i|we) (?:get|come) (?:there|to you|here)\b|"
+            r"\bc[oó]mo (?:se )?(?:lleg\w+|voy|vamos)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    ("=register", ACCOUNT_OPENED),
+    ("=refund", re.compile(r"\b(?:money|cash) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
+    ("=contact", re.compile(r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b", re.IGNORECASE)),
+)
+"""What a question says in several words."""
+SHAPES = (
+    ("=register", ACCOUNT_OPENED),
+    ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+                          r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
+    ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
+    ("=contact", re.compile(r"\S@\S+\.\w|^(?!.*\b(?:tax|vat|nif|cif|iva|iban|regist\w+|licen[cs]\w+)\b).*"
+                            r"(?:\+|\b)\d[\d ()-]{7,}\d", re.IGNORECASE | re.DOTALL)),
+    ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
+                           r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
+                           r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
+    ("=duration", re.compile(r"\b(?:\d[\d.,]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|"
+                             r"twenty|"
+                             r"thirty|un|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|"
+                             r"same|mism[oa]|next|once|always|forever)[ -](?:(?:working|business|calendar|full|or|to|"
+                             r"a|o|"
+                             r"\d+) ?){0,3}(?:min\w*|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|"
+                             r"years?|a[nñ]os?)\b|\b(?:until|hasta|before|antes)\b", re.IGNORECASE)),
+    ("=weekend", re.compile(r"\b(?:satur|sun)days?\b|\bweekends?\b|\bs[aá]bados?\b|\bdomingos?\b|"
+                            r"\bfin(?:es)? de semana\b|\bfindes?\b", re.IGNORECASE)),
+    ("=clock", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:noon|midday|midnight|closed|mediod[ií]a|"
+                          r"medianoche|cerrad[oa]s?|cerramos)\b|\b(?:from|de|las?) \d{1,2} (?:to|a)\b|"
+                          r"\b(?:until|till|at|hasta|las) (?:las )?\d{1,2}\b(?! ?(?:%|€|£|\$|h\b|hour|hora|day|d[ií]a|"
+                          r"min|week|semana|month|mes|year|a[nñ]o|eur|usd|people|personas))", re.IGNORECASE)),
+    ("=when", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:lunes|martes|"
+                         r"mi[eé]rcoles|jueves|viernes|s[aá]bados?|domingos?)\b|\b(?:\d{1,2}(?:st|nd|rd|th)? (?:of |"
+                         r"de )?)"
+                         r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
+                         r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)|"
+                         r"\b(?:in|en|held in|desde|since) (?:january|february|march|april|may|june|july|august|"
+                         r"september|"
+                         r"october|november|december|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|"
+                         r"noviembre|diciembre|\d{4})\b|\b(?:after|within|in|a los|en|dentro de|until|hasta|before|"
+                         r"antes)\b"
+                         r".{0,12}\b(?:days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|hours?|horas?|minut\w+)\b|"
+                         r"\b(?:every|cada|at once|al momento|immediately|inmediat\w+|end of|final del?)\b",
+                         re.IGNORECASE)),
+    ("=name", re.compile(r"(?<=[a-záéíóúñ,:] )(?!I\b)[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+|^(?:Dra?\.? )?[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ "
+                         r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")),
+    ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
+)  # fmt: skip
+"""What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
+HOW_LONG = re.compile(
+    r"\bhow (?:long|soon|quick\w*|many (?:days|weeks|hours|months|minutes))\b|\bcuant[oa]s? (?:tiempo|tard\w+|dur\w+|"
+    r"aguant\w+|"
+    r"dias|horas|semanas|meses|minutos)\b|\b(?:until when|hasta cuando)\b"
+)
+DURATION = frozenset(("=duration",))
+WHAT_TIME = re.compile(r"\b(?:at )?what time(?! zone)\b|\b(?:a |hasta )?que horas?\b|\bhow (?:late|early)\b")
+WHEN = re.compile(r"^(?:(?:and|y|e|ok|hi|hello|hola|vale|entonces|so|buenas|buenos dias)\W+)*(?:when|cuando)\b")
+WHO = re.compile(r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede))")
+FREE_OF = re.compile(
+    r"\b(gluten|lactose|sugar|dairy|nut|egg|fat|alcohol|caffeine|salt|smoke|meat)[ -]free\b", re.IGNORECASE
+)
+MAY = re.compile(r"\b(?:can|could|may) (?:i|we|you)\b|\b(?:puedo|podemos|podria|podeis|puedes) |\bse puede\b|"
+                  r"\b(?:allowed|possible) to\b")  # fmt: skip
+TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to|a) ")
+"""May I go from one thing to another: that is to change."""
+TOLD_OTHERWISE = frozenset(("=price",))
+"""That one may pay with something is told by saying that it is accepted."""
+HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
+HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|sale\w*|seria\w*)\b")
+INCLUDED = re.compile(
+    r"\b(?:what(?: is|s)? in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
+)
+COMPARING = re.compile(
+    r"\b(cheap\w*|expensive|barat[oa]s?|car[oa]s?|differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b"
+)
+FIGURE = frozenset(("=figure",))
+PRICE = frozenset(("=price",))
+CLOCK = frozenset(("=clock",))
+BARE = frozenset(("=figure", "=price"))
+OF_IT = 0.4
+SHOWN = frozenset(("=figure", "=price", "=clock", "=duration"))
+TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
