@@ -24,7 +24,7 @@ PEERS := .venv-peers
 SUITES := tests/support/mcp_suite tests/support/script_check services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign simulate screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign cluster upgrade simulate screenshots test-containers \
 	test-paused injections lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -120,6 +120,12 @@ bench-peers: $(PEERS)/.installed ## Nexus beside FastAPI with the openai SDK, an
 
 campaign: $(STAMP) ## break a running stack and count (FAULTS=1000 SEED=1 JSON=file)
 	$(BIN)/python -m tests.faults.campaign --faults $(or $(FAULTS),60) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
+
+cluster: $(STAMP) ## three NATS servers, two of each service, haproxy: broken, cut off, scaled, rolled, counted (MINUTES=5 SEED=1 JSON=file)
+	$(BIN)/python -m tests.cluster.campaign $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
+
+upgrade: $(STAMP) ## a cluster of the release before, replaced by this one and back under load and kills (SECONDS_EACH=30 COMMIT=…)
+	$(BIN)/python -m tests.upgrade.rolling $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH)) $(if $(SEED),--seed $(SEED)) $(if $(COMMIT),--commit $(COMMIT))
 
 test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
 	$(BIN)/python -m tests.support.containers

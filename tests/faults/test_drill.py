@@ -33,5 +33,5 @@ def test_what_was_lost_is_counted_and_named() -> None:
         report.found.append(Mismatch(wrong, "c-1", "'hello' at 7"))
     report.gave_up.append("visit: nobody answered")
     assert report.figures == {"lost": 2, "doubled": 1, "overAHuman": 1, "other": 1}
-    assert "kill   agent                1        4.0 s          4.5 s" in report.as_text()
+    assert "kill      agent                1        4.0 s          4.5 s" in report.as_text()
     assert "found: lost: 'hello' at 7 in c-1" in report.as_text()

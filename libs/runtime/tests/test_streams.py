@@ -14,12 +14,12 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from pydantic import ValidationError
 
-from contracts.streams import CHAT, STREAMS, TOOLS
+from contracts.streams import CHAT, STREAMS, TOOLS, TURNS
 from runtime.connection import connect, subscribe
 from runtime.errors import NotReady
 from runtime.publisher import Publisher
 from runtime.settings import NatsSettings, StreamSettings
-from runtime.streams import await_streams, ensure_streams
+from runtime.streams import await_streams, ensure_streams, stream_config
 from runtime.testing import NatsServer, eventually
 from runtime.testing_network import proxy_to
 
@@ -57,6 +57,51 @@ async def test_a_newer_version_adds_a_subject_and_keeps_what_is_stored(nats_clie
     await ensure_streams(nats_client, [CHAT])
     stored = await Publisher(nats_client).append("chat.b.b.message.visitor.v1", b"2", stream="CHAT", msg_id="2")
     assert stored.seq == 2
+
+
+@pytest.mark.parametrize("newer", ["turn.*.*.later.v1", "turn.*.*.journal.v2"])
+async def test_an_older_release_beside_a_newer_one_leaves_its_subjects(nats_client: Client, newer: str) -> None:
+    await ensure_streams(nats_client, [replace(TURNS, subjects=(*TURNS.subjects, newer))])
+    await ensure_streams(nats_client, [TURNS])
+    assert (await config(nats_client, "TURNS"))["subjects"] == [*TURNS.subjects, newer]
+
+
+async def test_a_newer_release_starts_beside_an_older_one_that_makes_the_streams(nats_client: Client) -> None:
+    await ensure_streams(nats_client, [replace(TURNS, subjects=TURNS.subjects[:1])])
+    await await_streams(nats_client, [TURNS], deadline=0.5)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"allow_rollup_hdrs": True, "deny_delete": False},
+        {"no_ack": True},
+        {"subject_transform": {"src": "chat.>", "dest": "chat.x.>"}},
+        {"max_consumers": 2, "max_msgs": 5, "max_msgs_per_subject": 1},
+    ],
+    ids=lambda odd: next(iter(odd)),
+)
+async def test_what_somebody_else_has_set_and_can_be_changed_is_changed(
+    nats_client: Client, odd: dict[str, Any]
+) -> None:
+    await made_otherwise(nats_client, odd)
+    await ensure_streams(nats_client, [CHAT])
+    now = await config(nats_client, "CHAT")
+    assert {key: now.get(key) or False for key in odd} == {key: stream_config(CHAT).get(key, False) for key in odd}
+
+
+@pytest.mark.parametrize(
+    "odd", [{"storage": "memory"}, {"allow_msg_ttl": True}, {"deny_purge": True}, {"persist_mode": "async"}], ids=str
+)
+async def test_what_nats_never_changes_stops_the_start_with_its_name(nats_client: Client, odd: dict[str, Any]) -> None:
+    await made_otherwise(nats_client, odd)
+    with pytest.raises(NotReady, match=f"stream CHAT is not what this release needs: {next(iter(odd))} is "):
+        await ensure_streams(nats_client, [CHAT])
+
+
+async def made_otherwise(client: Client, odd: dict[str, Any]) -> None:
+    body = orjson.dumps({**stream_config(CHAT), **odd})
+    assert "error" not in orjson.loads((await client.request("$JS.API.STREAM.CREATE.CHAT", body, timeout=10)).data)
 
 
 async def test_a_stream_that_cannot_be_changed_is_named(nats_client: Client) -> None:

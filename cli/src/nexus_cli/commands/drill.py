@@ -8,12 +8,15 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import Json
+from nexus_cli.commands.failures import fail, misuse
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+
+if TYPE_CHECKING:
+    from nexus_cli.drill.drill import DrillPlan, DrillReport
 
 
 def drill(
@@ -21,25 +24,55 @@ def drill(
     seed: Annotated[int | None, typer.Option(help="The same faults as a drill before. Default: new ones.")] = None,
     visitors: Annotated[int, typer.Option(help="Who chat at the same time.", min=1, max=50)] = 4,
     faults: Annotated[int | None, typer.Option(help="So many faults at most.", min=1)] = None,
+    running: Annotated[
+        bool, typer.Option("--running", help="Break the stack that runs on --data, with whoever is on it.")
+    ] = False,
+    data: Data = DEFAULT_DATA,
+    company: Annotated[str, typer.Option(help="With --running, whose visitors chat.")] = "demo",
+    kind: Annotated[
+        list[str] | None, typer.Option(help="Only kill, pause, stall, cut, restart or step-down; again for each.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Break each process of a stack of its own (kill, pause, stall, cut) while visitors chat, and say what was lost.
 
+    With --running of the stack that runs on --data, and a cluster's leaders hand over as well.
+
     Exit code 1 with anything lost, doubled or said over a human.
     """
-    from nexus_cli.drill.drill import MANY, DrillPlan, drill
+    from nexus_cli.drill.drill import MANY, DrillPlan
+    from nexus_cli.drill.faults import Kind
     from nexus_cli.stack.errors import StackError
 
-    plan = DrillPlan(minutes, seed if seed is not None else int(time.time()), visitors, faults or MANY)
-    _say(f"seed {plan.seed}; a stack of its own is started")
     try:
-        with tempfile.TemporaryDirectory(prefix="nexus-drill-") as directory:
-            report = asyncio.run(drill(plan, Path(directory), _say))
+        kinds = frozenset(Kind(one) for one in kind or ())
+    except ValueError:
+        misuse(f"--kind: one of {', '.join(one for one in Kind if one is not Kind.SCALE)}")
+    plan = DrillPlan(minutes, seed if seed is not None else int(time.time()), visitors, faults or MANY, company, kinds)
+    _say(f"seed {plan.seed}; {f'the stack on {data} is broken' if running else 'a stack of its own is started'}")
+    try:
+        report = asyncio.run(_there(plan, data) if running else _of_its_own(plan))
     except StackError as error:
         fail(error)
     print(json.dumps(report.as_json()) if as_json else report.as_text())
     if any(report.figures.values()):
         raise typer.Exit(1)
+
+
+async def _of_its_own(plan: DrillPlan) -> DrillReport:
+    from nexus_cli.drill.drill import drill
+    from nexus_cli.drill.stack import drilled_stack
+
+    with tempfile.TemporaryDirectory(prefix="nexus-drill-") as directory:
+        async with drilled_stack(Path(directory)) as stack:
+            return await drill(plan, stack, _say)
+
+
+async def _there(plan: DrillPlan, data: Path) -> DrillReport:
+    from nexus_cli.drill.drill import drill
+    from nexus_cli.drill.stack import running_stack
+
+    return await drill(plan, await running_stack(data), _say)
 
 
 def _say(line: str) -> None:

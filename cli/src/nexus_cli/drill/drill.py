@@ -7,16 +7,14 @@ import itertools
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from typing import Any
 
 from nexus_cli.chat.client import ChatFailed
 from nexus_cli.drill.books import Mismatch, Wrong
-from nexus_cli.drill.faults import READY_WITHIN, FaultWindow, Kind, faults, inject
-from nexus_cli.drill.network import PROCESSES
-from nexus_cli.drill.people import GaveUp, Scene, Wait, take_over, visit
-from nexus_cli.drill.stack import drilled_stack
+from nexus_cli.drill.faults import READY_WITHIN, Fault, FaultWindow, Kind, faults
+from nexus_cli.drill.people import COMPANY, GaveUp, Scene, Wait, take_over, visit
+from nexus_cli.drill.stack import RunningStack
 
 Say = Callable[[str], None]
 LOST = frozenset({Wrong.LOST, Wrong.NEVER_ACCEPTED, Wrong.UNANSWERED, Wrong.NOT_SHOWN})
@@ -27,12 +25,14 @@ MANY = 1_000_000
 
 @dataclass(frozen=True)
 class DrillPlan:
-    """How a drill runs. `most`: faults, at most."""
+    """How a drill runs. `most`: faults, at most; `kinds`: of these kinds alone, none: of all."""
 
     minutes: float
     seed: int
     visitors: int = 4
     most: int = MANY
+    company: str = COMPANY
+    kinds: frozenset[Kind] = frozenset()
 
 
 @dataclass
@@ -79,14 +79,14 @@ class DrillReport:
 
     def as_text(self) -> str:
         """A table for people: a line for each kind of fault and process, then what was found."""
-        lines = ["fault  process          count  ready again   longest wait"]
+        lines = ["fault     process          count  ready again   longest wait"]
         pairs = dict.fromkeys((one.fault.kind, one.fault.process) for one in self.windows)
-        for kind, process in sorted(pairs, key=lambda pair: (list(Kind).index(pair[0]), PROCESSES.index(pair[1]))):
+        for kind, process in sorted(pairs, key=lambda pair: (list(Kind).index(pair[0]), pair[1])):
             of_pair = [one for one in self.windows if (one.fault.kind, one.fault.process) == (kind, process)]
             ready = max(one.ready - one.ended for one in of_pair)
             waited = max((self.longest(one) or 0.0 for one in of_pair), default=0.0)
             said = f"{waited:.1f} s" if waited else "-"
-            lines.append(f"{kind:<7}{process:<16}{len(of_pair):>6}{ready:>11.1f} s{said:>15}")
+            lines.append(f"{kind:<10}{process:<16}{len(of_pair):>6}{ready:>11.1f} s{said:>15}")
         figures = self.figures
         lines.append(
             f"{len(self.windows)} faults, seed {self.seed}; {self.conversations} conversations, {self.messages} "
@@ -99,39 +99,47 @@ class DrillReport:
         return "\n".join([*lines, *(f"found: {one}" for one in (*self.found, *self.gave_up))])
 
 
-async def drill(plan: DrillPlan, directory: Path, say: Say) -> DrillReport:
-    """The whole drill on a stack of its own below `directory`.
+Break = Callable[[DrillPlan, RunningStack, DrillReport, Say], Awaitable[None]]
+"""Breaks the stack, and writes the windows into the report. Raises TimeoutError where something stays broken."""
 
-    Raises:
-        StartFailed: the stack did not start.
-    """
-    random = Random(plan.seed)
+
+async def break_by_lot(plan: DrillPlan, stack: RunningStack, report: DrillReport, say: Say) -> None:
+    """What the seed says, one after another, until the plan's time is over."""
+    end = time.monotonic() + plan.minutes * 60
+    matrix = [pair for pair in stack.matrix if not plan.kinds or pair[0] in plan.kinds]
+    for fault in itertools.islice(faults(Random(plan.seed), MANY if matrix else 0, matrix), plan.most):
+        if time.monotonic() + fault.after + fault.seconds > end:
+            return
+        await asyncio.sleep(fault.after)
+        await break_once(stack, fault, report, say)
+
+
+async def break_once(stack: RunningStack, fault: Fault, report: DrillReport, say: Say) -> None:
+    """One fault, into the report."""
+    window = await stack.inject(fault)
+    report.windows.append(window)
+    say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
+
+
+async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break = break_by_lot) -> DrillReport:
+    """The whole drill on a stack that is ready: people chat, it is broken, and the books are held against the log."""
     report = DrillReport(plan.seed)
-    async with drilled_stack(directory) as stack:
-        scene = Scene(stack)
-        people: list[Callable[[Scene, Random], Awaitable[None]]] = [*[visit] * plan.visitors, take_over]
-        there = [
-            asyncio.create_task(_again_and_again(scene, one, f"{plan.seed}/{number}"))
-            for number, one in enumerate(people)
-        ]
-        end = time.monotonic() + plan.minutes * 60
-        try:
-            for fault in itertools.islice(faults(random, MANY), plan.most):
-                if time.monotonic() + fault.after + fault.seconds > end:
-                    break
-                await asyncio.sleep(fault.after)
-                window = await inject(stack, fault)
-                report.windows.append(window)
-                say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
-        except TimeoutError:
-            report.gave_up.append(f"not all was ready again within {READY_WITHIN:g} s")
-        finally:
-            scene.over.set()
-            say("waiting until everything is at rest")
-            await asyncio.gather(*there)
-        report.waits, report.takeovers = scene.waits, scene.takeovers
-        report.gave_up += scene.gave_up
-        await _close(scene, report)
+    scene = Scene(stack, plan.company)
+    people: list[Callable[[Scene, Random], Awaitable[None]]] = [*[visit] * plan.visitors, take_over]
+    there = [
+        asyncio.create_task(_again_and_again(scene, one, f"{plan.seed}/{number}")) for number, one in enumerate(people)
+    ]
+    try:
+        await break_it(plan, stack, report, say)
+    except TimeoutError:
+        report.gave_up.append(f"not all was ready again within {READY_WITHIN:g} s")
+    finally:
+        scene.over.set()
+        say("waiting until everything is at rest")
+        await asyncio.gather(*there)
+    report.waits, report.takeovers = scene.waits, scene.takeovers
+    report.gave_up += scene.gave_up
+    await _close(scene, report)
     return report
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from itertools import product
 from random import Random
 from typing import Any, Protocol
 
@@ -53,6 +54,18 @@ class Kind(StrEnum):
     """Its network is slow, or what it asks for is not answered."""
     CUT = "cut"
     """All its connections are broken off; new ones are refused for a while, or not."""
+    RESTART = "restart"
+    """SIGTERM, as an upgrade does it: it drains, and another one comes in its place."""
+    STEP_DOWN = "step-down"
+    """Its leader hands over to another server of the cluster: of a stream, or of all JetStream."""
+    SCALE = "scale"
+    """More of each service come, and go again."""
+
+
+Pair = tuple[Kind, str]
+"""A kind of fault, and what it meets."""
+MATRIX: tuple[Pair, ...] = tuple(product((Kind.KILL, Kind.PAUSE, Kind.STALL, Kind.CUT), PROCESSES))
+"""Of a stack whose processes and connections are all within reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +98,21 @@ class FaultWindow:
         return {**asdict(self.fault), "readyAgain": round(self.ready - self.ended, 2)}
 
 
-def faults(random: Random, number: int) -> Iterator[Fault]:
-    """So many faults: every kind meets every process before any pair comes a second time."""
-    pairs: list[tuple[Kind, str]] = []
+def faults(random: Random, number: int, matrix: Sequence[Pair] = MATRIX) -> Iterator[Fault]:
+    """So many faults: every pair of the matrix comes before any comes a second time."""
+    pairs: list[Pair] = []
     for step in range(1, number + 1):
         if not pairs:
-            pairs = [(kind, process) for kind in Kind for process in PROCESSES]
+            pairs = list(matrix)
             random.shuffle(pairs)
         kind, process = pairs.pop()
-        seconds = 0.0 if kind is Kind.KILL else random.uniform(1, 10) if kind is not Kind.CUT else random.uniform(0, 3)
+        at_once = kind in (Kind.KILL, Kind.RESTART, Kind.STEP_DOWN)
+        seconds = 0.0 if at_once else random.uniform(1, 10) if kind is not Kind.CUT else random.uniform(0, 3)
         slow = random.choice([0.0, random.uniform(0.05, 0.5)]) if kind is Kind.STALL else 0.0
         yield Fault(step, kind, process, seconds, random.uniform(0.2, 2.0), slow)
 
 
-async def inject(stack: Breakable, fault: Fault) -> FaultWindow:
+async def inject(stack: Breakable, fault: Fault, everybody: Sequence[str] = PROCESSES) -> FaultWindow:
     """Does it, undoes it, and waits until everything is ready again."""
     process = stack.process(fault.process)
     network = stack.network_of(fault.process)
@@ -128,7 +142,14 @@ async def inject(stack: Breakable, fault: Fault) -> FaultWindow:
             await asyncio.sleep(fault.seconds)
             for proxy in network:
                 proxy.refusing = False
+        case Kind.RESTART:
+            os.kill(process.pid, signal.SIGTERM)
+            async with asyncio.timeout(READY_WITHIN):
+                while stack.process(fault.process).pid == process.pid:  # noqa: ASYNC110 - nothing here is told of it
+                    await asyncio.sleep(0.05)
+        case Kind.STEP_DOWN | Kind.SCALE:
+            raise ValueError(f"{fault.kind} is a cluster's")
     ended = time.monotonic()
     # Whoever has lost a server is not ready either; of a service nobody else's readiness depends.
-    await stack.ready_again(PROCESSES if fault.process in SERVERS else (fault.process,), READY_WITHIN)
+    await stack.ready_again(everybody if fault.process.startswith(SERVERS) else (fault.process,), READY_WITHIN)
     return FaultWindow(fault, began, ended, time.monotonic())

@@ -23,7 +23,7 @@ class LoggedFact:
 async def read_log(nats_url: str, company: str, conversation: str) -> list[LoggedFact]:
     """Every durable fact of a conversation, in order."""
     bus = Client()
-    await bus.connect(nats_url)
+    await bus.connect(nats_url.split(","))
     try:
         log = ConversationLog(bus)
         top = (await log.snapshot(company, conversation)).seq

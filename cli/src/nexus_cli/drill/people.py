@@ -20,7 +20,7 @@ from nats.errors import Error as NatsError
 from nexus_cli.chat.client import ChatConnection, ChatFailed, Frame, conversation, visitor_token
 from nexus_cli.drill.books import ConversationBooks, SentMessage, settled_at
 from nexus_cli.drill.log_reader import LoggedFact, read_log
-from nexus_cli.drill.stack import DrilledStack
+from nexus_cli.drill.stack import RunningStack
 from runtime.errors import RuntimeFault
 
 COMPANY = "demo"
@@ -53,7 +53,8 @@ class Wait:
 class Scene:
     """Where all people meet. `over`: nobody begins anything more."""
 
-    stack: DrilledStack
+    stack: RunningStack
+    company: str = COMPANY
     over: asyncio.Event = field(default_factory=asyncio.Event)
     books: list[ConversationBooks] = field(default_factory=list[ConversationBooks])
     open: list[ConversationBooks] = field(default_factory=list[ConversationBooks])
@@ -71,7 +72,7 @@ class Scene:
 
     async def log(self, books: ConversationBooks) -> list[LoggedFact]:
         """What really is in the conversation."""
-        return await read_log(self.stack.nats, COMPANY, books.conversation)
+        return await read_log(self.stack.nats, self.company, books.conversation)
 
 
 class Visitor:
@@ -158,7 +159,7 @@ class Visitor:
 
 async def visit(scene: Scene, random: Random) -> None:
     """One visitor from the first word to the last."""
-    token = await until_done(lambda: visitor_token(scene.stack.url, COMPANY, LOCALE))
+    token = await until_done(lambda: visitor_token(scene.stack.url, scene.company, LOCALE))
     async with contextlib.AsyncExitStack() as stack:
 
         async def open_one() -> tuple[ChatConnection, Frame]:
@@ -200,7 +201,7 @@ async def take_over(scene: Scene, random: Random) -> None:
 
 async def _speak_in(scene: Scene, random: Random, books: ConversationBooks) -> None:
     path = f"/v2/conversations/{books.conversation}"
-    token = scene.stack.token("commercial", f"ana-{random.getrandbits(24):06x}", COMPANY)
+    token = scene.stack.token("commercial", f"ana-{random.getrandbits(24):06x}", scene.company)
     await _post(scene, token, f"{path}/owner", {"owner": "human"})
     scene.takeovers += 1
     try:

@@ -1,9 +1,11 @@
-"""A stack of the drill's own: `nexus up` in a temporary directory, its processes and connections within reach."""
+"""What a drill breaks: a stack that runs on a data directory, or one of its own, whose network is in its hand too."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
+import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,16 +15,22 @@ from typing import Any
 import aiohttp
 
 from contracts.providers import KEYS
+from nexus_cli.drill.faults import MATRIX, READY_WITHIN, Fault, FaultWindow, Kind, Pair, inject
+from nexus_cli.drill.leaders import LED, step_down
 from nexus_cli.drill.network import PROCESSES, Network
 from nexus_cli.stack.child import is_gone
 from nexus_cli.stack.datadir import DataDirectory
+from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.stack.temporary import ready_program
+from nexus_cli.target import find_target
 from runtime.faulty_proxy import Proxy
 from runtime.settings import TokenSettings
 from runtime.tokens import TokenMinter
 
 LOOK_WITHIN = 10.0
+BALANCER = "balancer"
+"""What stands before several gateways, in a stack that has such a thing."""
 _LIFTED = ("MESSAGES", "CONVERSATIONS", "TOKENS")
 """Limits by address: all people of a drill come from one."""
 
@@ -36,22 +44,41 @@ class RunningProcess:
     url: str
 
 
-class DrilledStack:
-    """What the drill breaks, and what it asks (faults.Breakable)."""
+class RunningStack:
+    """A stack that runs here, as its data directory knows it (faults.Breakable)."""
 
-    def __init__(self, network: Network, directory: DataDirectory) -> None:
-        self._network = network
+    def __init__(self, directory: DataDirectory, jwt_secret: str) -> None:
         self._directory = directory
-        self._tokens = TokenMinter(TokenSettings.model_validate({"jwt_secret": directory.secrets().jwt_secret}))
+        self._tokens = TokenMinter(TokenSettings.model_validate({"jwt_secret": jwt_secret}))
+
+    @property
+    def matrix(self) -> Sequence[Pair]:
+        """What can happen to it."""
+        names = self.names
+        led = LED if sum(name.startswith("nats") for name in names) > 1 else ()
+        services = [name for name in names if name.startswith(tuple(SERVICES))]
+        return [
+            *itertools.product((Kind.KILL, Kind.PAUSE), names),
+            *itertools.product([Kind.RESTART], services),
+            *itertools.product([Kind.STEP_DOWN], led),
+        ]
+
+    @property
+    def names(self) -> list[str]:
+        """Its processes."""
+        return sorted(one["name"] for one in self._recorded()["processes"])
 
     @property
     def url(self) -> str:
-        """The gateway's address."""
-        return self._network.url
+        """Where its visitors go."""
+        by_name = {one["name"]: one["url"] for one in self._recorded()["processes"]}
+        if not (found := by_name.get(BALANCER) or by_name.get("gateway")):
+            raise StackError("this stack runs without a gateway: nobody could chat")
+        return str(found)
 
     @property
     def nats(self) -> str:
-        """The bus's, past the proxies."""
+        """The bus's address, with a user who may read everything."""
         return str(self._recorded()["urls"]["nats"])
 
     def token(self, role: str, user: str, company: str) -> str:
@@ -64,8 +91,19 @@ class DrilledStack:
         return RunningProcess(name, found["pid"], found["url"])
 
     def network_of(self, name: str) -> Sequence[Proxy]:
-        """Every connection of one process."""
-        return self._network.of(name)
+        """Every connection of one process that is within reach: none."""
+        del name
+        return []
+
+    async def inject(self, fault: Fault) -> FaultWindow:
+        """Does it, undoes it, and waits until everything is ready again. Raises TimeoutError."""
+        if fault.kind is Kind.STEP_DOWN:
+            began = time.monotonic()
+            await step_down(self.nats, fault.process)
+            ended = time.monotonic()
+            await self.ready_again(self.names, READY_WITHIN)
+            return FaultWindow(fault, began, ended, time.monotonic())
+        return await inject(self, fault, self.names)
 
     async def ready_again(self, names: Sequence[str], deadline: float) -> None:
         """Waits until these processes live, and those that are services are ready. Raises TimeoutError."""
@@ -77,7 +115,7 @@ class DrilledStack:
                 await asyncio.sleep(0.2)
 
     async def _is_ready(self, http: aiohttp.ClientSession, process: RunningProcess) -> bool:
-        if is_gone(process.pid) or process.name not in SERVICES:
+        if is_gone(process.pid) or not process.name.startswith(tuple(SERVICES)):
             return not is_gone(process.pid)
         try:
             async with http.get(f"{process.url}/readyz") as answer:
@@ -87,6 +125,44 @@ class DrilledStack:
 
     def _recorded(self) -> dict[str, Any]:
         return self._directory.recorded()
+
+
+class DrilledStack(RunningStack):
+    """A stack of the drill's own, whose connections can be hurt too."""
+
+    def __init__(self, network: Network, directory: DataDirectory) -> None:
+        super().__init__(directory, directory.secrets().jwt_secret)
+        self._network = network
+
+    @property
+    def matrix(self) -> Sequence[Pair]:
+        """Everything."""
+        return MATRIX
+
+    @property
+    def url(self) -> str:
+        """The gateway's address, by way of its proxy."""
+        return self._network.url
+
+    def network_of(self, name: str) -> Sequence[Proxy]:
+        """Every connection of one process."""
+        return self._network.of(name)
+
+
+async def running_stack(data: Path) -> RunningStack:
+    """The stack that runs on `data`, once all of it is ready.
+
+    Raises:
+        NotRunning: none does.
+        StackError: it has no gateway, or is not ready within ten seconds, so that it would be blamed on the drill.
+    """
+    stack = RunningStack(DataDirectory(data), find_target(data).jwt_secret)
+    _ = stack.url
+    try:
+        await stack.ready_again(stack.names, LOOK_WITHIN)
+    except TimeoutError:
+        raise StackError(f"not all of the stack on {data} is ready: see `nexus doctor --live`") from None
+    return stack
 
 
 @asynccontextmanager

@@ -36,8 +36,8 @@ _NEVER = (
     *("discard_new_per_subject", "sealed", "subject_transform", "sources", "mirror", "persist_mode"),
 )
 """What a stream that somebody else has made may have: to forge or wipe what is in it, or to lose it without a word."""
-_FIRM = ("retention", "storage", "allow_direct", "republish")
-"""What whoever uses a stream relies on, apart from how much it holds."""
+_FIRM = ("retention", "storage", "allow_direct")
+"""What whoever uses a stream relies on in every release."""
 
 FIRST_MADE = "nexus.first-made"
 """In the metadata of a stream that was restored: when the one was made whose sequences it goes on counting."""
@@ -160,7 +160,7 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
         while True:
             answer = await _call(inbox, f"STREAM.INFO.{stream.name}", None, end)
             missing = _error_code(answer) == _NOT_FOUND
-            conflicts = [] if missing else _conflicts(wanted, _config(answer), subjects=stream.subjects)
+            conflicts = [] if missing else _conflicts(wanted, _config(answer))
             if not missing and not conflicts:
                 return
             if clock() + _LOOK_AGAIN > end:
@@ -211,6 +211,9 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
             "stream.not_smaller", stream=name, holds=held, wanted=wanted["max_bytes"], stays=current["max_bytes"]
         )
         wanted = {**wanted, "max_bytes": current["max_bytes"]}
+    # A newer release beside this one may have added subjects, and writes to them.
+    more = [one for one in current.get("subjects", ()) if not any(_covers(ours, one) for ours in wanted["subjects"])]
+    wanted = {**wanted, "subjects": [*wanted["subjects"], *more]}
     # The server leaves out what is false.
     changes = [key for key, value in wanted.items() if current.get(key, False) != value]
     changes += _forbidden(current)
@@ -226,6 +229,17 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
     return changed
 
 
+def _covers(pattern: str, subject: str) -> bool:
+    """Whether whatever the subject stands for, wildcards and all, falls under the pattern."""
+    wide, narrow = pattern.split("."), subject.split(".")
+    for place, part in enumerate(wide):
+        if part == ">":
+            return place < len(narrow)
+        if place == len(narrow) or part not in ("*", narrow[place]) or narrow[place] == ">":
+            return False
+    return len(wide) == len(narrow)
+
+
 def _config(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", answer.get("config") or {})
 
@@ -234,15 +248,14 @@ def _forbidden(config: Mapping[str, Any]) -> list[str]:
     return [key for key in _NEVER if config.get(key, "default") not in (False, None, "", "default")]
 
 
-def _conflicts(wanted: Mapping[str, Any], config: Mapping[str, Any], *, subjects: Sequence[str] = ()) -> list[str]:
-    """How the stream differs from what is wanted, and which of `subjects` it does not take, in words."""
+def _conflicts(wanted: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    """How the stream differs from what is wanted, in words."""
     told = [
         f"{key} is {config.get(key)} and must be {value}"
         for key, value in wanted.items()
         if config and config.get(key, False) != value
     ]
-    told += [f"{key} is set and must not be" for key in _forbidden(config)]
-    return told + [f"{one} is not among its subjects" for one in subjects if one not in config.get("subjects", ())]
+    return told + [f"{key} is set and must not be" for key in _forbidden(config)]
 
 
 def _in_conflict(name: str, conflicts: Sequence[str], error: Mapping[str, Any] | None) -> str:

@@ -1,0 +1,53 @@
+"""Leaders of a cluster of NATS servers, and how they are made to hand over."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+META = "meta"
+"""The leader of all JetStream, who places streams and consumers."""
+LED = (META, "CHAT", "TURNS", "TOOLS", "FACTS", "CHAT/agent")
+"""Whose leaders are made to hand over: JetStream's, those of streams, that of the consumer that turns come from."""
+_ASK = 5.0
+_LED_AGAIN = 30.0
+_PAUSE = 0.05
+
+
+async def step_down(nats_url: str, led: str) -> None:
+    """Its leader hands over; returns when there is a leader again.
+
+    Raises:
+        TimeoutError: there is none within half a minute.
+    """
+    bus = Client()
+    await bus.connect(nats_url.split(","))
+    try:
+        stream, _, consumer = led.partition("/")
+        of_stream = f"CONSUMER.LEADER.STEPDOWN.{stream}.{consumer}" if consumer else f"STREAM.LEADER.STEPDOWN.{stream}"
+        await _ask(bus, "META.LEADER.STEPDOWN" if led == META else of_stream)
+        async with asyncio.timeout(_LED_AGAIN):
+            while not await _is_led(bus, stream, consumer):  # noqa: ASYNC110
+                await asyncio.sleep(_PAUSE)
+    finally:
+        await bus.close()
+
+
+async def _is_led(bus: Client, stream: str, consumer: str) -> bool:
+    if stream == META:
+        return "error" not in await _ask(bus, "STREAM.INFO.CHAT")
+    about = await _ask(bus, f"CONSUMER.INFO.{stream}.{consumer}" if consumer else f"STREAM.INFO.{stream}")
+    cluster: dict[str, Any] = about.get("cluster") or {}
+    return bool(cluster.get("leader"))
+
+
+async def _ask(bus: Client, method: str) -> dict[str, Any]:
+    try:
+        answer: dict[str, Any] = orjson.loads((await bus.request(f"$JS.API.{method}", b"", timeout=_ASK)).data)
+    except NatsError:  # nobody leads it just now
+        return {"error": "no answer"}
+    return answer

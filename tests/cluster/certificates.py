@@ -1,0 +1,37 @@
+"""A certificate authority for one run, and a certificate for every server of this machine."""
+
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+
+def make_certificates(directory: Path) -> None:
+    """Writes ca.pem, server.pem and server.key, good for a day."""
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nexus cluster")])
+    authority, own = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    since = datetime.now(UTC) - timedelta(hours=1)
+
+    def begun(subject: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+        return (
+            x509.CertificateBuilder()
+            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, subject)]))
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(since)
+            .not_valid_after(since + timedelta(days=1))
+        )
+
+    ca = begun("nexus cluster", authority).add_extension(x509.BasicConstraints(True, None), critical=True)
+    here = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+    server = begun("127.0.0.1", own).add_extension(here, critical=False)
+    (directory / "ca.pem").write_bytes(ca.sign(authority, SHA256()).public_bytes(Encoding.PEM))
+    (directory / "server.pem").write_bytes(server.sign(authority, SHA256()).public_bytes(Encoding.PEM))
+    key = own.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (directory / "server.key").write_bytes(key)

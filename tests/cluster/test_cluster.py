@@ -1,0 +1,40 @@
+"""A cluster in short: up with users and TLS, its first agent and gateway of the release before, broken by the shipped
+command, and nothing lost. Long: `make cluster` and `make upgrade`."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+from nexus_cli.drill.faults import Kind
+from tests.cluster.programs import NATS
+from tests.cluster.rig import running_cluster
+from tests.upgrade.previous import previous_release
+
+REPLICAS = {"memory": 1, "gateway": 2, "agent": 2, "tool-executor": 1}
+KINDS = (Kind.KILL, Kind.STEP_DOWN, Kind.RESTART)
+SEED = "63"
+"""By which the first faults are each of another kind."""
+
+
+async def test_a_cluster_that_is_broken_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
+    said: list[str] = []
+    before = previous_release(tmp_path / "before")
+    older = {"agent": before, "gateway": before}
+    async with running_cluster(tmp_path / "data", REPLICAS, said.append, older=older) as cluster:
+        assert set(NATS) < set(cluster.names)
+        chosen = [word for kind in KINDS for word in ("--kind", kind)]
+        asked = ["drill", "--running", "--data", str(tmp_path / "data"), "--faults", "3", "--visitors", "2"]
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "nexus_cli", *asked, *chosen, "--seed", SEED, "--json"),
+            env=os.environ,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        output, errors = await asyncio.wait_for(process.communicate(), 240)
+        assert process.returncode == 0, errors.decode() + output.decode() + "\n".join(said)
+        report = json.loads(output)
+        assert [report[name] for name in ("lost", "doubled", "overAHuman", "other")] == [0, 0, 0, 0]
+        assert {one["kind"] for one in report["faults"]} == set(KINDS)
+        assert report["answers"] >= 1

@@ -1,0 +1,23 @@
+"""The release before this one, as a tree of its own: until there are tags, a commit of main."""
+
+import subprocess
+import tarfile
+from io import BytesIO
+from pathlib import Path
+
+PREVIOUS = "6050791c"
+ROOT = Path(__file__).parents[2]
+
+
+def previous_release(directory: Path, commit: str = PREVIOUS) -> Path:
+    """Its libraries and services below `directory`.
+
+    Raises:
+        subprocess.CalledProcessError: this clone does not have the commit; fetch its whole history.
+    """
+    packed = subprocess.run(
+        ["git", "-C", str(ROOT), "archive", commit, "libs", "services"], capture_output=True, timeout=60, check=True
+    ).stdout
+    with tarfile.open(fileobj=BytesIO(packed)) as archive:
+        archive.extractall(directory, filter="data")
+    return directory

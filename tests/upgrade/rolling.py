@@ -1,0 +1,111 @@
+"""``python -m tests.upgrade.rolling [--seconds N] [--seed S] [--commit C]``: `make upgrade`.
+
+A cluster of the release before this one, under load: each service is replaced by this release's, one after another,
+then back, and forward again, with kills between. It prints what was lost, doubled and said over a human, and how long
+visitors waited while something was replaced, beside how long when nothing was. Exit code 1 with anything lost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+from nexus_cli.drill.drill import DrillPlan, DrillReport, Say, break_once, drill
+from nexus_cli.drill.faults import Fault, FaultWindow, Kind
+from nexus_cli.drill.stack import RunningStack
+from nexus_cli.stack.supervisor import Supervisor
+from tests.cluster.rig import Cluster, running_cluster
+from tests.upgrade.previous import PREVIOUS, previous_release
+
+ORDER = ("memory", "agent", "tool-executor", "market-adapter", "gateway")
+"""Memory first: it makes the streams that a newer release wants."""
+
+
+class Rolling:
+    """The services by release, and their way forward and back."""
+
+    def __init__(self, older: Path, seconds: float) -> None:
+        self._older, self._seconds = older, seconds
+        self._now: dict[str, tuple[Supervisor, int]] = {}
+
+    async def begin(self, cluster: Cluster) -> None:
+        """One of each, of the release before."""
+        for name in ORDER:
+            self._now[name] = await cluster.start(cluster.replicas({name: [1]}, self._older)), 1
+
+    async def run(self, plan: DrillPlan, stack: RunningStack, report: DrillReport, say: Say) -> None:
+        """Quiet, forward, back, forward; between them each release serves beside the other under kills."""
+        assert isinstance(stack, Cluster)
+        random = Random(plan.seed)
+        await asyncio.sleep(self._seconds)
+        for way, release in (("forward", None), ("back", self._older), ("again", None)):
+            for place, name in enumerate(ORDER):
+                await self._replace(stack, name, release, way, report)
+                say(f"{name} went {way}")
+                if place == len(ORDER) // 2:
+                    one = random.choice([f"{other}-{self._now[other][1]}" for other in ORDER])
+                    await break_once(stack, Fault(len(report.windows) + 1, Kind.KILL, one, 0.0, 0.0), report, say)
+            await asyncio.sleep(self._seconds)
+
+    async def _replace(self, cluster: Cluster, name: str, release: Path | None, way: str, report: DrillReport) -> None:
+        began = time.monotonic()
+        old, number = self._now[name]
+        number = number % 2 + 1
+        new = await cluster.start(cluster.replicas({name: [number]}, release))
+        await cluster.stop(old)
+        self._now[name] = new, number
+        fault = Fault(len(report.windows) + 1, Kind.RESTART, f"{name} {way}", time.monotonic() - began, 0.0)
+        report.windows.append(FaultWindow(fault, began, time.monotonic(), time.monotonic()))
+
+
+def longest(report: DrillReport, during: Sequence[FaultWindow]) -> tuple[float, float]:
+    """The longest wait that met one of these windows, and of those that met no window at all."""
+
+    def met(windows: Sequence[FaultWindow], began: float, ended: float) -> bool:
+        return any(began <= one.ready and ended >= one.began for one in windows)
+
+    waits = [(one.began, one.ended) for one in report.waits]
+    inside = [ended - began for began, ended in waits if met(during, began, ended)]
+    quiet = [ended - began for began, ended in waits if not met(report.windows, began, ended)]
+    return max(inside, default=0.0), max(quiet, default=0.0)
+
+
+async def run(plan: DrillPlan, older: Path, data: Path, seconds: float, say: Say) -> DrillReport:
+    """All of it, on a cluster of its own."""
+    async with running_cluster(data, {}, say) as cluster:
+        rolling = Rolling(older, seconds)
+        await rolling.begin(cluster)
+        return await drill(plan, cluster, say, rolling.run)
+
+
+def main() -> None:
+    """Reads the arguments, runs, prints."""
+    parser = argparse.ArgumentParser(prog="python -m tests.upgrade.rolling", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=30.0, help="for which each state stays")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--visitors", type=int, default=4)
+    parser.add_argument("--commit", default=PREVIOUS, help="of the release before")
+    arguments = parser.parse_args()
+    directory = Path(tempfile.mkdtemp(prefix="nexus-upgrade-"))
+
+    def say(line: str) -> None:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+
+    say(f"seed {arguments.seed}, data in {directory}")
+    older = previous_release(directory / "older", arguments.commit)
+    plan = DrillPlan(24 * 60, arguments.seed, arguments.visitors)
+    report = asyncio.run(run(plan, older, directory / "stack", arguments.seconds, say))
+    inside, quiet = longest(report, [one for one in report.windows if one.fault.kind is Kind.RESTART])
+    sys.stdout.write(f"{report.as_text()}\nlongest wait: {inside:.2f} s while replaced, {quiet:.2f} s else\n")
+    sys.exit(1 if any(report.figures.values()) else 0)
+
+
+if __name__ == "__main__":
+    main()
