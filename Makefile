@@ -25,7 +25,7 @@ SUITES := tests/support/mcp_suite tests/support/script_check services/gateway/te
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
 .PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign cluster upgrade simulate screenshots test-containers \
-	test-paused injections lock shape sizes clean
+	test-paused injections store-outages audit advisories sbom lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -94,7 +94,7 @@ waits: $(STAMP) ## write the list of all waits and their limits out of the code
 waits-check: $(STAMP)
 	$(BIN)/python deploy/waits.py --check
 
-check: lint types imports contracts-check waits-check test ## all that CI runs: lint, types, import rules, contracts, tests
+check: lint types imports contracts-check waits-check audit test ## all that CI runs: lint, types, import rules, contracts, tests
 
 simulate: $(STAMP) ## the services' own code in virtual time, faults by the seed (SEEDS=1000, SEED=123 replays, RULES=1)
 	@exec $(BIN)/python -m tests.simulation $(if $(RULES),--rules) $(if $(SEED),--seed $(SEED)) \
@@ -133,6 +133,9 @@ test-containers: $(STAMP) ## the system tests against official NATS, Redis and M
 test-paused: $(STAMP) ## every process and pair of them stands still for 2, 8, 45 s: paused-results.md, 45 minutes
 	$(BIN)/pytest -n $(WORKERS) tests/faults/paused_matrix.py
 
+store-outages: $(STAMP) ## stores go away and come back in every way (OUTAGES=16 SEED=1 LONGEST=60)
+	$(BIN)/python -m tests.faults.store_outages --outages $(or $(OUTAGES),16) $(if $(SEED),--seed $(SEED)) $(if $(LONGEST),--longest $(LONGEST))
+
 injections: $(STAMP) ## what an obedient model does with injected instructions: every goal, place and task, with figures
 	$(BIN)/python -m tests.security.injections.turns
 
@@ -146,6 +149,18 @@ lock: $(STAMP) ## compile the locks anew (needs a package index); UPGRADE=1 take
 	done
 	@$(COMPILE) cli/pyproject.toml --constraint requirements.lock -o deploy/locks/nexus-cli.lock
 	$(COMPILE) $(if $(UPGRADE),--upgrade) benchmarks/peers/requirements.in -o benchmarks/peers/requirements.txt
+
+audit: $(STAMP) ## hold the locked versions against known advisories (and say how old those are)
+	@$(BIN)/python deploy/supply_chain.py audit
+
+advisories: $(STAMP) ## take the newest advisories about what is locked (needs the network)
+	@clone=$$(mktemp -d); trap 'rm -rf "$$clone"' EXIT; \
+		git clone --quiet --depth 1 https://github.com/pypa/advisory-database "$$clone"; \
+		$(BIN)/python deploy/supply_chain.py advisories "$$clone"
+	@$(MAKE) audit
+
+sbom: $(STAMP) ## write a CycloneDX bill of materials for each service into sbom/
+	@$(BIN)/python deploy/supply_chain.py sbom sbom
 
 shape: $(STAMP) ## print what the tree's shape is, out of the code: lines, Protocols, gerunds, cycles, …
 	@$(BIN)/python deploy/shape.py $(if $(LIST),--list)

@@ -4,10 +4,11 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import context, first_token, inbox_search, indicators, knowledge_search, start, tool_calls
+from benchmarks import abuse, context, first_token, inbox_search, indicators, knowledge_search, start, tool_calls
 from benchmarks.report import Figure, show, write
 
 QUESTIONS = {
+    "abuse": abuse.run,
     "context": context.run,
     "first_token": first_token.run,
     "indicators": indicators.run,

@@ -10,7 +10,7 @@ import signal
 import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -289,8 +289,14 @@ def system(prompt: dict[str, Any]) -> str:
     return "\n".join(str(one["content"]) for one in prompt["messages"] if one["role"] == "system")
 
 
-async def pause_and_ask(stack: RunningStack, model: ScriptedModel, victims: Sequence[str], seconds: float) -> Pause:
-    """One pause, from a stack that is whole to one that is whole again."""
+async def pause_and_ask(
+    stack: RunningStack,
+    model: ScriptedModel,
+    victims: Sequence[str],
+    seconds: float,
+    hurt: AbstractAsyncContextManager[None] | None = None,
+) -> Pause:
+    """One pause, or what `hurt` does instead, from a stack that is whole to one that is whole again."""
     pause = Pause(victims, seconds)
     await stack.whole()
     before = {name: stack.process(name).pid for name in PROCESSES}
@@ -298,7 +304,7 @@ async def pause_and_ask(stack: RunningStack, model: ScriptedModel, victims: Sequ
         people = People(stack, model, session)
         await asyncio.wait_for(people.prepare(), NORMAL_WITHIN)
         model.asked.clear()
-        async with frozen(stack, victims):
+        async with hurt or frozen(stack, victims):
             pause.began = time.monotonic()
             asking = asyncio.create_task(people.ask_everything(pause))
             await asyncio.sleep(seconds)

@@ -22,6 +22,8 @@ class Proxy:
         self._replies.set()
         self.delay = 0.0
         """Seconds by which every chunk is late, in both directions."""
+        self.breaks_after: int | None = None
+        """Bytes of a reply after which its connection breaks; None: it holds."""
         self.refusing = False
         """New connections are closed at once."""
         self.accepted = 0
@@ -103,8 +105,11 @@ class Proxy:
                     await self._replies.wait()
                 if sink.transport.is_closing():
                     break
-                sink.write(chunk)
+                breaks = replies and self.breaks_after is not None and len(chunk) > self.breaks_after
+                sink.write(chunk[: self.breaks_after] if breaks else chunk)
                 await sink.drain()
+                if breaks:
+                    break
         for writer in pair:
             writer.transport.abort()
             self._open.discard(writer)

@@ -1,9 +1,13 @@
 """From which sites a browser may call with a company's tokens."""
 
+import re
+
 from starlette.requests import HTTPConnection
 
 from contracts.company import CompanySettings
 from gateway.domain.origins import is_allowed_origin
+
+_LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 
 
 def origin_allowed(origin: str, settings: CompanySettings, request: HTTPConnection, *, dev: bool) -> bool:
@@ -13,4 +17,10 @@ def origin_allowed(origin: str, settings: CompanySettings, request: HTTPConnecti
         return True
     # In development the demo site is reached by any of the loopback's names.
     own = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    return dev and origin == own and request.url.hostname in {"127.0.0.1", "localhost", "::1"}
+    return dev and origin == own and names_loopback(request)
+
+
+def names_loopback(request: HTTPConnection) -> bool:
+    """Whether the Host is this machine's own, letter by letter: of one that it cannot read the framework says that it
+    is the server's address."""
+    return _LOOPBACK.fullmatch(request.headers.get("host", "")) is not None

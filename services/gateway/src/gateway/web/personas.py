@@ -13,9 +13,9 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from gateway.errors import Refused, not_found
 from gateway.web.deps import ApiDep
+from gateway.web.origins import names_loopback
 
 router = APIRouter(include_in_schema=False)
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class PersonaRequest(Wire):
@@ -39,7 +39,7 @@ async def make_token(body: PersonaRequest, request: Request, api: ApiDep) -> Per
         raise not_found("page")
     origin = request.headers.get("origin")
     own = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    if request.url.hostname not in LOOPBACK or (origin is not None and origin != own):
+    if not names_loopback(request) or (origin is not None and origin != own):
         raise Refused(ErrorCode.FORBIDDEN, "demo people are for this machine's own pages: open http://127.0.0.1 here")
     made = api.personas.token(body.persona)
     if made is None:

@@ -1,0 +1,102 @@
+"""Packages have a reason, locked versions are held against advisories, each service has a bill of what it brings."""
+
+import json
+import re
+import runpy
+import tomllib
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHAIN: dict[str, Any] = runpy.run_path(str(ROOT / "deploy/supply_chain.py"))
+TODAY = date(2026, 11, 22)
+_ROW = re.compile(r"^\| ([@\w./-]+) \| (.+) \|$", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+PACKAGES = ("tests/support/mcp_suite", "tests/support/script_check", "services/gateway/tests/doors/ui_client")
+
+
+def asked_for() -> set[str]:
+    """The packages that the projects name."""
+    lines: list[str] = []
+    for path in (
+        ROOT / "pyproject.toml",
+        *ROOT.glob("libs/*/*.toml"),
+        *ROOT.glob("services/*/*.toml"),
+        ROOT / "cli/pyproject.toml",
+    ):
+        told = tomllib.loads(path.read_text())
+        project = told["project"]
+        groups = [*project.get("optional-dependencies", {}).values(), *told.get("dependency-groups", {}).values()]
+        lines += [*project.get("dependencies", ()), *(one for group in groups for one in group)]
+    python = {found[0].lower() for one in lines if (found := _NAME.match(one)) and not one.startswith("nexus-")}
+    npm = {
+        name for folder in PACKAGES for name in json.loads((ROOT / folder / "package.json").read_text())["dependencies"]
+    }
+    return python | npm
+
+
+def test_every_package_that_we_ask_for_has_a_sentence_why_and_nothing_else_has() -> None:
+    rows = {
+        name: why
+        for name, why in _ROW.findall((ROOT / "docs/dependencies.md").read_text())
+        if name not in ("package", "---")
+    }
+    assert rows.keys() == asked_for()
+    assert [name for name, why in rows.items() if len(why.split()) < 3] == []
+
+
+def test_no_locked_version_is_known_to_be_wrong_and_the_age_of_what_is_known_is_said() -> None:
+    snapshot = json.loads((ROOT / "deploy/advisories.json").read_text())
+    read = date.fromisoformat(snapshot["date"])
+    failed, said = CHAIN["audit"](read)
+    assert failed == []
+    assert len(said) == 1
+    _, later = CHAIN["audit"](read + timedelta(days=31))
+    assert "31 DAYS OLD" in later[1]
+
+
+def test_a_version_that_an_advisory_is_about_is_found_and_a_mended_one_is_not() -> None:
+    snapshot = json.loads((ROOT / "deploy/advisories.json").read_text())
+    found = CHAIN["findings"](snapshot, [("aiohttp", "3.9.1")])
+    assert "PYSEC-2024-26" in {one.advisory for one in found}
+    assert all(one.fixed for one in found)
+    assert CHAIN["findings"](snapshot, [("aiohttp", "3.14.0")]) == []
+    assert CHAIN["affected"]("no version", {"versions": [], "ranges": []})
+
+
+@pytest.mark.parametrize(
+    ("exception", "fault"),
+    [
+        ({"why": "the parser that it is about is never used here", "until": "2027-01-01"}, None),
+        ({"why": "later", "until": "2027-01-01"}, "does not say why"),
+        ({"why": "the parser that it is about is never used here", "until": "2026-11-21"}, "ended on"),
+        ({"why": "the parser that it is about is never used here", "until": "2028-01-01"}, "longer than"),
+        (
+            {"why": "the parser that it is about is never used here", "until": "2027-01-01", "advisory": "X"},
+            "for nothing",
+        ),
+    ],
+)
+def test_an_exception_has_a_reason_an_end_and_something_that_it_is_for(
+    exception: dict[str, str], fault: str | None
+) -> None:
+    found = [CHAIN["Finding"]("aiohttp", "3.9.1", "PYSEC-2024-26", "odd characters", "3.9.2")]
+    wrong = CHAIN["faults_of"]([{"package": "aiohttp", "advisory": "PYSEC-2024-26", **exception}], found, TODAY)
+    assert [fault in one for one in wrong] == [True] if fault else wrong == []
+
+
+@pytest.mark.parametrize("lock", sorted((ROOT / "deploy/locks").glob("*.lock")), ids=lambda lock: lock.stem)
+def test_a_bill_of_materials_names_everything_that_a_service_installs(lock: Path) -> None:
+    bill = CHAIN["bill"](lock.stem, lock)
+    assert (bill["bomFormat"], bill["specVersion"], bill["version"]) == ("CycloneDX", "1.6", 1)
+    assert re.fullmatch(r"urn:uuid:[0-9a-f-]{36}", bill["serialNumber"])
+    named = {(one["name"], one["version"]) for one in bill["components"]}
+    assert named == set(CHAIN["locked"](lock).items())
+    assert all(
+        one["purl"] == one["bom-ref"] == f"pkg:pypi/{one['name']}@{one['version']}" for one in bill["components"]
+    )
+    licensed = [one for one in bill["components"] if "licenses" in one]
+    assert len(licensed) >= len(bill["components"]) * 0.8

@@ -1,0 +1,197 @@
+"""``python -m tests.faults.store_outages --outages N [--seed S] [--longest 60]`` (`make store-outages`).
+
+MongoDB and Redis go away and come back, in every way, while everybody works. After each outage every service is ready
+and everything works as before within half a minute, by itself or started anew by its supervisor; what was accepted is
+settled once, and every effect that was told is there. Prints a line an outage; exit code 1 with any finding.
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from random import Random
+
+import aiohttp
+
+from agent.scripted_model.server import ScriptedModel, scripted_model
+from tests.faults.conftest import SETTINGS
+from tests.faults.networked_stack import NetworkedStack
+from tests.support.paused import COMPANY, pause_and_ask
+
+WHOLE_WITHIN = 30.0
+"""Seconds from the store's return until all is as before."""
+STORES = ("mongodb", "redis")
+
+
+class How(StrEnum):
+    """What happens to a store."""
+
+    KILLED = "killed again and again"
+    RESTARTED = "restarted"
+    PAUSED = "paused"
+    AWAY = "cut off"
+    SLOW = "slow"
+    SILENT = "silent"
+    LOST = "silent, then cut"
+    TORN = "cut in mid-reply"
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """One store for so many seconds. `measure`: seconds of slowness, or bytes of a reply."""
+
+    store: str
+    how: How
+    seconds: float
+    measure: float
+
+    def __str__(self) -> str:
+        return f"{self.store} {self.how} for {self.seconds:.0f} s"
+
+
+def outages(random: Random, number: int, shortest: float, longest: float) -> Iterator[Outage]:
+    """Every way of each store before any comes a second time."""
+    pairs: list[tuple[str, How]] = []
+    for _ in range(number):
+        if not pairs:
+            pairs = [(store, how) for store in STORES for how in How]
+            random.shuffle(pairs)
+        store, how = pairs.pop()
+        measure = float(random.randint(1, 300)) if how is How.TORN else random.uniform(0.1, 1.0)
+        yield Outage(store, how, random.uniform(shortest, longest), measure)
+
+
+@asynccontextmanager
+async def hurt(stack: NetworkedStack, outage: Outage) -> AsyncGenerator[None]:
+    """The store is hurt for the length of the block."""
+    network, killing = stack.network_of(outage.store), None
+    pid = stack.process(outage.store).pid
+    match outage.how:
+        case How.KILLED:
+            killing = asyncio.create_task(_kill_again_and_again(stack, outage.store))
+        case How.RESTARTED:
+            os.kill(pid, signal.SIGKILL)
+        case How.PAUSED:
+            os.kill(pid, signal.SIGSTOP)
+        case How.AWAY:
+            for proxy in network:
+                proxy.refusing = True
+                proxy.cut()
+        case How.SLOW:
+            for proxy in network:
+                proxy.delay = outage.measure
+        case How.SILENT | How.LOST:
+            for proxy in network:
+                proxy.hold_replies()
+        case How.TORN:
+            for proxy in network:
+                proxy.breaks_after = int(outage.measure)
+    try:
+        yield
+    finally:
+        if outage.how is How.PAUSED:
+            os.kill(pid, signal.SIGCONT)
+        if killing is not None:
+            killing.cancel()
+            await asyncio.wait([killing])
+        for proxy in network:
+            proxy.refusing, proxy.delay, proxy.breaks_after = False, 0.0, None
+            proxy.release_replies()
+            if outage.how is How.LOST:
+                proxy.cut()
+
+
+async def _kill_again_and_again(stack: NetworkedStack, store: str) -> None:
+    while True:
+        with suppress(ProcessLookupError, StopIteration, OSError, ValueError):
+            os.kill(stack.process(store).pid, signal.SIGKILL)
+        await asyncio.sleep(1.5)
+
+
+async def endure(stack: NetworkedStack, model: ScriptedModel, outage: Outage) -> list[str]:
+    """What was not as it should be."""
+    try:
+        pause = await pause_and_ask(stack, model, [outage.store], outage.seconds, hurt(stack, outage))
+    except AssertionError as error:
+        return [f"not as before in time: {error}", *await stuck(stack)]
+    anew = [one for one in pause.findings if one.endswith("was started anew")]
+    found = [one for one in pause.findings if one not in anew]
+    if pause.normal_after > WHOLE_WITHIN:
+        found.append(f"as before after {pause.normal_after:.1f} s alone")
+    again = [one.partition(" ")[0] for one in anew if not one.startswith(outage.store)]
+    said = f", started anew: {', '.join(again)}" if again else ""
+    sys.stdout.write(f"{outage}: as before in {pause.normal_after:.1f} s{said}\n")
+    sys.stdout.flush()
+    return found
+
+
+async def stuck(stack: NetworkedStack) -> list[str]:
+    """What each service says of itself."""
+    said: list[str] = []
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10)) as session:
+        for process in stack.facts()["processes"]:
+            for path in ("healthz", "readyz") if str(process["url"]).startswith("http") else ():
+                try:
+                    async with session.get(f"{process['url'].rstrip('/')}/{path}") as answer:
+                        if answer.status != 200:
+                            said.append(f"{process['name']} {path}: {await answer.text()}")
+                except (aiohttp.ClientError, TimeoutError) as error:
+                    said.append(f"{process['name']} {path}: {error!r}")
+    return said
+
+
+async def campaign(number: int, seed: int, shortest: float, longest: float, data: Path) -> list[str]:
+    """All findings of so many outages, one after the other, on one stack."""
+    found: list[str] = []
+    async with scripted_model() as model:
+        stack = NetworkedStack(
+            data,
+            {
+                "NEXUS_LLM_BASE_URL": model.base_url,
+                "NEXUS_LLM_API_KEY": "not-a-key",
+                "NEXUS_LLM_MODEL": "scripted",
+                "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
+            },
+        )
+        try:
+            await stack.begin()
+            await stack.create_company(COMPANY, **SETTINGS)
+            for at, outage in enumerate(outages(Random(seed), number, shortest, longest), 1):
+                said = await endure(stack, model, outage)
+                for one in said:
+                    sys.stdout.write(f"found: outage {at}, {outage}: {one}\n")
+                sys.stdout.flush()
+                found += said
+        finally:
+            await stack.end()
+    return found
+
+
+def main() -> None:
+    """Reads the arguments, runs, prints."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.store_outages", description=__doc__)
+    parser.add_argument("--outages", type=int, default=16)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--shortest", type=float, default=5.0)
+    parser.add_argument("--longest", type=float, default=60.0)
+    arguments = parser.parse_args()
+    data = Path(tempfile.mkdtemp(prefix="nexus-outages-"))
+    sys.stdout.write(f"seed {arguments.seed}, data in {data}\n")
+    sys.stdout.flush()
+    found = asyncio.run(
+        campaign(arguments.outages, arguments.seed, arguments.shortest, arguments.longest, data / "nexus")
+    )
+    sys.stdout.write(f"{arguments.outages} outages, {len(found)} findings\n")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
