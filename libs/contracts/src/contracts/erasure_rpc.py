@@ -120,6 +120,8 @@ class Keeping(Wire):
     traces: Outdated
 
 
+FORGOTTEN = "rpc.memory.forgotten.v1"
+"""{company, conversations}: what everybody who holds something of them drops from their own memory."""
 # A caller that got no answer calls again under the same receiptId.
 ERASE = Rpc("rpc.memory.erasure.begin.v1", EraseRequest, EraseReply, queue=QUEUE)
 RECEIPT = Rpc("rpc.memory.erasure.get.v1", ReceiptRef, ReceiptReply, queue=QUEUE)

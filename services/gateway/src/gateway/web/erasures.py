@@ -1,12 +1,12 @@
 """Deleting users, visitors and conversations for good, the receipts of it, and what goes by its age."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Path, Response
 from fastapi.responses import JSONResponse
 
 from contracts.envelope import Wire
-from contracts.erasure_rpc import ErasureKind, Keeping
+from contracts.erasure_rpc import Keeping
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, derive_id, uuid7
 from gateway.domain.receipt_words import ShownReceipt, receipt_in_words
@@ -20,6 +20,7 @@ from gateway.web.tools import language_of
 
 router = APIRouter(prefix="/v2", tags=["erasure"])
 
+PersonKind = Literal["user", "visitor"]
 Name = Annotated[str, Path(pattern=ID_PATTERN)]
 Key = Annotated[
     str | None,
@@ -38,7 +39,7 @@ class Receipts(Wire):
 @router.delete("/users/me", response_model=ShownReceipt, responses=described())
 async def delete_me(api: ApiDep, caller: SelfDep, key: Key = None, accept_language: Language = None) -> Response:
     """Deletes me: memory, conversations, portfolio, alerts, in every store and stream. After a 503 ask again."""
-    kind: ErasureKind = "visitor" if caller.role == "visitor" else "user"
+    kind: PersonKind = "visitor" if caller.role == "visitor" else "user"
     return await _erased(api, caller, kind, caller.subject, key, accept_language)
 
 
@@ -117,7 +118,12 @@ async def preview_keeping(api: ApiDep, caller: AdminDep) -> Keeping:
 
 
 async def _erased(
-    api: Api, caller: TokenCaller, kind: ErasureKind, name: str, key: str | None, language: str | None
+    api: Api,
+    caller: TokenCaller,
+    kind: PersonKind | Literal["conversation"],
+    name: str,
+    key: str | None,
+    language: str | None,
 ) -> Response:
     receipt = uuid7() if key is None else derive_id("erasure", caller.company, caller.subject, kind, name, key)
     found = await api.records.erase(caller.company, receipt, kind, name, "admin" if caller.role == "admin" else "self")

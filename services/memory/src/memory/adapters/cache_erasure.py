@@ -14,6 +14,7 @@ from nats.aio.msg import Msg
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from contracts.erasure_rpc import FORGOTTEN
 from memory.adapters.redis_echoes import PREFIX as ECHOES
 from memory.adapters.redis_looks import key_of as looks_key
 from memory.adapters.redis_short_term import key_of
@@ -21,9 +22,6 @@ from memory.adapters.redis_windows import PREFIX
 from memory.erasure_ports import Erasure
 from memory.errors import CacheUnavailable
 from runtime.connection import subscribe
-
-FORGOTTEN = "rpc.memory.forgotten.v1"
-"""{company, conversations}: what every replica of memory drops from its own memory."""
 
 _log = structlog.get_logger(__name__)
 

@@ -23,6 +23,7 @@ from runtime.mongo import Database
 KEY = "erased"
 """The row of the collection `meta` with the digests' key."""
 AT_ONCE = 500
+"""Names in one write."""
 
 
 @dataclass(frozen=True, slots=True)

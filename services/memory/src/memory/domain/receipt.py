@@ -18,7 +18,7 @@ DAILY = timedelta(hours=25)
 CALLS = timedelta(days=1)
 STREAMS = ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")
 COLLECTIONS = (
-    "facts", "conversations", "summaries", "memories", "executions", "ratings", "lessons", "updates", "notes",
+    "facts", "conversations", "summaries", "memories", "executions", "ratings", "lessons", "updates", "notes", "withdrawals",
     "digests", "spendings", "satisfactions", "knowledge_asked",
 )  # fmt: skip
 PLACES = (
