@@ -9,6 +9,7 @@ from contracts.envelope import Wire
 from contracts.erasure_rpc import Keeping
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, derive_id, uuid7
+from contracts.languages import spoken_language
 from gateway.domain.receipt_words import ShownReceipt, receipt_in_words
 from gateway.errors import Refused
 from gateway.ports import TokenCaller
@@ -16,7 +17,7 @@ from gateway.web.conversations import Limit, PageCursor
 from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, SelfDep
 from gateway.web.pagination import page
 from gateway.web.problems import described
-from gateway.web.tools import language_of
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2", tags=["erasure"])
 
@@ -26,7 +27,6 @@ Key = Annotated[
     str | None,
     Header(alias="Idempotency-Key", min_length=1, max_length=255, description="the same key again: the same receipt"),
 ]
-Language = Annotated[str | None, Header(alias="Accept-Language", max_length=200)]
 
 
 class Receipts(Wire):
@@ -37,7 +37,7 @@ class Receipts(Wire):
 
 
 @router.delete("/users/me", response_model=ShownReceipt, responses=described())
-async def delete_me(api: ApiDep, caller: SelfDep, key: Key = None, accept_language: Language = None) -> Response:
+async def delete_me(api: ApiDep, caller: SelfDep, key: Key = None, accept_language: AcceptLanguage = None) -> Response:
     """Deletes me: memory, conversations, portfolio, alerts, in every store and stream. After a 503 ask again."""
     kind: PersonKind = "visitor" if caller.role == "visitor" else "user"
     return await _erased(api, caller, kind, caller.subject, key, accept_language)
@@ -45,7 +45,7 @@ async def delete_me(api: ApiDep, caller: SelfDep, key: Key = None, accept_langua
 
 @router.delete("/visitors/me", response_model=ShownReceipt, responses=described())
 async def delete_me_as_visitor(
-    api: ApiDep, caller: SelfDep, key: Key = None, accept_language: Language = None
+    api: ApiDep, caller: SelfDep, key: Key = None, accept_language: AcceptLanguage = None
 ) -> Response:
     """The same, as a visitor says it."""
     return await delete_me(api, caller, key, accept_language)
@@ -57,7 +57,7 @@ async def delete_user(
     caller: AdminDep,
     user: Annotated[Name, Path(alias="userId")],
     key: Key = None,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> Response:
     """Deletes a customer of the company with all that is kept of them."""
     return await _erased(api, caller, "user", user, key, accept_language)
@@ -69,7 +69,7 @@ async def delete_visitor(
     caller: AdminDep,
     visitor: Annotated[Name, Path(alias="visitorId")],
     key: Key = None,
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> Response:
     """Deletes a visitor of the company's site with all that is kept of them."""
     return await _erased(api, caller, "visitor", visitor, key, accept_language)
@@ -77,7 +77,11 @@ async def delete_visitor(
 
 @router.delete("/conversations/{conversationId}", response_model=ShownReceipt, responses=described(404))
 async def delete_conversation(
-    api: ApiDep, caller: CallerDep, conversation: ConversationPath, key: Key = None, accept_language: Language = None
+    api: ApiDep,
+    caller: CallerDep,
+    conversation: ConversationPath,
+    key: Key = None,
+    accept_language: AcceptLanguage = None,
 ) -> Response:
     """Deletes one conversation, and what is remembered from it: by an admin, or by the visitor or customer whose it
     is."""
@@ -89,11 +93,11 @@ async def delete_conversation(
 
 @router.get("/erasures", response_model=Receipts, responses=described())
 async def list_receipts(
-    api: ApiDep, caller: AdminDep, limit: Limit = 50, cursor: PageCursor = None, accept_language: Language = None
+    api: ApiDep, caller: AdminDep, limit: Limit = 50, cursor: PageCursor = None, accept_language: AcceptLanguage = None
 ) -> Response:
     """The receipts of what was deleted in the company. They name nobody."""
     found = await api.records.receipts(caller.company, limit, cursor)
-    items = [receipt_in_words(one, _language(accept_language)) for one in found.items]
+    items = [receipt_in_words(one, spoken_language(accept_language)) for one in found.items]
     return page(Receipts(items=items, next=found.next), found.next)
 
 
@@ -102,13 +106,13 @@ async def get_receipt(
     api: ApiDep,
     caller: CallerDep,
     receipt: Annotated[Name, Path(alias="receiptId")],
-    accept_language: Language = None,
+    accept_language: AcceptLanguage = None,
 ) -> Response:
     """One receipt: admins, and whoever has been given its id."""
     if not (caller.role in {"admin", "service"} or caller.writes_as_visitor):
         raise Refused(ErrorCode.FORBIDDEN, "receipts are for admins, and for those who have deleted something")
     found = await api.records.receipt(caller.company, receipt)
-    return JSONResponse(receipt_in_words(found, _language(accept_language)).to_wire())
+    return JSONResponse(receipt_in_words(found, spoken_language(accept_language)).to_wire())
 
 
 @router.get("/keeping", responses=described())
@@ -127,9 +131,5 @@ async def _erased(
 ) -> Response:
     receipt = uuid7() if key is None else derive_id("erasure", caller.company, caller.subject, kind, name, key)
     found = await api.records.erase(caller.company, receipt, kind, name, "admin" if caller.role == "admin" else "self")
-    shown = receipt_in_words(found, _language(language))
+    shown = receipt_in_words(found, spoken_language(language))
     return JSONResponse(shown.to_wire(), headers={"Location": f"/v2/erasures/{found.receipt_id}"})
-
-
-def _language(accepted: str | None) -> str:
-    return language_of(accepted)

@@ -18,8 +18,8 @@ DAILY = timedelta(hours=25)
 CALLS = timedelta(days=1)
 STREAMS = ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")
 COLLECTIONS = (
-    "facts", "conversations", "summaries", "memories", "executions", "ratings", "lessons", "updates", "notes", "withdrawals",
-    "digests", "spendings", "satisfactions", "knowledge_asked",
+    "facts", "conversations", "summaries", "memories", "executions", "ratings", "lessons", "updates", "notes",
+    "withdrawals", "digests", "spendings", "satisfactions", "knowledge_asked",
 )  # fmt: skip
 PLACES = (
     *(f"stream {name}" for name in STREAMS), *(f"mongodb {name}" for name in COLLECTIONS), "redis",
