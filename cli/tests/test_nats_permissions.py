@@ -207,7 +207,7 @@ WRITTEN = {
     "$JS.API.DIRECT.GET.DLQ": {"memory"},
     **{f"$JS.API.DIRECT.GET.DLQ.dlq.{user}.CHAT.x": {user, "memory"} & {"agent", "memory"} for user in SERVICES},
     **{f"$JS.API.STREAM.PURGE.{stream.name}": set[str]() for stream in STREAMS},
-    **{f"$JS.API.STREAM.PURGE.{stream}": {"memory"} for stream in ("CHAT", "TURNS", "FACTS")},
+    **{f"$JS.API.STREAM.PURGE.{stream}": {"memory"} for stream in ("CHAT", "TURNS", "FACTS", "TRACES")},
     "$JS.API.STREAM.PURGE.UPLOADS": {"tool-executor"},
     "$JS.API.DIRECT.GET.UPLOADS.uploads.v1.demo.u1.0": {"tool-executor"},
     "uploads.v1.demo.u1.0": {"gateway"},

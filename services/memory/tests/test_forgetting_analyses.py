@@ -6,6 +6,8 @@ from nats.aio.client import Client
 
 from contracts.events.analysis import AnalysisRequested
 from memory.adapters.bus_erasure import StreamErasure
+from memory.domain.keys import LogPosition
+from memory.erasure_ports import Erasure
 from runtime.analyses import Analyses
 from runtime.direct import DirectReader
 from runtime.streams import ensure_streams
@@ -18,7 +20,10 @@ async def test_a_users_analyses_are_purged_with_their_requests(nats_client: Clie
         request = AnalysisRequested(analysis_id="a1", company_id="acme", user_id=user, query=f"{user} asks about IBM")
         record = await analyses.begin(request)
         assert record.asked_at <= datetime.now(UTC)
-    await StreamErasure(nats_client).erase("acme", "ana", [])
+    streams = StreamErasure(nats_client)
+    plan = await streams.plan(Erasure("acme", "ana", (), datetime.now(UTC), LogPosition(0, 0)))
+    assert (plan.found["stream TURNS"], plan.found["stream FACTS"]) == (1, 1)
+    await streams.carry_out(plan)
     assert await analyses.read("acme", "ana", "a1") is None
     assert await analyses.read("acme", "ben", "a1") is not None
     left = (await DirectReader(nats_client, "FACTS").batch("analysis.requested.v1.>", 1, 10)).facts

@@ -32,6 +32,8 @@ from memory.domain.handoff import (
     IDLE,
     Patience,
 )
+from memory.domain.keys import LogPosition
+from memory.erasure_ports import Erasure
 from memory.ports import LogClock
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect
@@ -293,6 +295,6 @@ async def test_looks_go_with_the_visitor_who_is_deleted(servers: Servers) -> Non
         looks, now = RedisLooks(redis), datetime.now(UTC)
         for conversation in ("c1", "c2"):
             await looks.note("acme", conversation, "op1", now)
-        await CacheErasure(client, redis, ()).erase("acme", "v1", ["c1"])
+        await CacheErasure(client, redis, ()).erase(Erasure("acme", "v1", ("c1",), now, LogPosition(0, 0)))
         assert await looks.last("acme", "c1", "op1") is None
         assert await looks.last("acme", "c2", "op1") == now

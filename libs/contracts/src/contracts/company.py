@@ -219,6 +219,18 @@ class Assistant(Strict):
     )
 
 
+Days = Annotated[StrictInt, Field(ge=1, le=3650)]
+
+
+class Retention(Strict):
+    """For how many days what is older goes by itself, once a day. null: conversations and files are kept for good,
+    traces (what is recorded of turns) as long as their streams hold them."""
+
+    conversation_days: Days | None = Field(default=None, description="since the last message")
+    file_days: Days | None = Field(default=None, description="since a file was sent")
+    trace_days: Days | None = Field(default=None, description="since the turn")
+
+
 def _provider(value: str, info: ValidationInfo) -> str:
     if at_the_door(info) and value not in NAMES:
         *others, last = (repr(name) for name in NAMES)
@@ -281,6 +293,7 @@ class CompanyConfig(Strict):
     channels: list[Channel] = Field(default_factory=list[Channel], max_length=20)
     identity: Identity = Field(default_factory=Identity)
     knowledge: Knowledge = Field(default_factory=Knowledge)
+    retention: Retention = Field(default_factory=Retention)
 
     @property
     def trades(self) -> bool:

@@ -25,6 +25,7 @@ from agent.adapters.encodings import Encodings
 from agent.adapters.failed_turns import FailedTurnList
 from agent.adapters.failures import FailureReports
 from agent.adapters.followed import FollowedConversations
+from agent.adapters.forgotten import ForgottenConversations
 from agent.adapters.hand_offs import EndedTurns, HandOffs
 from agent.adapters.histories import HistoryClient
 from agent.adapters.journal_store import JournalStore
@@ -67,6 +68,7 @@ from agent.turns.sweep import TurnSweep
 from agent.turns.watches import Watches
 from contracts.channels import ANALYSIS_REQUESTS, CHAT_ALL, LIVE_CHAT_ALL, TURN_TRIGGERS, ChatKind, parse_chat
 from contracts.company import CompanySettings
+from contracts.erasure_rpc import FORGOTTEN
 from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
@@ -150,10 +152,12 @@ class Agent:
         hand_offs = HandOffs(writer, self.companies, self._clock)
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
         analyses = Analyses(nats, SOURCE)
+        histories = HistoryClient(rpc, chat, followed=followed)
+        self._forgotten = ForgottenConversations(histories, followed)
         ports = Ports(
             chat=JetStreamChatLog(chat, writer, connections.verify, followed),
             journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.ended_by),
-            histories=HistoryClient(rpc, chat, followed=followed),
+            histories=histories,
             companies=self.companies,
             catalogue=self._catalogue,
             tools=ClientCalls(
@@ -261,6 +265,7 @@ class Agent:
         for subject in TOOLS_CHANGED:
             await subscribe(self._nats, subject, self._catalogue.changed)
         live = LiveFacts(Marks.of(self._nats), self._watches, self.sweep, self._followed)
+        await subscribe(self._nats, FORGOTTEN, self._forgotten.take)
         await listen(self._nats, LIVE_CHAT_ALL, live.take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)

@@ -14,6 +14,7 @@ from contracts import (
     agent_rpc,
     company_rpc,
     completion_rpc,
+    erasure_rpc,
     failed_rpc,
     insight_rpc,
     market_rpc,
@@ -235,6 +236,7 @@ class RecordsStandIn:
     client: Client
     remembered: dict[User, memory_rpc.LongTermMemory] = field(default_factory=dict[User, memory_rpc.LongTermMemory])
     forgotten: list[User] = field(default_factory=list[User])
+    receipts: dict[User, erasure_rpc.Receipt] = field(default_factory=dict[User, erasure_rpc.Receipt])
     asked_usage: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
     asked_reports: list[report_rpc.ReportRequest] = field(default_factory=list[report_rpc.ReportRequest])
     actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
@@ -258,7 +260,10 @@ class RecordsStandIn:
         await memory.serve(memory_rpc.MEMORY_PATCH, self._patch)
         await memory.serve(memory_rpc.MEMORY_DELETE, self._delete)
         await memory.serve(memory_rpc.MEMORY_EXPORT, self._export)
-        await memory.serve(memory_rpc.USER_FORGET, self._forget)
+        await memory.serve(erasure_rpc.ERASE, self._erase)
+        await memory.serve(erasure_rpc.RECEIPT, self._receipt)
+        await memory.serve(erasure_rpc.RECEIPTS, self._receipts)
+        await memory.serve(erasure_rpc.KEEPING, self._keeping)
         await self.market.serve(market_rpc.HOLDINGS, self._holdings)
         await self.market.serve(market_rpc.ACTION_DECIDE, self._decide)
         await self.market.serve(market_rpc.ACTIONS_PENDING, self._pending)
@@ -323,9 +328,25 @@ class RecordsStandIn:
             next=str(page + 1) if page < 2 else None,
         )
 
-    async def _forget(self, request: memory_rpc.UserRef) -> memory_rpc.UserForgotten:
-        self.forgotten.append((request.company_id, request.user_id))
-        return memory_rpc.UserForgotten(conversations=1)
+    async def _erase(self, request: erasure_rpc.EraseRequest) -> erasure_rpc.EraseReply:
+        self.forgotten.append((request.company_id, request.name))
+        receipt = _receipt(request.receipt_id, request.kind, request.by)
+        self.receipts[request.company_id, request.receipt_id] = receipt
+        return erasure_rpc.EraseReply(receipt=receipt)
+
+    async def _receipt(self, request: erasure_rpc.ReceiptRef) -> erasure_rpc.ReceiptReply:
+        return erasure_rpc.ReceiptReply(receipt=self.receipts.get((request.company_id, request.receipt_id)))
+
+    async def _receipts(self, request: erasure_rpc.ReceiptsRequest) -> erasure_rpc.ReceiptsReply:
+        items = [one for (company, _), one in self.receipts.items() if company == request.company_id]
+        return erasure_rpc.ReceiptsReply(items=items)
+
+    async def _keeping(self, request: erasure_rpc.KeepingRequest) -> erasure_rpc.Keeping:
+        del request
+        none = erasure_rpc.Outdated(count=0)
+        at = datetime(2026, 1, 2, 3, tzinfo=UTC)
+        old = erasure_rpc.Outdated(days=30, before=at, count=7)
+        return erasure_rpc.Keeping(next_run=at, conversations=old, files=none, traces=none)
 
     async def _holdings(self, request: memory_rpc.UserRef) -> market_rpc.Holdings:
         return market_rpc.Holdings(portfolio={"cash": 1}, alerts=[], watchlist=[request.user_id])
@@ -373,3 +394,11 @@ class RecordsStandIn:
         waiting = self.untold.get((request.company_id, request.user_id), [])
         self.untold[request.company_id, request.user_id] = [one for one in waiting if one.id not in request.alert_ids]
         return market_rpc.AlertsToldReply(told=len(request.alert_ids))
+
+
+def _receipt(name: str, kind: erasure_rpc.ErasureKind, by: erasure_rpc.ErasedBy) -> erasure_rpc.Receipt:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    chat = erasure_rpc.Removed(place="stream CHAT", removed=2, gone_after=at, remains="freed_space")
+    return erasure_rpc.Receipt(
+        receipt_id=name, kind=kind, by=by, state="running", conversations=1, requested_at=at, removed=[chat]
+    )

@@ -24,6 +24,7 @@ BASIS = 1
 OPERATORS = frozenset({"commercial", "admin"})
 CUSTOMERS = frozenset({"user", "service"})
 ADMIN = frozenset({"admin"})
+SELF = frozenset({"visitor", "user", "service"})
 WRITERS = frozenset({"visitor", "user"})
 PEOPLE = frozenset({"visitor", "user", "commercial", "admin"})
 UNASKED = {
@@ -109,7 +110,14 @@ RULES: dict[tuple[str, str], Rule] = {
     ("PATCH", "/v2/memory"): Rule(CUSTOMERS, body={}),
     ("DELETE", "/v2/memory"): Rule(CUSTOMERS, own=204),
     ("GET", "/v2/memory/export"): Rule(CUSTOMERS),
-    ("DELETE", "/v2/users/me"): Rule(CUSTOMERS, own=204),
+    ("DELETE", "/v2/users/me"): Rule(SELF),
+    ("DELETE", "/v2/visitors/me"): Rule(SELF),
+    # Whoever it is of another company is nobody of this one's: there is nothing to delete.
+    ("DELETE", "/v2/users/{userId}"): Rule(ADMIN),
+    ("DELETE", "/v2/visitors/{visitorId}"): Rule(ADMIN),
+    ("GET", "/v2/erasures"): Rule(ADMIN),
+    ("GET", "/v2/erasures/{receiptId}"): Rule(frozenset({"visitor", "user", "admin", "service"}), own=404),
+    ("GET", "/v2/keeping"): Rule(ADMIN),
     ("GET", "/v1/models"): Rule(CUSTOMERS),
     ("GET", "/v1/models/{model}"): Rule(CUSTOMERS),
     ("POST", "/v1/chat/completions"): Rule(
@@ -149,6 +157,7 @@ RULES: dict[tuple[str, str], Rule] = {
         headers={"A2A-Version": "1.0"},
     ),
     ("POST", "/v2/principals"): Rule(frozenset({"service"}), own=201, body={"userId": "u1"}),
+    ("DELETE", CONVERSATION): Rule(WRITERS | ADMIN, foreign=404),
     # The last: nothing of it is left for the others.
     ("DELETE", "/v2/companies/{companyId}"): Rule(FOUNDERS, own=204, foreign=404),
 }
@@ -207,6 +216,9 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
         "id": KNOWN,
         "responseId": "resp_nobodys.1",
         "shortcut": "hello",
+        "userId": "somebody",
+        "visitorId": "somebody",
+        "receiptId": "nobodys",
     }
     body = rule.body
     if body is not None:

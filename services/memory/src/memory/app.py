@@ -78,7 +78,7 @@ from memory.application.webhook_table import WebhookTable
 from memory.context_parts import context_part
 from memory.desk_parts import desk_part
 from memory.domain.facts import LogFact
-from memory.erasure_parts import erasure_part
+from memory.erasure_parts import ErasureNeeds, erasure_part
 from memory.errors import StoreUnavailable
 from memory.knowledge.room import Room
 from memory.service_part import Loop, ServicePart
@@ -152,9 +152,8 @@ class MemoryReplica:
             NotReady: MongoDB, the stream or its consumer cannot be had.
         """
         service, settings = self._service, self._settings
-        service.on_stop(self._mongo.close)
-        service.on_stop(self._redis.aclose)
-        service.on_stop(self._budgets.aclose)
+        for close in (self._mongo.close, self._redis.aclose, self._budgets.aclose):
+            service.on_stop(close)
         fresh = str(uuid4())
         store, stored_format = await self._prepare_store(fresh)
         facts = MongoFacts(self._database["facts"])
@@ -184,7 +183,7 @@ class MemoryReplica:
         service.on_stop(room.shelves.stop)
 
         async def take_in(facts: Sequence[LogFact]) -> None:
-            await projection.project(facts)
+            facts = await erasing.late.project(facts, projection.project)
             activity.note(facts)
             await room.heard(facts)
 
@@ -278,17 +277,17 @@ class MemoryReplica:
         service.on_stop(searching.stop)
         drops = (windows.drop, near.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
-        forgetting = erasure_part(
-            service, self._database, cache, room, companies, log=log, floor=floor, clock=self._clock
-        )
+        needs = ErasureNeeds(cache, room, companies, memories, projection.drop, log, floor, self._clock)
+        erasing = erasure_part(service, self._database, needs, settings)
+        intake = handlers.FactIntake(service, erasing.late)
         insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
         insight_handlers.serve(service, insights)
-        personal_handlers.serve(service, memories, learner, exports, forgetting, self._usages)
-        personal_handlers.consume(service, self._usages, self._spending)
-        personal_handlers.learn(service, learner, self._executions)
-        insight_handlers.consume(service, insights, room.rated)
+        personal_handlers.serve(service, memories, learner, exports, erasing.erasure, self._usages)
+        personal_handlers.consume(intake, self._usages, self._spending)
+        personal_handlers.learn(intake, learner, self._executions)
+        insight_handlers.consume(intake, insights, room.rated)
         desk = desk_part(
-            service,
+            intake,
             asked=self._database,
             storing=self._storing,
             companies=self._companies,
@@ -296,7 +295,7 @@ class MemoryReplica:
             log=log,
             floor=floor,
         )
-        report_handlers.consume(service, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
+        report_handlers.consume(intake, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
         room.consume()
         older_lists = listed(stored_conversations, stored_conversations, MongoFacts(self._storing["facts"]))
         changes = (*room.changes(), older_lists)
@@ -352,7 +351,7 @@ class MemoryReplica:
             PeriodicSweep("position of MongoDB", POSITIONS_EVERY, mongodb.look),
             PeriodicSweep("position of Redis", POSITIONS_EVERY, redis.look),
             PeriodicSweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
-            PeriodicSweep("deletions to repeat", settings.forgetting_sweep, forgetting.sweep),
+            *erasing.sweeps,
             PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.refresh),
             PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
             PeriodicSweep("conversations that are due", settings.handoff_sweep, desk.sweep),

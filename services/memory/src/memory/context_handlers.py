@@ -22,7 +22,7 @@ from memory.application.activity import Activity
 from memory.application.contexts import ContextBuilder
 from memory.application.talk import Talks
 from memory.domain.short_term import Happening
-from memory.handlers import answering, fact_owner, take_in
+from memory.handlers import FactIntake, answering, fact_owner, take_in
 from runtime.clock import Clock
 from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
@@ -39,7 +39,8 @@ def consume(service: Service, activity: Activity) -> None:
     async def take(delivery: Delivery, event: CloudEvent[ActionDecided]) -> Outcome:
         return await decide(activity, delivery.subject, event)
 
-    take_in(service, ACTION_DECIDED, ACTIONS, CloudEvent[ActionDecided], take)
+    # Redis alone holds what waits, and forgets it within the hour: nobody waits for MongoDB with it.
+    take_in(FactIntake(service, None), ACTION_DECIDED, ACTIONS, CloudEvent[ActionDecided], take)
 
 
 async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecided]) -> Ack | DeadLetter:

@@ -30,7 +30,7 @@ from memory.application.inbox import Inbox
 from memory.application.rating_question import RatingQuestion
 from memory.domain.desk import RESOLVED, Update
 from memory.domain.keys import LogPosition
-from memory.handlers import answering, fact_owner, take_in
+from memory.handlers import FactIntake, answering, fact_owner, take_in
 from runtime.direct import StoredFact
 from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
@@ -74,7 +74,7 @@ def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox) -> None:
     service.serve(REPLY_DELETE, answering(delete_reply))
 
 
-def consume(service: Service, desk: Desk, question: RatingQuestion) -> None:
+def consume(intake: FactIntake, desk: Desk, question: RatingQuestion) -> None:
     """The facts. Who is resolved is asked whether it helped."""
 
     async def updated(delivery: Delivery, event: CloudEvent[ConversationUpdated]) -> Outcome:
@@ -87,8 +87,8 @@ def consume(service: Service, desk: Desk, question: RatingQuestion) -> None:
     async def noted(delivery: Delivery, event: CloudEvent[NoteAdded]) -> Outcome:
         return await take_note(desk, delivery.subject, _place(delivery), event)
 
-    take_in(service, UPDATED, UPDATES, CloudEvent[ConversationUpdated], updated)
-    take_in(service, NOTED, NOTE_CONSUMER, CloudEvent[NoteAdded], noted)
+    take_in(intake, UPDATED, UPDATES, CloudEvent[ConversationUpdated], updated)
+    take_in(intake, NOTED, NOTE_CONSUMER, CloudEvent[NoteAdded], noted)
 
 
 async def take_update(

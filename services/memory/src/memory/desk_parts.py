@@ -11,13 +11,13 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.application.rating_question import RatingQuestion
+from memory.handlers import FactIntake
 from runtime.direct import DirectReader
 from runtime.mongo import Database
-from runtime.service import Service
 
 
 def desk_part(
-    service: Service,
+    intake: FactIntake,
     *,
     asked: Database,
     storing: Database,
@@ -27,6 +27,7 @@ def desk_part(
     floor: ProjectionFloor,
 ) -> Desk:
     """Serves and follows the desk; `asked`, `storing`: the database as methods and as consumers speak to it."""
+    service = intake.service
     conversations = MongoConversations(storing["conversations"])
     desk = Desk(
         store=MongoDesk(storing),
@@ -38,5 +39,5 @@ def desk_part(
         clock=floor,
     )
     desk_handlers.serve(service, desk, MongoDesk(asked), inbox)
-    desk_handlers.consume(service, desk, RatingQuestion(conversations=conversations, companies=companies, log=log))
+    desk_handlers.consume(intake, desk, RatingQuestion(conversations=conversations, companies=companies, log=log))
     return desk

@@ -1,4 +1,4 @@
-"""The deletion of a user, as the stores keep it."""
+"""What is to be deleted, as the stores keep it while it is under way."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,13 +9,16 @@ from memory.domain.keys import LogPosition
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """A user's deletion under way. `up_to`: everything at or before it is to go (era 0: not carried out yet)."""
+    """A deletion under way. `up_to`: everything at or before it is to go (era 0: not carried out yet). `user` empty:
+    the conversations alone go, and `people` are those who wrote in them. `receipt` empty: of an earlier release."""
 
     company: str
     user: str
     conversations: tuple[str, ...]
     at: datetime
     up_to: LogPosition
+    receipt: str = ""
+    people: tuple[str, ...] = ()
 
 
 class CompanyEraser(Protocol):

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -58,6 +59,7 @@ from memory.adapters.mongo_executions import MongoExecutions
 from memory.application.companies import CompanyRegistry
 from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
+from memory.application.late_facts import FactSubject, LateFacts
 from memory.context_ports import PassageSearch
 from memory.domain.company import BadSettingsError
 from memory.domain.conversation import STATES
@@ -140,17 +142,35 @@ async def record(executions: MongoExecutions, subject: str, event: CloudEvent[To
     return Ack()
 
 
+@dataclass(frozen=True, slots=True)
+class FactIntake:
+    """Where the consumers of FACTS hang: the service, and what keeps out facts about the deleted."""
+
+    service: Service
+    late: LateFacts | None
+
+
 def take_in(
-    service: Service,
+    intake: FactIntake,
     event_type: str,
     durable: str,
     event: type[EventT],
     take: Callable[[Delivery, EventT], Awaitable[Outcome]],
 ) -> None:
     """Takes in FACTS of one type, tried for as long as what is needed is away; what fits no contract is dead-lettered
-    at once."""
+    at once, and what is about somebody deleted leaves the stream."""
+
+    async def unless_late(delivery: Delivery, given: EventT) -> Outcome:
+        if intake.late is None:
+            return await take(delivery, given)
+        owner = fact_owner(event_type, delivery.subject)
+        conversation = getattr(given.data, "conversation_id", None)
+        about = FactSubject(*owner, conversation, given.time, delivery.seq) if owner else None
+        return await intake.late.take(about, lambda: take(delivery, given))
+
     spec = ConsumerSpec(FACTS.name, durable, (f"{event_type}.>",))
-    service.add_worker(BatchWorker(service.nats, spec, each(event, take), service=service.name))
+    service = intake.service
+    service.add_worker(BatchWorker(service.nats, spec, each(event, unless_late), service=service.name))
 
 
 def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:

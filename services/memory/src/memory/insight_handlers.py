@@ -8,7 +8,7 @@ from contracts.events.fact import FeedbackGiven
 from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from memory.application.insights import Insights
 from memory.domain.rating import Rating
-from memory.handlers import answering, fact_owner, take_in
+from memory.handlers import FactIntake, answering, fact_owner, take_in
 from runtime.outcomes import Ack, DeadLetter, Later, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
@@ -23,7 +23,7 @@ SOON = 0.5
 Told = Callable[[str, FeedbackGiven, datetime], Awaitable[bool]]
 
 
-def consume(service: Service, insights: Insights, told: Told) -> None:
+def consume(intake: FactIntake, insights: Insights, told: Told) -> None:
     """The facts that are counted. `told` hears of each too; False: the answer that is meant is not known yet."""
 
     async def take(delivery: Delivery, event: CloudEvent[FeedbackGiven]) -> Outcome:
@@ -33,7 +33,7 @@ def consume(service: Service, insights: Insights, told: Told) -> None:
             return Later(SOON)
         return outcome
 
-    take_in(service, FEEDBACK_GIVEN, RATINGS, CloudEvent[FeedbackGiven], take)
+    take_in(intake, FEEDBACK_GIVEN, RATINGS, CloudEvent[FeedbackGiven], take)
 
 
 async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:

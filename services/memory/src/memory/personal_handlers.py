@@ -27,12 +27,12 @@ from contracts.memory_rpc import (
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.application.budgets import BudgetBook
+from memory.application.erasure import DataErasure
 from memory.application.exports import Exports
 from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.application.usage import Usages
-from memory.application.user_deletion import UserDeletion
-from memory.handlers import CALL_COMPLETED, EXECUTIONS, answering, fact_owner, record, take_in
+from memory.handlers import CALL_COMPLETED, EXECUTIONS, FactIntake, answering, fact_owner, record, take_in
 from memory.ports import Spent
 from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
@@ -46,13 +46,13 @@ ADD_TO_WATCHLIST = "add_to_watchlist"
 TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
 
 
-def learn(service: Service, learner: Learner, executions: MongoExecutions) -> None:
+def learn(intake: FactIntake, learner: Learner, executions: MongoExecutions) -> None:
     """Tool calls, into their log and as what they teach; what answers teach is adapters/chat_consumer's."""
 
     async def called(delivery: Delivery, event: CloudEvent[ToolCallCompleted]) -> Outcome:
         return await call_completed(executions, learner, delivery.subject, event)
 
-    take_in(service, CALL_COMPLETED, EXECUTIONS, CloudEvent[ToolCallCompleted], called)
+    take_in(intake, CALL_COMPLETED, EXECUTIONS, CloudEvent[ToolCallCompleted], called)
 
 
 async def call_completed(
@@ -78,7 +78,7 @@ async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallComple
 
 
 def serve(
-    service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: UserDeletion, usages: Usages
+    service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: DataErasure, usages: Usages
 ) -> None:
     """The methods that memory serves for users and admins."""
     personal = PersonalMethods(memories, learner, exports, forgetting, usages)
@@ -90,14 +90,14 @@ def serve(
     service.serve(USER_FORGET, answering(personal.forget))
 
 
-def consume(service: Service, usages: Usages, budgets: BudgetBook) -> None:
+def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
     """The facts that are counted, and settle what was reserved for them."""
 
     async def take(delivery: Delivery, event: CloudEvent[UsageRecorded]) -> Outcome:
         counted = await count(usages, delivery.subject, event)
         return counted if isinstance(counted, DeadLetter) else await settle(budgets, delivery.subject, event)
 
-    take_in(service, USAGE_RECORDED, USAGE_COUNTED, CloudEvent[UsageRecorded], take)
+    take_in(intake, USAGE_RECORDED, USAGE_COUNTED, CloudEvent[UsageRecorded], take)
 
 
 async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) -> Ack | DeadLetter:
@@ -149,7 +149,7 @@ class PersonalMethods:
     """What is remembered of a user, and what a company used."""
 
     def __init__(
-        self, memories: Memories, learner: Learner, exports: Exports, forgetting: UserDeletion, usages: Usages
+        self, memories: Memories, learner: Learner, exports: Exports, forgetting: DataErasure, usages: Usages
     ) -> None:
         self._memories = memories
         self._learner = learner

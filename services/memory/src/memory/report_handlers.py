@@ -15,7 +15,7 @@ from contracts.report_rpc import (
 from contracts.rpc import ConversationRef
 from memory.application.reports import Reports
 from memory.domain.rating import Satisfaction
-from memory.handlers import answering, fact_owner, take_in
+from memory.handlers import FactIntake, answering, fact_owner, take_in
 from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
@@ -24,13 +24,13 @@ CONVERSATION_RATED = "conversation.rated.v1"
 SATISFACTIONS = "memory-satisfactions"
 
 
-def consume(service: Service, reports: Reports) -> None:
+def consume(intake: FactIntake, reports: Reports) -> None:
     """The facts that are counted."""
 
     async def take(delivery: Delivery, event: CloudEvent[ConversationRated]) -> Outcome:
         return await rate(reports, delivery.subject, event)
 
-    take_in(service, CONVERSATION_RATED, SATISFACTIONS, CloudEvent[ConversationRated], take)
+    take_in(intake, CONVERSATION_RATED, SATISFACTIONS, CloudEvent[ConversationRated], take)
 
 
 async def rate(reports: Reports, subject: str, event: CloudEvent[ConversationRated]) -> Ack | DeadLetter:

@@ -18,6 +18,7 @@ class MemorySettings(EnvSettings):
     handoff_sweep: float = Field(default=1.0, gt=0, description="seconds between looks at waiting conversations")
     quiet_sweep: float = Field(default=30.0, gt=0, description="seconds between looks at conversations that fell quiet")
     forgetting_sweep: float = Field(default=2.0, gt=0, description="seconds between looks at deletions to repeat")
+    keeping_sweep: float = Field(default=600.0, gt=0, description="seconds between looks whether old data is to go")
     positions_sweep: float = Field(
         default=60.0, gt=0, description="seconds between looks at how far what fills the stores has come"
     )

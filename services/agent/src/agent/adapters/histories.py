@@ -40,6 +40,10 @@ class HistoryClient:
         self._chat = chat
         self._windows = windows or Windows()
 
+    def drop(self, key: Key) -> None:
+        """Holds nothing of a conversation any longer."""
+        self._windows.drop(key)
+
     async def up_to(self, key: Key, seq: int) -> PromptHistory:
         """The newest messages with sequence ≤ seq, which must be one of the conversation's facts.
 

@@ -1,13 +1,13 @@
 """What memory and the market keep of a user, and what a company used."""
 
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
-from contracts import insight_rpc, market_rpc, memory_rpc, report_rpc
+from contracts import erasure_rpc, insight_rpc, market_rpc, memory_rpc, report_rpc
 from contracts.ids import uuid7
 from contracts.rpc import ConversationRef
 from gateway.adapters.service_calls import ask
-from gateway.errors import Unavailable
+from gateway.errors import Unavailable, not_found
 from runtime.rpc import RpcClient
 
 FORGET_SECONDS = 25.0
@@ -73,10 +73,37 @@ class BusRecords:
         """The user's side of the market."""
         return await ask(self._client, market_rpc.HOLDINGS, memory_rpc.UserRef(company_id=company, user_id=user))
 
-    async def forget_user(self, company: str, user: str) -> None:
-        """Deletes the user everywhere; after an error call again: what is gone already is no error."""
+    async def erase(
+        self,
+        company: str,
+        receipt: str,
+        kind: Literal["user", "visitor", "conversation"],
+        name: str,
+        by: erasure_rpc.ErasedBy,
+    ) -> erasure_rpc.Receipt:
+        """Deletes it everywhere; after an error call again: what is gone already is no error."""
         # Memory tells the other services.
-        await ask(self._client, memory_rpc.USER_FORGET, _user(company, user), deadline=FORGET_SECONDS)
+        request = erasure_rpc.EraseRequest(company_id=company, receipt_id=receipt, kind=kind, name=name, by=by)
+        return (await ask(self._client, erasure_rpc.ERASE, request, deadline=FORGET_SECONDS)).receipt
+
+    async def receipt(self, company: str, receipt: str) -> erasure_rpc.Receipt:
+        """One receipt; raises Refused: NOT_FOUND."""
+        request = erasure_rpc.ReceiptRef(company_id=company, receipt_id=receipt)
+        found = (await ask(self._client, erasure_rpc.RECEIPT, request)).receipt
+        if found is None:
+            raise not_found("receipt")
+        return found
+
+    async def receipts(self, company: str, limit: int, cursor: str | None) -> erasure_rpc.ReceiptsReply:
+        """A page of the company's receipts."""
+        request = erasure_rpc.ReceiptsRequest(company_id=company, limit=limit, cursor=cursor)
+        return await ask(self._client, erasure_rpc.RECEIPTS, request)
+
+    async def keeping(self, company: str) -> erasure_rpc.Keeping:
+        """What the next daily run deletes."""
+        return await ask(
+            self._client, erasure_rpc.KEEPING, erasure_rpc.KeepingRequest(company_id=company), deadline=REPORT_SECONDS
+        )
 
 
 def _user(company: str, user: str) -> memory_rpc.UserRef:

@@ -14,6 +14,7 @@ from gateway.web import (
     company_settings,
     conversations,
     desk,
+    erasures,
     failed_turns,
     knowledge,
     knowledge_answers,
@@ -86,6 +87,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(tools.router)
     application.include_router(analysis.router)
     application.include_router(personal.router)
+    application.include_router(erasures.router)
     for door in DOORS:
         application.include_router(door)
     application.include_router(principals.router)

@@ -167,3 +167,13 @@ async def get_customer(caller: CallerDep) -> TokenCaller:
 
 
 CustomerDep = Annotated[TokenCaller, Depends(get_customer)]
+
+
+async def get_self(caller: CallerDep) -> TokenCaller:
+    """Somebody of whom something is kept: a visitor, a customer or a service; raises FORBIDDEN (403) otherwise."""
+    if caller.role not in {"visitor", "user", "service"}:
+        raise Refused(ErrorCode.FORBIDDEN, "this is for visitors, customers and services (visitor, user, service)")
+    return caller
+
+
+SelfDep = Annotated[TokenCaller, Depends(get_self)]

@@ -1,4 +1,4 @@
-"""/v2/memory and /v2/users/me: what is remembered of the caller, to read, correct, take along and delete."""
+"""/v2/memory: what is remembered of the caller, to read, correct, take along and delete."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -78,12 +78,6 @@ async def export_memory(api: ApiDep, caller: CustomerDep) -> Response:
     )
     headers = {"Content-Disposition": 'attachment; filename="nexus-export.json"', "Cache-Control": "no-store"}
     return StreamingResponse(_document(api, caller, first, holdings), headers=headers, media_type="application/json")
-
-
-@router.delete("/v2/users/me", status_code=204, response_class=Response, responses=described())
-async def delete_user(api: ApiDep, caller: CustomerDep) -> None:
-    """Deletes me: memory, conversations, portfolio, alerts, in every store and stream. After a 503 ask again."""
-    await api.records.forget_user(caller.company, caller.subject)
 
 
 async def _holdings(api: Api, caller: TokenCaller) -> Holdings | None:

@@ -1,6 +1,10 @@
-"""BusEraser: a user taken out of every stream, by subject where it names them, by message where it does not."""
+"""BusEraser: users and conversations taken out of every stream, by subject where it names them, by message where it
+does not. What is deleted by message is written over in the stream's file; what is purged lies there until the server
+writes that file anew.
+"""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -11,6 +15,7 @@ from nats.js.errors import NotFoundError
 from contracts.channels import TOOL_REQUESTS, analyses_of, client_results_of, conversation_tree, fact, journal
 from contracts.ids import NOBODY
 from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TURNS, WEBHOOKS
+from memory.erasure_ports import Erasure
 from memory.errors import BusUnavailable
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
@@ -25,6 +30,20 @@ KNOWLEDGE = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.starts
 COMPANYS_OWN = ("company.config.changed.v1", "tools.announced.v1", "tools.withdrawn.v1", *KNOWLEDGE)
 
 
+@dataclass(slots=True)
+class StreamPlan:
+    """What is to be removed, and how much was found, by place."""
+
+    purges: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    messages: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    found: dict[str, int] = field(default_factory=dict[str, int])
+
+    def add(self, stream: str, count: int) -> None:
+        """Counts what was found in a stream."""
+        place = f"stream {stream}"
+        self.found[place] = self.found.get(place, 0) + count
+
+
 class StreamErasure:
     """BusEraser."""
 
@@ -33,81 +52,111 @@ class StreamErasure:
         self._js = jetstream(client)
         self._letters = DeadLetters(client)
 
-    async def erase(self, company: str, user: str, conversations: Sequence[str]) -> None:
-        """Deletes everything of the user; raises BusUnavailable."""
+    async def plan(self, job: Erasure) -> StreamPlan:
+        """What there is of the user, or of the conversations, in every stream; raises BusUnavailable."""
+        company, names = job.company, frozenset(job.conversations)
+        plan = StreamPlan()
         try:
-            for name in conversations:
-                await self._js.purge_stream(CHAT.name, subject=conversation_tree(company, name))
-                await self._js.purge_stream(TURNS.name, subject=journal(company, name))
-                await self._js.purge_stream(TURNS.name, subject=client_results_of(company, name))
-            await self._js.purge_stream(TURNS.name, subject=analyses_of(company, user))
-            for event_type in _fact_types():
-                await self._js.purge_stream(FACTS.name, subject=fact(event_type, company, user))
-            names = frozenset(conversations)
-            await self._sift(FACTS.name, f"{FEEDBACK}.{company}.*", company, names)
-            for event_type in ("turn.failed.v1", *_fact_types()):
+            for name in job.conversations:
+                await self._count(plan, CHAT.name, conversation_tree(company, name))
+                await self._count(plan, TURNS.name, journal(company, name))
+                await self._count(plan, TURNS.name, client_results_of(company, name))
+            for event_type in fact_types():
+                if job.user:
+                    await self._find(plan, FACTS.name, fact(event_type, company, job.user), _any)
+                for person in job.people:
+                    await self._find(plan, FACTS.name, fact(event_type, company, person), _about(company, names))
+            await self._find(plan, FACTS.name, f"{FEEDBACK}.{company}.*", _about(company, names))
+            for event_type in ("turn.failed.v1", *fact_types()):
                 if event_type not in COMPANYS_OWN:
-                    await self._sift(FACTS.name, fact(event_type, company, None), company, names)
-            await self._sift(TOOLS.name, TOOL_REQUESTS, company, names)
-            await self._withhold(company, {f"{company}/{name}" for name in (user, *conversations)}, names)
-            await self._bury_letters(company, user, names)
+                    await self._find(plan, FACTS.name, fact(event_type, company, None), _about(company, names))
+            await self._find(plan, TOOLS.name, TOOL_REQUESTS, _about(company, names))
+            if job.user:
+                await self._count(plan, TURNS.name, analyses_of(company, job.user))
+            about = frozenset(f"{company}/{name}" for name in (job.user, *names) if name)
+            await self._find(
+                plan,
+                WEBHOOKS.name,
+                f"webhooks.delivery.v1.{company}.*",
+                lambda event: _subject(event) in about or _about(company, names)(event),
+            )
+            await self._letters_of(plan, job)
         except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"a user could not be taken out of the streams: {error!r}"[:300]) from error
+            raise BusUnavailable(f"the streams could not be looked through: {error!r}"[:300]) from error
+        return plan
+
+    async def carry_out(self, plan: StreamPlan) -> None:
+        """Removes what was planned, and what has come under the same subjects since; raises BusUnavailable."""
+        try:
+            for stream, subject in plan.purges:
+                await self._js.purge_stream(stream, subject=subject)
+            for stream, seq in plan.messages:
+                await self._delete(stream, seq)
+        except (NatsError, TimeoutError, RuntimeFault) as error:
+            raise BusUnavailable(f"the streams could not be purged: {error!r}"[:300]) from error
+
+    async def remove(self, stream: str, seq: int) -> None:
+        """Deletes one message, which may be gone; raises BusUnavailable."""
+        try:
+            await self._delete(stream, seq)
+        except (NatsError, TimeoutError, RuntimeFault) as error:
+            raise BusUnavailable(f"a message could not be deleted: {error!r}"[:300]) from error
 
     async def erase_company(self, company: str) -> None:
         """CompanyEraser. What is told of the company itself stays: that it has ended is told there."""
         try:
             await self._js.purge_stream(CHAT.name, subject=f"chat.{company}.>")
             await self._js.purge_stream(TURNS.name, subject=f"turn.{company}.>")
-            for event_type in _fact_types():
+            for event_type in fact_types():
                 if event_type not in COMPANYS_OWN:
                     await self._js.purge_stream(FACTS.name, subject=f"{event_type}.{company}.*")
         except (NatsError, TimeoutError, RuntimeFault) as error:
             raise BusUnavailable(f"a company could not be taken out of the streams: {error!r}"[:300]) from error
 
-    async def erase_told(self, company: str, user: str, conversations: Sequence[str]) -> None:
-        """Deletes what was told of the conversations in the user's name; raises BusUnavailable."""
-        names = frozenset(conversations)
+    async def plan_told(self, job: Erasure) -> StreamPlan:
+        """What was told of the conversations in the user's name; raises BusUnavailable."""
+        plan, names = StreamPlan(), frozenset(job.conversations)
         try:
-            for event_type in _fact_types():
-                await self._sift(FACTS.name, fact(event_type, company, user), company, names)
+            for event_type in fact_types():
+                for person in (job.user, *job.people):
+                    if person:
+                        subject = fact(event_type, job.company, person)
+                        await self._find(plan, FACTS.name, subject, _about(job.company, names))
         except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"a user could not be taken out of the streams: {error!r}"[:300]) from error
+            raise BusUnavailable(f"the streams could not be looked through: {error!r}"[:300]) from error
+        return plan
 
-    async def _sift(self, stream: str, subject: str, company: str, conversations: Collection[str]) -> None:
-        """Deletes those messages whose data name one of the conversations."""
+    async def _count(self, plan: StreamPlan, stream: str, subject: str) -> None:
+        """Plans to purge a subject. It is purged whatever is counted: more may come in between."""
+        info = await self._js.stream_info(stream, subjects_filter=subject)
+        plan.purges.append((stream, subject))
+        plan.add(stream, sum((info.state.subjects or {}).values()))
+
+    async def _find(self, plan: StreamPlan, stream: str, subject: str, wanted: Callable[[bytes], bool]) -> None:
+        """Plans to delete those messages that are wanted."""
         reader = DirectReader(self._client, stream)
         position = 1
-        while conversations:
+        while True:
             batch = await reader.batch(subject, position, PAGE)
-            for found in batch.facts:
-                if _about(found.event, company, conversations):
-                    await self._delete(stream, found.seq)
+            found = [(stream, one.seq) for one in batch.facts if wanted(one.event)]
+            plan.messages.extend(found)
+            plan.add(stream, len(found))
             if not batch.more or not batch.facts:
                 return
             position = batch.facts[-1].seq + 1
 
-    async def _withhold(self, company: str, about: Collection[str], conversations: Collection[str]) -> None:
-        """Deletes what waits to be told to the company's endpoints."""
-        reader = DirectReader(self._client, WEBHOOKS.name)
-        position = 1
-        while (batch := await reader.batch(f"webhooks.delivery.v1.{company}.*", position, PAGE)).facts:
-            for found in batch.facts:
-                if _subject(found.event) in about or _about(found.event, company, conversations):
-                    await self._delete(WEBHOOKS.name, found.seq)
-            if not batch.more:
-                return
-            position = batch.facts[-1].seq + 1
-
-    async def _bury_letters(self, company: str, user: str, conversations: Collection[str]) -> None:
-        trees = tuple(f"chat.{company}.{name}." for name in conversations)
-        own = f".v1.{company}.{user}"
+    async def _letters_of(self, plan: StreamPlan, job: Erasure) -> None:
+        company, names = job.company, frozenset(job.conversations)
+        trees = tuple(f"chat.{company}.{name}." for name in names)
+        people = tuple(f".v1.{company}.{name}" for name in (job.user,) if name)
+        about = _about(company, names)
         for letter in await self._letters.list(limit=LETTERS):
-            named = letter.subject.startswith(trees) or letter.subject.endswith(own)
+            named = letter.subject.startswith(trees) or letter.subject.endswith(people)
             if letter.stream == WEBHOOKS.name:
-                named = _subject(letter.body) in {f"{company}/{name}" for name in (user, *conversations)}
-            if named or _about(letter.body, company, conversations):
-                await self._delete(DLQ.name, letter.seq)
+                named = _subject(letter.body) in {f"{company}/{name}" for name in (job.user, *names) if name}
+            if named or about(letter.body):
+                plan.messages.append((DLQ.name, letter.seq))
+                plan.add(DLQ.name, 1)
 
     async def _delete(self, stream: str, seq: int) -> None:
         try:
@@ -116,7 +165,7 @@ class StreamErasure:
             return  # a worker has just taken it, or another replica deletes too
 
 
-def _fact_types() -> list[str]:
+def fact_types() -> list[str]:
     """Every type in FACTS whose subject names a user."""
     return [subject.removesuffix(".>") for subject in FACTS.subjects if subject.endswith(".>")]
 
@@ -128,10 +177,19 @@ def _subject(raw: bytes) -> str | None:
         return None
 
 
-def _about(raw: bytes, company: str, conversations: Collection[str]) -> bool:
-    try:
-        event: Any = orjson.loads(raw)
-        data: dict[str, Any] = event["data"]
-        return data.get("conversationId") in conversations and data.get("companyId") in (company, None, NOBODY)
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        return False
+def _any(_: bytes) -> bool:
+    return True
+
+
+def _about(company: str, conversations: Collection[str]) -> Callable[[bytes], bool]:
+    """Whether a fact's data name one of the conversations."""
+
+    def named(raw: bytes) -> bool:
+        try:
+            event: Any = orjson.loads(raw)
+            data: dict[str, Any] = event["data"]
+            return data.get("conversationId") in conversations and data.get("companyId") in (company, None, NOBODY)
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+            return False
+
+    return named

@@ -14,14 +14,14 @@ from nats.aio.msg import Msg
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from contracts.erasure_rpc import FORGOTTEN
+from memory.adapters.redis_echoes import PREFIX as ECHOES
 from memory.adapters.redis_looks import key_of as looks_key
 from memory.adapters.redis_short_term import key_of
 from memory.adapters.redis_windows import PREFIX
+from memory.erasure_ports import Erasure
 from memory.errors import CacheUnavailable
 from runtime.connection import subscribe
-
-FORGOTTEN = "rpc.memory.forgotten.v1"
-"""{company, conversations}: what every replica of memory drops from its own memory."""
 
 _log = structlog.get_logger(__name__)
 
@@ -43,28 +43,47 @@ class CacheErasure:
     async def stop(self) -> None:
         """The connection's end ends it."""
 
-    async def erase(self, company: str, user: str, conversations: Sequence[str]) -> None:
-        """Deletes everything of the user in Redis and in every replica's own memory; raises CacheUnavailable."""
-        self._drop(company, conversations)
-        for start in range(0, len(conversations), 100):
-            names = list(conversations[start : start + 100])
-            await self._client.publish(FORGOTTEN, orjson.dumps({"company": company, "conversations": names}))
-        every = frozenset(conversations)
+    async def keys(self, job: Erasure) -> list[bytes]:
+        """The keys in Redis of the user, or of the conversations and what their people did last; raises
+        CacheUnavailable."""
+        company, every = job.company, frozenset(job.conversations)
+        payers = every | {job.user} if job.user else every
+        named = [looks_key(company, name).encode() for name in job.conversations]
+        named += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
         try:
-            gone = [key_of(company, user).encode()]
-            gone += [
-                key async for key in self._keys(f"{PREFIX}*:{company}:*") if key.decode().rsplit(":", 1)[-1] in every
-            ]
-            gone += [looks_key(company, name).encode() for name in conversations]
-            payers = every | {user}
-            gone += [
+            found = [key for key in named if await self._redis.exists(key)]
+            found += [key async for key in self._keys(f"{PREFIX}*:{company}:*") if _part(key, -1) in every]
+            found += [key async for key in self._keys(f"{ECHOES}{company}:*") if _part(key, 4) in every]
+            found += [
                 key
                 async for key in self._keys(f"nexus:budget:{{{company}}}:*:hour:*")
                 if key.decode().removesuffix(":held").rsplit(":", 1)[-1] in payers
             ]
-            await self._redis.delete(*gone)
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not be looked through: {error}: try again") from error
+        return found
+
+    async def erase(self, job: Erasure) -> None:
+        """Deletes it all in Redis and in every replica's own memory; raises CacheUnavailable."""
+        company, conversations = job.company, job.conversations
+        self._drop(company, conversations)
+        for start in range(0, len(conversations), 100):
+            names = list(conversations[start : start + 100])
+            await self._client.publish(FORGOTTEN, orjson.dumps({"company": company, "conversations": names}))
+        gone = await self.keys(job)
+        try:
+            if gone:
+                await self._redis.delete(*gone)
         except (RedisError, OSError, TimeoutError) as error:
             raise CacheUnavailable(f"Redis could not delete a user: {error}: try again") from error
+
+    async def rewrite(self) -> None:
+        """Has Redis write its append-only file anew, in which what was deleted stands until then; a Redis that has
+        none, or lets nobody ask for it, is left alone."""
+        try:
+            await self._redis.bgrewriteaof()  # pyright: ignore[reportUnknownMemberType]
+        except (RedisError, OSError, TimeoutError) as error:
+            _log.info("Redis does not write its file anew", error=str(error)[:200])
 
     def _keys(self, pattern: str) -> AsyncIterator[bytes]:
         return cast(
@@ -82,3 +101,7 @@ class CacheErasure:
             self._drop(str(told["company"]), [str(name) for name in told["conversations"]])
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             _log.warning("a notice of a deletion could not be read", error=repr(error))
+
+
+def _part(key: bytes, number: int) -> str:
+    return key.decode().split(":")[number]

@@ -47,6 +47,8 @@ INDEXES: dict[str, tuple[str, ...]] = {
     "companies": ("unannounced", "hooks", "site"),
     "executions": ("key", "conversationId", "talkKey"),
     "erasures": ("at",),
+    "receipts": ("key",),
+    "erased": ("at",),
     "lessons": ("due",),
     "ratings": ("dayKey",),
     "knowledge": ("listKey", "sourceKey", "pageKey"),

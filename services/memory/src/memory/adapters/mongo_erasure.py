@@ -1,10 +1,11 @@
 """StoreEraser over every collection that names a user or holds what one said.
 
-The collection `erasures`: {_id: company/user, conversations, at (ms), upTo}: deletions that are to be repeated once;
-a row is gone when its deletion is complete.
+The collection `erasures`: {_id: company/user or company/.receipt, conversations, at (ms), upTo, receipt?, people?}:
+deletions that are to be repeated once; a row is gone when its deletion is complete.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import orjson
@@ -21,7 +22,7 @@ COUNTED = ("digests", "spendings", "satisfactions")
 """Collections of single conversations, for reports."""
 _OF_COMPANIES = (
     "facts", "conversations", "summaries", "memories", "executions", "usage", "erasures", "sightings",
-    "replies", *BY_CONVERSATION, *COUNTED,
+    "replies", "receipts", *BY_CONVERSATION, *COUNTED,
 )  # fmt: skip
 """Collections whose ids begin with their company's; what a company says is deleted by those who keep it."""
 
@@ -42,8 +43,28 @@ class MongoErasure:
             rows = await self._database["conversations"].find(where, {"_id": 1}).to_list()
         return [str(row["_id"]).split("/", 1)[1] for row in rows]
 
+    async def people_of(self, company: str, conversations: Sequence[str]) -> list[str]:
+        """Who wrote in these conversations."""
+        found: set[str] = set()
+        async with speaking("read whose conversations they are"):
+            for names in _slices(conversations):
+                where = {"_id": {"$in": [conversation_key(company, name) for name in names]}}
+                rows = await self._database["conversations"].find(where, {"person": 1}).to_list()
+                found |= {row["person"]["userId"] for row in rows if row.get("person")}
+        return sorted(found)
+
+    async def living(self, company: str, conversations: Sequence[str]) -> list[str]:
+        """Those of the conversations that there are."""
+        found: list[str] = []
+        async with speaking("look for conversations"):
+            for names in _slices(conversations):
+                where = {"_id": {"$in": [conversation_key(company, name) for name in names]}}
+                rows = await self._database["conversations"].find(where, {"_id": 1}).to_list()
+                found += [str(row["_id"]).split("/", 1)[1] for row in rows]
+        return found
+
     async def begun(self, company: str, user: str) -> Erasure | None:
-        """The deletion of this user that is under way."""
+        """The deletion of this user, or the one with the name `.receipt`, that is under way."""
         async with speaking("read a deletion"):
             row = await self._jobs.find_one({"_id": f"{company}/{user}"})
         return _job(row) if row else None
@@ -51,10 +72,12 @@ class MongoErasure:
     async def begin(self, job: Erasure) -> None:
         """Writes it down, over the one that was there."""
         row = {
-            "_id": f"{job.company}/{job.user}",
+            "_id": _name(job),
             "conversations": list(job.conversations),
             "at": int(job.at.timestamp() * 1000),
             "upTo": str(job.up_to),
+            "receipt": job.receipt,
+            "people": list(job.people),
         }
         async with speaking("write a deletion down"):
             await self._jobs.replace_one({"_id": row["_id"]}, row, upsert=True)
@@ -67,24 +90,25 @@ class MongoErasure:
 
     async def done(self, job: Erasure) -> None:
         """Takes it off the list, unless it has been begun anew."""
-        where = {"_id": f"{job.company}/{job.user}", "at": int(job.at.timestamp() * 1000)}
+        where = {"_id": _name(job), "at": int(job.at.timestamp() * 1000)}
         async with speaking("end a deletion"):
             await self._jobs.delete_one(where)
 
+    async def found(self, job: Erasure) -> dict[str, int]:
+        """How many documents there are of what `erase` deletes, by place."""
+        names: defaultdict[str, set[str]] = defaultdict(set)
+        async with speaking("count what is to be deleted"):
+            for collection, where in _all_of(job):
+                rows = await self._database[collection].find(where, {"_id": 1}).to_list()
+                names[f"mongodb {collection}"] |= {str(row["_id"]) for row in rows}
+        return {place: len(found) for place, found in names.items()}
+
     async def erase(self, job: Erasure) -> None:
-        """Deletes everything of the user."""
+        """Deletes everything of the user, or of the conversations."""
         await self._forget_gaps(job.company, job.conversations)
         async with speaking("delete a user"):
-            for name in job.conversations:
-                key = conversation_key(job.company, name)
-                await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}})
-                await self._database["conversations"].delete_one({"_id": key})
-                for collection in BY_CONVERSATION:
-                    await self._all_of(collection, job, name)
-                for collection in ("summaries", *COUNTED):
-                    await self._database[collection].delete_one({"_id": key})
-            await self._executions(job, {})
-            await self._database["memories"].delete_one({"_id": f"{job.company}/{job.user}"})
+            for collection, where in _all_of(job):
+                await self._database[collection].delete_many(where)
 
     async def erase_company(self, company: str) -> None:
         """CompanyEraser."""
@@ -101,13 +125,13 @@ class MongoErasure:
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lte": f"{key}/{job.up_to}"}})
                 await self._database["conversations"].delete_one({"_id": key, "latest": {"$lte": str(job.up_to)}})
                 for collection in BY_CONVERSATION:
-                    await self._all_of(collection, job, name)
+                    await self._database[collection].delete_many(_below(key))
                 await self._database["summaries"].delete_one({"_id": key, "upTo": {"$lte": str(job.up_to)}})
                 for collection in COUNTED:
                     await self._database[collection].delete_one({"_id": key})
-            if not await self.conversations_of(job.company, job.user):
+            if job.user and not await self.conversations_of(job.company, job.user):
                 await self._learned_late(job)
-            await self._executions(job, {"at": {"$lte": job.at.astimezone(UTC).isoformat()}})
+            await self._executions(job, {"at": {"$lte": job.at.astimezone(UTC).isoformat()}}, own=bool(job.user))
 
     async def erase_calls(self, job: Erasure, *, own: bool) -> None:
         """Deletes the tool calls of the conversations; if `own`, all of the user's."""
@@ -121,30 +145,60 @@ class MongoErasure:
         if row is not None and orjson.loads(row["state"]).get("learned"):
             await rows.delete_one({"_id": row["_id"], "version": row["version"]})
 
-    async def _all_of(self, collection: str, job: Erasure, conversation: str) -> None:
-        prefix = f"{conversation_key(job.company, conversation)}/"
-        await self._database[collection].delete_many({"_id": {"$gt": prefix, "$lt": f"{prefix}{END}"}})
-
     async def _executions(self, job: Erasure, further: Document, *, own: bool = True) -> None:
         """The user's `own` calls, and those of the conversations, whosever name is on them."""
-        rows = self._database["executions"]
-        if own:
-            mine = {"_id": {"$gt": f"{job.company}/{job.user}/", "$lt": f"{job.company}/{job.user}/{END}"}}
-            await rows.delete_many(mine | further)
-        for names in _slices(job.conversations):
-            theirs = {
-                "conversationId": {"$in": names},
-                "key": {"$gt": f"{job.company}/", "$lt": f"{job.company}/{END}"},
-            }
-            await rows.delete_many(theirs | further)
+        for where in _calls_of(job, own=own):
+            await self._database["executions"].delete_many(where | further)
+
+
+def _all_of(job: Erasure) -> Iterator[tuple[str, Document]]:
+    """Where documents of a deletion are, collection by collection; some may be named twice."""
+    for name in job.conversations:
+        key = conversation_key(job.company, name)
+        yield "facts", {"key": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}}
+        for collection in ("conversations", "summaries", *COUNTED):
+            yield collection, {"_id": key}
+        for collection in (*BY_CONVERSATION, "knowledge_asked"):
+            yield collection, _below(key)
+    for where in _calls_of(job, own=bool(job.user)):
+        yield "executions", where
+    if job.user:
+        yield "memories", {"_id": f"{job.company}/{job.user}"}
+
+
+def _below(key: str) -> Document:
+    return {"_id": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}}
+
+
+def _calls_of(job: Erasure, *, own: bool) -> Iterator[Document]:
+    if own:
+        yield _below(f"{job.company}/{job.user}")
+    for names in _slices(job.conversations):
+        theirs: Document = {
+            "conversationId": {"$in": names},
+            "key": {"$gt": f"{job.company}/", "$lt": f"{job.company}/{END}"},
+        }
+        yield theirs
 
 
 def _slices(names: Sequence[str], size: int = 200) -> list[list[str]]:
     return [list(names[start : start + size]) for start in range(0, len(names), size)]
 
 
+def _name(job: Erasure) -> str:
+    """No user's id begins with a dot."""
+    return f"{job.company}/{job.user or '.' + job.receipt}"
+
+
 def _job(row: Document) -> Erasure:
     company, user = row["_id"].split("/", 1)
     era, seq = row["upTo"].split("/")
-    at = datetime.fromtimestamp(row["at"] / 1000, UTC)
-    return Erasure(company, user, tuple(row["conversations"]), at, LogPosition(int(era), int(seq)))
+    return Erasure(
+        company=company,
+        user="" if user.startswith(".") else user,
+        conversations=tuple(row["conversations"]),
+        at=datetime.fromtimestamp(row["at"] / 1000, UTC),
+        up_to=LogPosition(int(era), int(seq)),
+        receipt=row.get("receipt", ""),
+        people=tuple(row.get("people", ())),
+    )

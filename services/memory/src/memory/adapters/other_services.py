@@ -18,8 +18,8 @@ class OtherServices:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
-    async def erase(self, company: str, user: str) -> None:
-        """Deletes everything of the user there; raises ServicesUnavailable."""
+    async def erase(self, company: str, user: str) -> dict[str, int]:
+        """Deletes everything of the user there; how much, by service. Raises ServicesUnavailable."""
         who = UserRef(company_id=company, user_id=user)
         # All are told, whatever comes of one of them: what can be deleted now is.
         outcomes = await asyncio.gather(
@@ -27,8 +27,11 @@ class OtherServices:
             self._rpc.call(tools_rpc.USER_FORGET, who, deadline=DEADLINE),
             return_exceptions=True,
         )
-        for outcome in outcomes:
+        deleted: dict[str, int] = {}
+        for service, outcome in zip(("market-adapter", "tool-executor"), outcomes, strict=True):
             if isinstance(outcome, RpcError):
                 raise ServicesUnavailable(f"a user could not be deleted everywhere: {outcome}") from outcome
             if isinstance(outcome, BaseException):
                 raise outcome
+            deleted[service] = outcome.deleted
+        return deleted

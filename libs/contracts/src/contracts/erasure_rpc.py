@@ -1,0 +1,131 @@
+"""Deleting a user's or visitor's data or one conversation, the receipts of it, and what is deleted by its age."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from contracts.enumerations import OPEN
+from contracts.envelope import Wire
+from contracts.ids import CompanyId, Id
+from contracts.rpc import Rpc
+
+QUEUE = "memory"
+ErasureKind = Annotated[Literal["user", "visitor", "conversation", "retention"], OPEN]
+ErasedBy = Annotated[Literal["admin", "self", "retention"], OPEN]
+
+Remains = Annotated[
+    Literal["freed_space", "store_space", "append_file", "cache", "ids", "backups", "logs", "providers"], OPEN
+]
+"""freed_space: a stream's file, until the server writes it anew; store_space: MongoDB's freed pages, journal and oplog;
+append_file: Redis's, written anew each day; cache: what ends by itself; ids: of turns, with no words; backups made
+before; logs: of the services, which name ids and no words; providers: of models, who have had the prompts."""
+
+
+class Removed(Wire):
+    """What was removed from one store or stream, and how long something of it may lie in its freed space or logs."""
+
+    place: str = Field(description="as in 'stream CHAT', 'mongodb facts', 'redis', 'market-adapter'")
+    removed: int = Field(ge=0, description="messages, documents or keys")
+    gone_after: datetime | None = Field(
+        default=None, description="when nothing of it is left in the files either; null: `remains` says what decides it"
+    )
+    remains: Annotated[Remains, Field(description="what is left until then; null: nothing")] | None = None
+
+
+class Receipt(Wire):
+    """A deletion, without the names of those it was about. `done`: also what came late has been looked for.
+
+    `removed` names every store and stream, with 0 where nothing was.
+    """
+
+    receipt_id: Id
+    kind: ErasureKind
+    by: ErasedBy
+    state: Annotated[Literal["running", "done"], OPEN]
+    conversations: int = Field(ge=0)
+    requested_at: datetime
+    finished_at: datetime | None = None
+    removed: list[Removed]
+
+
+class EraseRequest(Wire):
+    """`name`: the user's, visitor's or conversation's id. Under the same receiptId it is the same deletion."""
+
+    company_id: CompanyId
+    receipt_id: Id
+    kind: Literal["user", "visitor", "conversation"]
+    name: Id
+    by: ErasedBy
+
+
+class EraseReply(Wire):
+    """What has been removed so far: all that could be found."""
+
+    receipt: Receipt
+
+
+class ReceiptRef(Wire):
+    """One receipt of a company's."""
+
+    company_id: CompanyId
+    receipt_id: Id
+
+
+class ReceiptReply(Wire):
+    """None: there is no such receipt."""
+
+    receipt: Receipt | None = None
+
+
+class ReceiptsRequest(Wire):
+    """A company's receipts, newest first."""
+
+    company_id: CompanyId
+    limit: int = Field(default=50, ge=1, le=200)
+    cursor: str | None = Field(default=None, max_length=512)
+
+
+class ReceiptsReply(Wire):
+    """A page of them."""
+
+    items: list[Receipt]
+    next: str | None = None
+
+
+class KeepingRequest(Wire):
+    """What would be deleted by its age, if it were done now."""
+
+    company_id: CompanyId
+
+
+class Outdated(Wire):
+    """What of one kind is older than the company keeps it. `days` None: it is kept for good, or as the stream says.
+
+    `at_least`: there are more than were counted.
+    """
+
+    days: int | None = None
+    before: datetime | None = None
+    count: int = Field(ge=0)
+    at_least: bool = False
+
+
+class Keeping(Wire):
+    """What the next daily run will delete."""
+
+    next_run: datetime
+    conversations: Outdated
+    files: Outdated
+    traces: Outdated
+
+
+FORGOTTEN = "rpc.memory.forgotten.v1"
+"""{company, conversations}: what everybody who holds something of them drops from their own memory."""
+# A caller that got no answer calls again under the same receiptId.
+ERASE = Rpc("rpc.memory.erasure.begin.v1", EraseRequest, EraseReply, queue=QUEUE)
+RECEIPT = Rpc("rpc.memory.erasure.get.v1", ReceiptRef, ReceiptReply, queue=QUEUE)
+RECEIPTS = Rpc("rpc.memory.erasure.list.v1", ReceiptsRequest, ReceiptsReply, queue=QUEUE)
+KEEPING = Rpc("rpc.memory.keeping.preview.v1", KeepingRequest, Keeping, queue=QUEUE)
+
+METHODS: tuple[Rpc[Any, Any], ...] = (ERASE, RECEIPT, RECEIPTS, KEEPING)

@@ -1,0 +1,103 @@
+"""Receipts of deletions (the collection `receipts`): {_id: company/receipt, key, version, kind, by, at (ms),
+conversations, runs (JSON), finishedAt (ms)?}; `key` sorts a company's by time."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import orjson
+from pymongo import DESCENDING
+
+from memory.adapters.mongo import put_over, speaking
+from memory.domain.keys import END, from_cursor, timed_key, to_cursor
+from memory.domain.receipt import ErasureRecord
+from memory.errors import StoreUnavailable
+from memory.ports import PageOf
+from runtime.mongo import Database, Document
+
+ATTEMPTS = 10
+"""At changing a receipt that another replica changes too."""
+
+
+class MongoReceipts:
+    """What is kept of deletions."""
+
+    def __init__(self, database: Database) -> None:
+        self._rows = database["receipts"]
+
+    async def begin(self, record: ErasureRecord) -> ErasureRecord:
+        """Writes it down; the one that is there already under its name stays."""
+        async with speaking("write a receipt down"):
+            if await put_over(self._rows, _row(replace(record, version=1)), None):
+                return replace(record, version=1)
+        return await self.get(record.company, record.receipt) or record
+
+    async def get(self, company: str, receipt: str) -> ErasureRecord | None:
+        """One of them."""
+        async with speaking("read a receipt"):
+            row = await self._rows.find_one({"_id": f"{company}/{receipt}"})
+        return _record(row) if row else None
+
+    async def note(
+        self, company: str, receipt: str, run: int, found: Mapping[str, int], finished_at: datetime | None = None
+    ) -> None:
+        """Adds what a run has found. `finished_at`: the deletion is over."""
+        for _ in range(ATTEMPTS):
+            held = await self.get(company, receipt)
+            if held is None:
+                return  # of an earlier release
+            after = replace(held.noted(run, found), version=held.version + 1)
+            if finished_at is not None:
+                after = replace(after, finished_at=held.finished_at or finished_at)
+            async with speaking("write a receipt"):
+                if await put_over(self._rows, _row(after), held.version):
+                    return
+        raise StoreUnavailable("a receipt kept changing while it was written: try again")
+
+    async def page(self, company: str, limit: int, cursor: str | None) -> PageOf[ErasureRecord]:
+        """A company's, newest first; raises BadCursorError."""
+        below = from_cursor(cursor, company) if cursor else f"{company}/{END}"
+        async with speaking("read receipts"):
+            found = self._rows.find({"key": {"$gt": f"{company}/", "$lt": below}}).sort("key", DESCENDING)
+            rows = await found.limit(limit + 1).to_list()
+        following = to_cursor(rows[limit - 1]["key"], company) if len(rows) > limit else None
+        return PageOf([_record(row) for row in rows[:limit]], following)
+
+
+def _row(record: ErasureRecord) -> Document:
+    at = _milliseconds(record.at)
+    finished: Document = {} if record.finished_at is None else {"finishedAt": _milliseconds(record.finished_at)}
+    return finished | {
+        "_id": f"{record.company}/{record.receipt}",
+        "key": timed_key(record.company, at, record.receipt),
+        "version": record.version,
+        "kind": record.kind,
+        "by": record.by,
+        "at": at,
+        "conversations": record.conversations,
+        "runs": orjson.dumps([dict(run) for run in record.runs]).decode(),
+    }
+
+
+def _record(row: Document) -> ErasureRecord:
+    company, receipt = row["_id"].split("/", 1)
+    finished = row.get("finishedAt")
+    return ErasureRecord(
+        company=company,
+        receipt=receipt,
+        kind=row["kind"],
+        by=row["by"],
+        at=_moment(row["at"]),
+        conversations=row["conversations"],
+        runs=tuple(orjson.loads(row["runs"])),
+        finished_at=None if finished is None else _moment(finished),
+        version=row["version"],
+    )
+
+
+def _milliseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1000)
+
+
+def _moment(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,0 +1,113 @@
+"""What has been deleted, so that late facts do not bring it back (the collection `erased`): {_id: digest, at (ms),
+era, seq}.
+
+Names are kept as digests under a key that this database made for itself: whoever reads the collection learns no name
+from it, and whoever has a name can ask whether it is there.
+"""
+
+import contextlib
+import hashlib
+import secrets
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pymongo import ReplaceOne
+from pymongo.errors import DuplicateKeyError
+
+from memory.adapters.mongo import speaking
+from memory.domain.keys import LogPosition
+from memory.erasure_ports import Erasure
+from runtime.mongo import Database
+
+KEY = "erased"
+"""The row of the collection `meta` with the digests' key."""
+AT_ONCE = 500
+"""Names in one write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """When it was deleted, and up to where in the log. `name`: company/conversation or company:user."""
+
+    name: str
+    at: datetime
+    up_to: LogPosition
+
+    @property
+    def conversation(self) -> bool:
+        """Whether it is a conversation's."""
+        return "/" in self.name
+
+
+class MongoTombstones:
+    """The collection."""
+
+    def __init__(self, database: Database) -> None:
+        self._rows = database["erased"]
+        self._meta = database["meta"]
+        self._key = b""
+
+    async def keep(self, job: Erasure, at: datetime) -> None:
+        """Remembers that the user and the conversations were deleted."""
+        digest = await self._digests()
+        names = [f"{job.company}/{name}" for name in job.conversations]
+        names += [f"{job.company}:{job.user}"] if job.user else []
+        milliseconds = int(at.timestamp() * 1000)
+        row = {"at": milliseconds, "era": job.up_to.era, "seq": job.up_to.seq}
+        async with speaking("remember what was deleted"):
+            for start in range(0, len(names), AT_ONCE):
+                rows = [row | {"_id": digest(name)} for name in names[start : start + AT_ONCE]]
+                await self._rows.bulk_write(
+                    [ReplaceOne({"_id": one["_id"]}, one, upsert=True) for one in rows], ordered=False
+                )
+
+    async def conversations(self, names: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], Tombstone]:
+        """Those of the conversations (company, name) that were deleted."""
+        wanted = {f"{company}/{name}": (company, name) for company, name in names}
+        return {wanted[stone.name]: stone for stone in await self._find(wanted)}
+
+    async def of(self, company: str, user: str | None, conversation: str | None) -> list[Tombstone]:
+        """Those of a user and of a conversation."""
+        names = [f"{company}:{user}"] if user else []
+        return await self._find([*names, f"{company}/{conversation}"] if conversation else names)
+
+    async def drop(self, before: datetime) -> None:
+        """Forgets what was deleted so long ago that nothing late of it can come."""
+        async with speaking("forget what was deleted long ago"):
+            await self._rows.delete_many({"at": {"$lt": int(before.timestamp() * 1000)}})
+
+    async def _find(self, names: Collection[str]) -> list[Tombstone]:
+        if not names:
+            return []
+        digest = await self._digests()
+        by_digest = {digest(name): name for name in names}
+        async with speaking("look for what was deleted"):
+            rows = await self._rows.find({"_id": {"$in": list(by_digest)}}).to_list()
+        return [
+            Tombstone(
+                name=by_digest[row["_id"]],
+                at=datetime.fromtimestamp(row["at"] / 1000, UTC),
+                up_to=LogPosition(row["era"], row["seq"]),
+            )
+            for row in rows
+        ]
+
+    async def _digests(self) -> "_Digest":
+        if not self._key:
+            async with speaking("read the key of what was deleted"):
+                row = await self._meta.find_one({"_id": KEY})
+                if row is None:
+                    with contextlib.suppress(DuplicateKeyError):  # another replica's
+                        await self._meta.insert_one({"_id": KEY, "key": secrets.token_hex(16)})
+                    row = await self._meta.find_one({"_id": KEY})
+            self._key = str(row["key"] if row else "").encode()
+        return _Digest(self._key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Digest:
+    key: bytes
+
+    def __call__(self, name: str) -> str:
+        return hashlib.blake2b(name.encode(), digest_size=16, key=self.key).hexdigest()

@@ -1,0 +1,68 @@
+"""What is recorded of a company's turns: the turns themselves (in FACTS) and their spans (TRACES), by age."""
+
+from datetime import datetime
+
+import orjson
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from contracts.ids import NOBODY
+from contracts.streams import FACTS, TRACES
+from memory.errors import BusUnavailable
+from runtime.direct import DirectReader
+from runtime.errors import RuntimeFault
+from runtime.replies import ReplyInbox
+
+PAGE = 1_000
+ANSWER = 5.0
+
+
+class RecordedTraces:
+    """Both streams."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._inbox = ReplyInbox.of(client)
+
+    async def count(self, company: str, before: datetime, most: int) -> int:
+        """How many there are from before, `most` at most; raises BusUnavailable."""
+        found = 0
+        try:
+            for stream, subject in _places(company):
+                reader, position = DirectReader(self._client, stream), 1
+                while found < most:
+                    batch = await reader.batch(subject, position, PAGE)
+                    old = [one for one in batch.facts if one.time < before]
+                    found += len(old)
+                    if not batch.more or len(old) < len(batch.facts):
+                        break
+                    position = batch.facts[-1].seq + 1
+        except RuntimeFault as error:
+            raise BusUnavailable(f"what is recorded of turns could not be counted: {error}") from error
+        return min(found, most)
+
+    async def purge(self, company: str, before: datetime) -> int:
+        """Removes those from before; how many there were. Raises BusUnavailable."""
+        purged = 0
+        try:
+            for stream, subject in _places(company):
+                young = (await DirectReader(self._client, stream).batch_since(subject, before, 1)).facts
+                # The server takes a sequence of 0 for "all".
+                body: dict[str, str | int] = {"filter": subject} | ({"seq": young[0].seq} if young else {})
+                if young and young[0].seq <= 1:
+                    continue
+                answer = await self._inbox.request(
+                    f"$JS.API.STREAM.PURGE.{stream}", orjson.dumps(body), deadline=ANSWER
+                )
+                told = orjson.loads(answer.data)
+                if "error" in told:
+                    raise BusUnavailable(f"{stream} could not be purged: {told['error'].get('description')}")
+                purged += int(told["purged"])
+        except (NatsError, TimeoutError, RuntimeFault) as error:
+            raise BusUnavailable(f"what is recorded of turns could not be purged: {error!r}"[:300]) from error
+        return purged
+
+
+def _places(company: str) -> tuple[tuple[str, str], ...]:
+    spans = f"traces.recorded.v1.{NOBODY}.{company}.*"
+    return (FACTS.name, f"turns.recorded.v1.{company}.*"), (TRACES.name, spans)

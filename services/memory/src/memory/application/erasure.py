@@ -1,0 +1,175 @@
+"""Deleting users, visitors and conversations: everything in every store and stream, and again a little later.
+
+What other replicas were storing in the same moment comes to light a little later, so an erasure is a job: written down
+first, carried out at once, swept once more, and only then taken off the list. A process that dies on the way, or a
+store that is away, delays the rest and loses nothing of it: each run counts what is there before it removes anything.
+
+A tool call that was running tells its outcome when it ends, up to a minute later: the process that swept looks for that
+once more. It keeps no list of this but in its own memory, for a list would be what is left of the user. What comes
+later still is known by the tombstones (late_facts).
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from contracts.erasure_rpc import ErasedBy, ErasureKind, Receipt
+from contracts.ids import uuid7
+from memory.adapters.bus_erasure import StreamErasure
+from memory.adapters.cache_erasure import CacheErasure
+from memory.adapters.chat_log import StreamLog
+from memory.adapters.mongo_erasure import MongoErasure
+from memory.adapters.mongo_receipts import MongoReceipts
+from memory.adapters.mongo_tombstones import MongoTombstones
+from memory.adapters.other_services import OtherServices
+from memory.adapters.projection_floor import ProjectionFloor
+from memory.application.said_there import SaidThere
+from memory.domain.keys import LogPosition
+from memory.domain.receipt import AGAIN, FIRST, LATE, ErasureRecord, receipt_view
+from memory.erasure_ports import Erasure
+from memory.errors import ProjectionBehind
+from runtime.clock import Clock
+
+FRESH = 10.0
+"""Seconds to wait until everything that the log holds is in the store: what is not there yet cannot be deleted."""
+AGAIN_AFTER = timedelta(seconds=5)
+CALLS_END = timedelta(seconds=75)
+"""By then a call that was running has ended, and its outcome is in the log (the executor gives a call 60 s)."""
+SWEPT = 20
+REMEMBERED = 1_000
+"""Deletions that wait for calls to end, at most; the oldest is dropped."""
+
+
+class DataErasure:
+    """Deletes users, visitors and conversations."""
+
+    def __init__(
+        self,
+        *,
+        store: MongoErasure,
+        receipts: MongoReceipts,
+        tombstones: MongoTombstones,
+        bus: StreamErasure,
+        cache: CacheErasure,
+        others: OtherServices,
+        said_there: SaidThere,
+        log: StreamLog,
+        floor: ProjectionFloor,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._receipts = receipts
+        self._tombstones = tombstones
+        self._bus = bus
+        self._cache = cache
+        self._others = others
+        self._said_there = said_there
+        self._log = log
+        self._floor = floor
+        self._clock = clock
+        self._late: deque[Erasure] = deque(maxlen=REMEMBERED)
+
+    async def forget(self, company: str, user: str) -> int:
+        """Deletes the user; returns how many conversations there were. To be called again when it fails.
+
+        Raises:
+            ProjectionBehind, StoreUnavailable, CacheUnavailable, BusUnavailable, ServicesUnavailable.
+        """
+        return (await self.person("user", company, user, by="self", receipt=uuid7())).conversations
+
+    async def person(self, kind: ErasureKind, company: str, user: str, *, by: ErasedBy, receipt: str) -> Receipt:
+        """Deletes a user or a visitor; raises as `forget`."""
+        await self._stored()
+        begun = await self._store.begun(company, user)
+        names = set(begun.conversations if begun else ()) | set(await self._store.conversations_of(company, user))
+        name = begun.receipt if begun and begun.receipt else receipt
+        return await self._begin(
+            Erasure(company, user, tuple(sorted(names)), self._clock.now(), LogPosition(0, 0), name), kind, by
+        )
+
+    async def conversations(
+        self, kind: ErasureKind, company: str, names: Sequence[str], *, by: ErasedBy, receipt: str
+    ) -> Receipt:
+        """Deletes some conversations, with what is remembered of their users from there; raises as `forget`."""
+        await self._stored()
+        begun = await self._store.begun(company, f".{receipt}")
+        people = tuple(begun.people if begun else await self._store.people_of(company, names))
+        now, nothing = self._clock.now(), LogPosition(0, 0)
+        return await self._begin(Erasure(company, "", tuple(sorted(names)), now, nothing, receipt, people), kind, by)
+
+    async def sweep(self) -> int:
+        """Carries out again what was begun a while ago, and takes it off the list."""
+        due: Sequence[Erasure] = await self._store.due(self._clock.now() - AGAIN_AFTER, SWEPT)
+        ended = self._clock.now() - CALLS_END
+        if due or (self._late and self._late[0].at <= ended):
+            # Whoever has come back must be seen to have: what they have written since is not to be deleted.
+            await self._stored()
+        for job in due:
+            if job.up_to.era == 0:
+                await self._everywhere(job)
+            else:
+                await self._once_more(job)
+            await self._receipts.note(job.company, job.receipt, AGAIN, {}, self._clock.now())
+            await self._store.done(job)
+            self._late.append(job)
+        while self._late and self._late[0].at <= ended:
+            await self._after_calls(self._late[0])
+            self._late.popleft()
+        return len(due)
+
+    async def _begin(self, job: Erasure, kind: ErasureKind, by: ErasedBy) -> Receipt:
+        record = ErasureRecord(job.company, job.receipt, kind, by, job.at, len(job.conversations))
+        record = await self._receipts.begin(record)
+        await self._store.begin(job)
+        await self._everywhere(job)
+        # From here on the names may be used anew: only what lies before this point is swept again.
+        ended = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
+        await self._tombstones.keep(ended, self._clock.now())
+        await self._store.begin(ended)
+        return receipt_view(await self._receipts.get(job.company, job.receipt) or record)
+
+    async def _stored(self) -> None:
+        """Returns once everything that the log holds is in the store; raises ProjectionBehind."""
+        end = await self._log.end()
+        if not await self._floor.reach(end, FRESH):
+            raise ProjectionBehind(f"the projection is at {self._floor.seq} and the log ends at {end}: try again")
+
+    async def _back(self, job: Erasure) -> frozenset[str]:
+        """Those of the conversations that are there again; of a user also others."""
+        if job.user:
+            return frozenset(await self._store.conversations_of(job.company, job.user))
+        return frozenset(await self._store.living(job.company, job.conversations))
+
+    async def _once_more(self, job: Erasure) -> None:
+        if not await self._back(job):
+            # They have not come back: what was still told of them meanwhile is of what has been deleted.
+            plan = await self._bus.plan(job)
+            await self._receipts.note(job.company, job.receipt, AGAIN, plan.found)
+            await self._bus.carry_out(plan)
+        await self._cache.erase(job)
+        await self._store.erase_late(job)
+
+    async def _after_calls(self, job: Erasure) -> None:
+        back = await self._back(job)
+        gone = replace(job, conversations=tuple(name for name in job.conversations if name not in back))
+        plan = await (self._bus.plan_told(gone) if back else self._bus.plan(gone))
+        await self._receipts.note(job.company, job.receipt, LATE, plan.found)
+        await self._bus.carry_out(plan)
+        await self._store.erase_calls(gone, own=bool(job.user) and not back)
+
+    async def _everywhere(self, job: Erasure) -> None:
+        # What comes from now on of what was said before is known to be late.
+        before = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
+        await self._tombstones.keep(before, self._clock.now())
+        # Whoever tells facts of the user goes first, then the streams: what they no longer hold, nobody projects or
+        # reads again.
+        found = await self._others.erase(job.company, job.user) if job.user else {}
+        found |= {"mongodb memories": await self._said_there.forget(job)} if job.people else {}
+        plan = await self._bus.plan(job)
+        found |= plan.found | {"redis": len(await self._cache.keys(job))} | found
+        stored = await self._store.found(job)
+        await self._receipts.note(job.company, job.receipt, FIRST, stored | found)
+        await self._bus.carry_out(plan)
+        await asyncio.gather(self._store.erase(job), self._cache.erase(job))

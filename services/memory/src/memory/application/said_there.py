@@ -1,0 +1,39 @@
+"""What is remembered of users from conversations that are deleted: it rests on words that are to be nowhere."""
+
+from contracts.events.chat import VisitorMessage
+from memory.adapters.mongo_facts import MongoFacts
+from memory.application.memories import Memories
+from memory.domain.keys import MAX_SEQ, LogPosition
+from memory.domain.remembered import Remembered
+from memory.domain.said_there import without_said
+from memory.erasure_ports import Erasure
+from runtime.clock import Clock
+
+MOST = 20_000
+"""Facts of a conversation that are looked through."""
+_START, _END = LogPosition(0, 0), LogPosition(10**13 - 1, MAX_SEQ)
+
+
+class SaidThere:
+    """Takes it out of what is remembered of those who wrote."""
+
+    def __init__(self, memories: Memories, facts: MongoFacts, clock: Clock) -> None:
+        self._memories = memories
+        self._facts = facts
+        self._clock = clock
+
+    async def forget(self, job: Erasure) -> int:
+        """Forgets it; how many facts that were. Raises StoreUnavailable."""
+        texts: list[str] = []
+        for name in job.conversations:
+            facts = await self._facts.after(job.company, name, _START, _END, MOST)
+            texts += [fact.data.text for fact in facts if isinstance(fact.data, VisitorMessage)]
+        gone = 0
+        for person in job.people if texts else ():
+
+            def without(state: Remembered) -> Remembered:
+                return without_said(state, texts, self._clock.now())[0]
+
+            before, after = await self._memories.change(job.company, person, without)
+            gone += without_said(before, texts, self._clock.now())[1] if after is not before else 0
+        return gone

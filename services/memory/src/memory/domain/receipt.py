@@ -1,0 +1,96 @@
+"""Receipts of deletions: what was found where, counted before it was removed, and what is left of it for how long.
+
+Each run over the stores counts for itself, so that a run that was broken off and is begun again does not count less: of
+the counts of one run the highest stays.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from contracts.erasure_rpc import ErasedBy, ErasureKind, Receipt, Remains, Removed
+from contracts.streams import CHAT, TRACES, TURNS
+
+FIRST, AGAIN, LATE = range(3)
+"""The runs of a deletion: at once, for what was being stored meanwhile, and for calls that were running."""
+DAILY = timedelta(hours=25)
+"""By then Redis has written its file anew: memory asks for it once a day."""
+CALLS = timedelta(days=1)
+STREAMS = ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")
+COLLECTIONS = (
+    "facts", "conversations", "summaries", "memories", "executions", "ratings", "lessons", "updates", "notes",
+    "withdrawals", "digests", "spendings", "satisfactions", "knowledge_asked",
+)  # fmt: skip
+PLACES = (
+    *(f"stream {name}" for name in STREAMS), *(f"mongodb {name}" for name in COLLECTIONS), "redis",
+    "market-adapter", "tool-executor", "files",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureRecord:
+    """What is kept of a deletion: nothing that names whom it was about."""
+
+    company: str
+    receipt: str
+    kind: ErasureKind
+    by: ErasedBy
+    at: datetime
+    conversations: int
+    runs: tuple[Mapping[str, int], ...] = ({}, {}, {})
+    finished_at: datetime | None = None
+    version: int = 0
+
+    def noted(self, run: int, found: Mapping[str, int]) -> "ErasureRecord":
+        """With what a run has found."""
+        runs = list(self.runs)
+        before = runs[run]
+        runs[run] = {place: max(before.get(place, 0), found.get(place, 0)) for place in {*before, *found}}
+        return replace(self, runs=tuple(runs))
+
+
+def receipt_view(record: ErasureRecord) -> Receipt:
+    """The receipt as it is shown."""
+    return Receipt(
+        receipt_id=record.receipt,
+        kind=record.kind,
+        by=record.by,
+        state="running" if record.finished_at is None else "done",
+        conversations=record.conversations,
+        requested_at=record.at,
+        finished_at=record.finished_at,
+        removed=[_removed(record, place) for place in PLACES] + _elsewhere(record.at),
+    )
+
+
+def _removed(record: ErasureRecord, place: str) -> Removed:
+    count = sum(run.get(place, 0) for run in record.runs)
+    remains, after = _left(place)
+    if not count or remains is None:
+        return Removed(place=place, removed=count, gone_after=record.at if remains is None else None)
+    return Removed(place=place, removed=count, remains=remains, gone_after=None if after is None else record.at + after)
+
+
+def _left(place: str) -> tuple[Remains | None, timedelta | None]:
+    """What is left of what was removed there, and for how long; None: MongoDB's own settings say."""
+    if place == "stream CHAT":
+        # A block of the file goes when all in it has gone: what was written just before has another window to live.
+        return "freed_space", timedelta(seconds=2 * CHAT.window)
+    if place == "stream TURNS":
+        return "freed_space", timedelta(seconds=2 * TURNS.max_age)
+    if place in {"redis", "tool-executor"}:
+        return "append_file", DAILY
+    if place.startswith("mongodb") or place == "market-adapter":
+        return "store_space", None
+    return None, None
+
+
+def _elsewhere(at: datetime) -> list[Removed]:
+    """Where nothing is removed, and what is there."""
+    return [
+        Removed(place="stream TRACES", removed=0, remains="ids", gone_after=at + timedelta(seconds=TRACES.max_age)),
+        Removed(place="agents", removed=0, remains="cache", gone_after=at + timedelta(minutes=10)),
+        Removed(place="service logs", removed=0, remains="logs"),
+        Removed(place="backups", removed=0, remains="backups"),
+        Removed(place="model providers", removed=0, remains="providers"),
+    ]

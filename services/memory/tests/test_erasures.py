@@ -1,0 +1,204 @@
+"""Receipts of deletions, single conversations, facts that come late, and what goes by its age."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+from nats.aio.client import Client
+from pymongo import AsyncMongoClient
+
+from contracts.channels import fact
+from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.envelope import CloudEvent
+from contracts.erasure_rpc import (
+    ERASE,
+    KEEPING,
+    RECEIPT,
+    RECEIPTS,
+    EraseRequest,
+    KeepingRequest,
+    Receipt,
+    ReceiptRef,
+    ReceiptsRequest,
+)
+from contracts.events.desk import NoteAdded
+from contracts.ids import uuid7
+from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, USER_FORGET, MemoryPatchRequest
+from contracts.rpc import CONVERSATION, ConversationRef
+from contracts.streams import CHAT, FACTS
+from memory.domain.receipt import PLACES
+from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from runtime.clock import FakeClock
+from runtime.connection import jetstream
+from runtime.direct import DirectReader
+from runtime.publisher import Publisher
+from runtime.testing import eventually
+
+from .test_user_deletion import ANA, SECRET, everything, fill, places_of
+
+
+def erase(kind: Any, name: str, receipt: str | None = None) -> EraseRequest:
+    return EraseRequest(company_id="acme", receipt_id=receipt or uuid7(), kind=kind, name=name, by="admin")
+
+
+def counts(receipt: Receipt) -> dict[str, int]:
+    return {one.place: one.removed for one in receipt.removed}
+
+
+async def done(one: Replica, receipt: str) -> Receipt:
+    found: list[Receipt] = []
+
+    async def finished() -> bool:
+        reply = await one.rpc.call(RECEIPT, ReceiptRef(company_id="acme", receipt_id=receipt))
+        found[:] = [reply.receipt] if reply.receipt and reply.receipt.state == "done" else []
+        return bool(found)
+
+    await eventually(finished)
+    return found[0]
+
+
+async def settled(client: Client) -> bool:
+    infos = [info for stream in (CHAT, FACTS) for info in await jetstream(client).consumers_info(stream.name)]
+    return not any(one.num_pending or one.num_ack_pending for one in infos)
+
+
+async def test_one_conversation_goes_with_a_receipt_and_the_users_others_stay(servers: Servers) -> None:
+    async with replica(servers, forgetting_sweep=0.1) as one:
+        told = await serve_deletions(one.client)
+        gone, stays = Writer(one.client), Writer(one.client)
+        await fill(servers, one, gone)
+        await stays.visitor("this one stays", user=ANA.user_id)
+        patch = {"userNotes": [f"My {SECRET}", "I live in Madrid"]}
+        await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(company_id="acme", user_id=ANA.user_id, patch=patch))
+        await eventually(lambda: settled(one.client))
+        request = erase("conversation", gone.conversation)
+        receipt = (await one.rpc.call(ERASE, request)).receipt
+        assert (receipt.kind, receipt.conversations, told) == ("conversation", 1, [])
+        removed = counts(await done(one, request.receipt_id))
+        assert {*PLACES, "stream TRACES", "backups", "service logs", "model providers", "agents"} == removed.keys()
+        assert removed["stream CHAT"] == 2
+        assert removed["mongodb facts"] == 2
+        assert removed["mongodb conversations"] == 1
+        assert all(removed[f"stream {name}"] for name in ("TURNS", "FACTS", "TOOLS", "DLQ"))
+        assert removed["redis"] > 0
+        found = await everything(servers, one.client)
+        # A note that names the user, and nothing of the conversation, waits to be told, and stays.
+        assert places_of(found, gone.conversation) == set()
+        assert {place for place in places_of(found, SECRET) if "stream" not in place} == set()
+        view = await one.rpc.call(CONVERSATION, ConversationRef(company_id="acme", conversation_id=stays.conversation))
+        assert view.conversation is not None
+        remembered = (await one.rpc.call(MEMORY_GET, ANA)).memory
+        assert remembered.user_notes == ["I live in Madrid"]
+        listed = await one.rpc.call(RECEIPTS, ReceiptsRequest(company_id="acme"))
+        assert [item.receipt_id for item in listed.items] == [request.receipt_id]
+        assert not any(word in listed.to_json().decode() for word in (gone.conversation, ANA.user_id, SECRET))
+        assert (
+            await one.rpc.call(RECEIPT, ReceiptRef(company_id="other", receipt_id=request.receipt_id))
+        ).receipt is None
+
+
+async def test_a_deletion_that_is_broken_off_goes_on_with_its_receipt(servers: Servers) -> None:
+    async with replica(servers, forgetting_sweep=600) as one:
+        writer = Writer(one.client)
+        await writer.visitor(SECRET, user=ANA.user_id)
+        request = erase("user", ANA.user_id)
+        # Nobody answers for the market and the tools: what the process had done so far is that it was written down.
+        with pytest.raises(Exception, match=r"UNAVAILABLE|deleted everywhere"):
+            await one.rpc.call(ERASE, request, retries=0)
+    async with replica(servers, forgetting_sweep=0.1) as two:
+        await serve_deletions(two.client)
+        removed = counts(await done(two, request.receipt_id))
+        assert (removed["stream CHAT"], removed["mongodb facts"], removed["market-adapter"]) == (1, 1, 1)
+        assert places_of(await everything(servers, two.client), SECRET, ANA.user_id) == set()
+        again = (await two.rpc.call(ERASE, request)).receipt
+        assert again.receipt_id == request.receipt_id
+        assert counts(again)["stream CHAT"] == 1
+
+
+async def note(client: Client, conversation: str, text: str, at: datetime) -> None:
+    data = NoteAdded(company_id="acme", conversation_id=conversation, note_id=uuid7(), text=text, by="op1")
+    event = CloudEvent(id=data.note_id, source="/t", type="note.added.v1", time=at, data=data)
+    await Publisher(client).append(fact("note.added.v1", "acme", None), event, stream=FACTS.name, msg_id=data.note_id)
+
+
+async def test_what_comes_late_does_not_bring_the_deleted_back(servers: Servers) -> None:
+    async with replica(servers, forgetting_sweep=0.1) as one:
+        await serve_deletions(one.client)
+        writer = Writer(one.client)
+        seq = await writer.visitor(SECRET, user=ANA.user_id)
+        stored = await DirectReader(one.client, CHAT.name).at(seq)
+        assert stored is not None
+        request = erase("user", ANA.user_id)
+        await one.rpc.call(ERASE, request)
+        await done(one, request.receipt_id)
+        await note(one.client, writer.conversation, SECRET, datetime.now(UTC))
+        await eventually(lambda: settled(one.client))
+        assert places_of(await everything(servers, one.client), SECRET, writer.conversation) == set()
+        # Whoever comes back writes anew; what is told of what was before is late all the same.
+        before = datetime.now(UTC) - timedelta(minutes=1)
+        await writer.visitor("a new start", user=ANA.user_id)
+        await note(one.client, writer.conversation, SECRET, before)
+        await note(one.client, writer.conversation, "a new note", datetime.now(UTC))
+
+        async def new_alone() -> bool:
+            found = await everything(servers, one.client)
+            return await settled(one.client) and "mongo notes" in places_of(found, "a new note")
+
+        await eventually(new_alone)
+        assert places_of(await everything(servers, one.client), SECRET) == set()
+
+
+async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Servers) -> None:
+    clock = FakeClock(datetime.now(UTC))
+    async with replica(servers, forgetting_sweep=0.1, keeping_sweep=0.1, clock=clock) as one:
+        await serve_deletions(one.client)
+        config = {"companyId": "acme", "retention": {"conversationDays": 30, "traceDays": 1}}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config))
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "keeps"}))
+        old, kept = Writer(one.client), Writer(one.client, company="keeps")
+        await old.visitor(SECRET, user="v1")
+        await kept.visitor("for good", user="v2")
+        event = orjson.dumps({"data": {"companyId": "acme", "conversationId": "c"}})
+        subject = fact("turns.recorded.v1", "acme", None)
+        await Publisher(one.client).append(subject, event, stream=FACTS.name, msg_id=uuid7())
+        await eventually(lambda: settled(one.client))
+        early = await one.rpc.call(KEEPING, KeepingRequest(company_id="acme"))
+        assert (early.conversations.count, early.traces.count, early.files.days) == (0, 0, None)
+        await clock.advance(31 * 86_400)
+
+        async def counted() -> bool:
+            now = await one.rpc.call(KEEPING, KeepingRequest(company_id="acme"))
+            gone = places_of(await everything(servers, one.client), SECRET, old.conversation) == set()
+            # Between midnight and three it is counted, and afterwards gone.
+            return gone or (now.conversations.count, now.traces.count) == (1, 1)
+
+        await eventually(counted, deadline=60)
+        await clock.advance(3 * 3_600)
+
+        async def gone() -> bool:
+            await clock.advance(6)  # a deletion is off its list when it has been swept
+            found = await everything(servers, one.client)
+            assert places_of(found, SECRET, old.conversation) == set()
+            assert "turns.recorded" not in found["stream FACTS"]
+            return True
+
+        await eventually(gone, deadline=60)
+        listed = await one.rpc.call(RECEIPTS, ReceiptsRequest(company_id="acme"))
+        assert [(item.kind, item.by, item.conversations) for item in listed.items] == [("retention", "retention", 1)]
+        view = await one.rpc.call(CONVERSATION, ConversationRef(company_id="keeps", conversation_id=kept.conversation))
+        assert view.conversation is not None
+
+
+async def test_what_is_kept_of_the_deleted_names_nobody(servers: Servers) -> None:
+    async with replica(servers, forgetting_sweep=0.1) as one:
+        await serve_deletions(one.client)
+        writer = Writer(one.client)
+        await writer.visitor(SECRET, user=ANA.user_id)
+        assert (await one.rpc.call(USER_FORGET, ANA)).conversations == 1
+        async with AsyncMongoClient[dict[str, Any]](servers.mongo) as mongo:
+            stones = await mongo[servers.database]["erased"].find({}).to_list()
+        assert len(stones) == 2
+        assert not any(word in str(stones) for word in (ANA.user_id, writer.conversation, "acme"))
+        await asyncio.gather(*(one.rpc.call(USER_FORGET, ANA) for _ in range(3)))
