@@ -20,6 +20,7 @@ from agent.domain.own_words import OwnWords, words_of
 from agent.domain.providers import window_of
 from agent.domain.shortcuts.answers import own_answer
 from agent.domain.shortcuts.steps import finished, own_step, said, step
+from agent.domain.tool_choice import chosen_tools
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
@@ -195,7 +196,10 @@ class Knowing:
             unanswered = "\n".join(one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis)
             if ruled(config, seen.asker, unanswered) != "never":
                 tools = hand_over.offered_with_hand_over(tools, seen.asker.language)
-            tools = with_client_tools(tools, seen.wishes)
+            before = [one.text for one in heard.messages if one.mine or one.seq <= effect.view.basis]
+            shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.asker.language)
+            ours, tools = len(tools), with_client_tools(tools, seen.wishes)
+            shown = (*shown, *tools[ours:])  # a client shows what it brings
             model, name = choice.candidates[0]
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"
@@ -205,7 +209,7 @@ class Knowing:
                 asker=seen.asker,
                 history=heard,
                 journal=effect.journal,
-                tools=tools,
+                tools=tools if rules else shown,
                 last=effect.last,
                 time_limit=seconds,
                 context=self.context,
