@@ -1,4 +1,4 @@
-"""What do floods, slow readers, idle sockets, everybody at once and a long queue cost, and do others notice?
+"""What do floods, idle sockets, everybody at once and a long queue cost, and do others notice?
 
 One stack as `nexus up` starts it, with a scripted model; its limits by address are lifted, since all come from one.
 """
@@ -55,7 +55,7 @@ async def run() -> list[Figure]:
         try:
             await asyncio.to_thread(stack.start)
             await stack.create_company(COMPANY, aiAutoResponseEnabled=True, responseDelayMs=0)
-            return [*await _sockets(stack), *await _flood(stack), *await _slow_reader(stack), *await _queue(stack)]
+            return [*await _sockets(stack), *await _flood(stack), *await _queue(stack)]
         finally:
             await asyncio.to_thread(stack.stop)
 
@@ -112,31 +112,6 @@ async def _flood(stack: RunningStack) -> list[Figure]:
         Figure(QUESTION, "a flood of frames: gateway's memory", (_memory(gateway) - before) / _MIB, "MiB"),
         Figure(QUESTION, "an answer beside the flood", waited, "s"),
     ]
-
-
-async def _slow_reader(stack: RunningStack) -> list[Figure]:
-    """A socket that asks for much and reads nothing."""
-    gateway, before = stack.process("gateway").pid, 0
-    reader, writer = await asyncio.open_connection("127.0.0.1", stack.process("gateway").port)
-    writer.write(
-        b"GET /v2/chat/ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: c2l4dGVlbiBieXRlcyEhIQ==\r\n\r\n"
-    )
-    await reader.readuntil(b"\r\n\r\n")
-    token, _ = await stack.visitor(COMPANY)
-    before, began = _memory(gateway), time.monotonic()
-    writer.write(_masked({"v": 1, "type": "hello", "token": token}))
-    # Every wrong frame is answered with an error: the answers pile up, below the limit of a flood.
-    try:
-        while time.monotonic() - began < 12:
-            writer.write(_masked({"v": 1, "type": "x" * 60}) * 50)
-            await asyncio.wait_for(writer.drain(), 1)
-            await asyncio.sleep(1)
-    except (TimeoutError, ConnectionError):
-        pass
-    grown = _memory(gateway) - before
-    writer.close()
-    return [Figure(QUESTION, "a reader that reads nothing: gateway's memory", grown / _MIB, "MiB")]
 
 
 async def _queue(stack: RunningStack) -> list[Figure]:
@@ -231,13 +206,6 @@ async def _say(publisher: Publisher, gate: asyncio.Semaphore) -> None:
     msg_id = chat_msg_id(COMPANY, conversation, ChatKind.VISITOR, identity)
     async with gate:
         await publisher.append(chat(COMPANY, conversation, ChatKind.VISITOR), event, stream="CHAT", msg_id=msg_id)
-
-
-def _masked(frame: dict[str, Any]) -> bytes:
-    """A client's text frame, with the mask zero."""
-    body = json.dumps(frame).encode()
-    head = bytes([0x81, 0x80 | len(body)]) if len(body) < 126 else b"\x81\xfe" + len(body).to_bytes(2, "big")
-    return head + bytes(4) + body
 
 
 def _memory(pid: int) -> float:

@@ -10,6 +10,7 @@ orders need a yes besides.
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -100,6 +101,10 @@ _TELLING = re.compile(r"[^\s\"'<>()\[\]{},;]*[\d@/][^\s\"'<>()\[\]{},;]*|(?<!\w)
 _PHRASE = 12
 """Characters of a text that is somebody's wording, as names and several words are; what is shorter anybody may use."""
 _ENDING = re.compile(r"(?:ando|iendo|ing|ed|es|s|ar|er|ir|e|a|o)$")
+_NUMBER = re.compile(r"\d[\d.,]*k?")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+MOST_NAMES = 500
+"""Numbers, addresses and names of one call that are looked up, and places of one that are looked at."""
 _FILLING = word_set("the and for get set your our los las una tus sus del con para que")
 
 
@@ -126,18 +131,21 @@ class OwnWords:
             if not properties.get(name, {}).keys() & {"enum", "const"}
             for value in _values(argument)
         ]
+        if sum(len(_TELLING.findall(value)) for value in given) > MOST_NAMES:
+            return False
+        here, there = HeldText(known), HeldText(foreign)
         if not asks.search(said) or _means_another(call.tool, said):
             # Unknown words for it, but about something that only the user has named.
-            named = " ".join([self.said, *symbols_in(self.said)])
+            named = HeldText(" ".join([self.said, *symbols_in(self.said)]))
             if (
-                asks.search(plain(foreign))
+                asks.search(_bare(foreign))
                 or "?" in self.said
                 or _READS.search(said)
                 or not any(_is_named(value, named) for value in given)
-                or any(_is_named(value, foreign) for value in given)
+                or any(_is_named(value, there) for value in given)
             ):
                 return False
-        return all(_is_theirs(value, known, foreign) for value in given)
+        return all(_is_theirs(value, here, there) for value in given)
 
     def _texts(self, journal: Journal) -> tuple[str, str]:
         """What may be gone by, and what may not."""
@@ -145,6 +153,34 @@ class OwnWords:
         known = [self.said, *symbols_in(self.said), *(text for tool, text in done if tool in TRUSTED)]
         others = [text for tool, text in done if tool not in TRUSTED and tool not in KINDS]
         return " ".join(known), " ".join([self.foreign, *others]).strip()
+
+
+class HeldText:
+    """A text that is asked often what stands in it: long ones of strangers must not cost each question their length."""
+
+    def __init__(self, text: str) -> None:
+        self._text = _folded(text)
+        self._numbers = {_number(found) for found in _NUMBER.findall(self._text)} - {None}
+
+    def holds(self, wording: str) -> bool:
+        """Whether the wording stands in it."""
+        return _folded(wording) in self._text
+
+    def names(self, one: str) -> bool:
+        """Whether a name or a number stands in it, as a whole; numbers by their value."""
+        low = one.lower()
+        number = _number(low)
+        if number is not None:
+            return number in self._numbers
+        at = self._text.find(low)
+        for _ in range(MOST_NAMES):
+            if at < 0:
+                return False
+            around = self._text[at - 1 : at], self._text[at + len(low) : at + len(low) + 1]
+            if not any(each.isalnum() or each == "_" for each in around):
+                return True
+            at = self._text.find(low, at + 1)
+        return True
 
 
 def words_of(messages: Sequence[PromptMessage], basis: int, foreign: Iterable[str] = ()) -> OwnWords:
@@ -196,11 +232,13 @@ def _kind_of(name: str, tool: OfferedTool | None) -> re.Pattern[str]:
     return re.compile("|".join(rf"\b{root}\w{{0,4}}\b" for root in roots if len(root) > 2) or r"(?!)")
 
 
-def _is_named(value: str, text: str) -> bool:
+def _is_named(value: str, text: HeldText) -> bool:
     """Whether a value, or what tells of it, stands in a text."""
-    folded = _folded(text)
-    telling = [one.strip(".:!?") for one in _TELLING.findall(value)]
-    return (len(value) > 2 and _folded(value) in folded) or any(_stands(one, folded) for one in telling if one)
+    return (len(value) > 2 and text.holds(value)) or any(map(text.names, _telling(value)))
+
+
+def _telling(value: str) -> list[str]:
+    return [name for one in _TELLING.findall(value) if (name := one.strip(".:!?"))]
 
 
 def _means_another(tool: str, said: str) -> bool:
@@ -211,27 +249,21 @@ def _means_another(tool: str, said: str) -> bool:
     return tool in _OBJECTS and bool(named) and tool not in named
 
 
-def _is_theirs(value: str, known: str, foreign: str) -> bool:
+def _is_theirs(value: str, here: HeldText, there: HeldText) -> bool:
     """Whether a value is the user's, or at least nobody else's."""
-    here, there = _folded(known), _folded(foreign)
     wording = len(value) >= _PHRASE or " " in value or value[:1].isupper()
-    if wording and _folded(value) not in here and _folded(value) in there:
+    if wording and not here.holds(value) and there.holds(value):
         return False
-    telling = [one.strip(".:!?") for one in _TELLING.findall(value)]
-    return not any(_stands(one, there) and not _stands(one, here) for one in telling if one)
+    return not any(there.names(one) and not here.names(one) for one in _telling(value))
 
 
 def _folded(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _stands(one: str, text: str) -> bool:
-    """Whether a name or a number stands in a text, as a whole; numbers by their value."""
-    low = one.lower()
-    if re.search(rf"(?<![\w.]){re.escape(low)}(?![\w]|\.\d)", text):
-        return True
-    number = _number(low)
-    return number is not None and any(_number(found) == number for found in re.findall(r"\d[\d.,]*k?", text))
+def _bare(text: str) -> str:
+    """`plain`, of texts that may be long."""
+    return _ACCENTS.sub("", unicodedata.normalize("NFD", text.lower()))
 
 
 def _number(text: str) -> float | None:
@@ -244,14 +276,14 @@ def _number(text: str) -> float | None:
 
 
 def _values(value: object) -> Iterable[str]:
-    """Every text and number of the arguments, each as it may stand in a text."""
-    if isinstance(value, Mapping):
-        for one in cast("Mapping[str, object]", value).values():
-            yield from _values(one)
-    elif isinstance(value, list | tuple):
-        for one in cast("Sequence[object]", value):
-            yield from _values(one)
-    elif isinstance(value, bool) or value is None:
-        return
-    else:
-        yield str(value)
+    """Every name, text and number of a JSON value, each as it may stand in a text."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, Mapping):
+            for name, of in cast("Mapping[str, object]", one).items():
+                left += [of, name]
+        elif isinstance(one, list | tuple):
+            left += reversed(cast("Sequence[object]", one))
+        elif one is not None and not isinstance(one, bool):
+            yield str(one)
