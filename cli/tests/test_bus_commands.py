@@ -14,6 +14,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.envelope import CloudEvent
+from contracts.erasure_rpc import ERASE, RECEIPT, EraseReply, EraseRequest, Receipt, ReceiptRef, ReceiptReply, Removed
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
@@ -171,4 +172,43 @@ async def test_the_doctor_says_which_market_data_the_running_stack_has(
     examined = await run(nexus, "doctor", "--json")
     (market,) = [one for one in json.loads(examined.stdout) if one["subject"] == "market"]
     assert (market["state"], market["text"][: len(text)]) == (state, text)
+    await server.drain(1)
+
+
+async def test_somebody_is_deleted_from_the_terminal_and_the_receipt_says_what_is_left(
+    nexus: Nexus, executor: Client
+) -> None:
+    at = datetime(2026, 1, 2, 3, tzinfo=UTC)
+    asked: list[EraseRequest] = []
+
+    async def delete(request: EraseRequest) -> EraseReply:
+        asked.append(request)
+        chat = Removed(place="stream CHAT", removed=2, remains="freed_space", gone_after=at)
+        receipt = Receipt(
+            receipt_id="r1",
+            kind=request.kind,
+            by=request.by,
+            state="running",
+            conversations=1,
+            requested_at=at,
+            removed=[chat, Removed(place="backups", removed=0, remains="backups")],
+        )
+        return EraseReply(receipt=receipt)
+
+    async def no_receipt(request: ReceiptRef) -> ReceiptReply:
+        assert request.receipt_id == "r2"
+        return ReceiptReply()
+
+    server = RpcServer(executor)
+    await server.serve(ERASE, delete)
+    await server.serve(RECEIPT, no_receipt)
+    await executor.flush()
+    refused = await run(nexus, "erasures", "r2", "--company", "acme")
+    assert (refused.returncode, "acme has no receipt r2" in refused.stderr) == (1, True)
+    done = await run(nexus, "erase", "visitor", "v-1", "--company", "acme", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert [(one.company_id, one.kind, one.name, one.by) for one in asked] == [("acme", "visitor", "v-1", "admin")]
+    assert "receipt   r1 (running), 1 conversation(s)" in done.stdout
+    assert "2; freed_space until 2026-01-02 03:00" in done.stdout
+    assert "0; backups" in done.stdout
     await server.drain(1)

@@ -36,6 +36,8 @@ COMMANDS = [
     "replay",
     "migrate",
     "drill",
+    "erase",
+    "erasures",
 ]
 
 

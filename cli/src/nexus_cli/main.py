@@ -15,6 +15,7 @@ from nexus_cli.commands import (
     dlq,
     doctor,
     drill,
+    erase,
     evaluate,
     knowledge,
     marks,
@@ -69,6 +70,8 @@ for command in (
     backup.restore,
     migrate.migrate,
     drill.drill,
+    erase.erase,
+    erase.erasures,
     stack.serve,
 ):
     app.command()(command)

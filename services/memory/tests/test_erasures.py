@@ -34,7 +34,7 @@ from runtime.clock import FakeClock
 from runtime.connection import jetstream
 from runtime.direct import DirectReader
 from runtime.publisher import Publisher
-from runtime.testing import eventually
+from runtime.testing import NatsServer, eventually
 
 from .test_user_deletion import ANA, SECRET, everything, fill, places_of
 
@@ -189,6 +189,28 @@ async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Server
         assert [(item.kind, item.by, item.conversations) for item in listed.items] == [("retention", "retention", 1)]
         view = await one.rpc.call(CONVERSATION, ConversationRef(company_id="keeps", conversation_id=kept.conversation))
         assert view.conversation is not None
+
+
+async def test_what_is_deleted_message_by_message_is_in_no_file_of_its_stream(
+    servers: Servers, nats_server: NatsServer
+) -> None:
+    files = nats_server.directory / "store/jetstream/$G/streams/FACTS"
+
+    def written() -> bool:
+        return any(SECRET.encode() in file.read_bytes() for file in files.rglob("*") if file.is_file())
+
+    async with replica(servers, forgetting_sweep=0.1) as one:
+        await serve_deletions(one.client)
+        writer = Writer(one.client)
+        await writer.visitor("hello", user=ANA.user_id)
+        await note(one.client, writer.conversation, SECRET, datetime.now(UTC))
+        await eventually(lambda: settled(one.client))
+        await eventually(written)
+        request = erase("conversation", writer.conversation)
+        await one.rpc.call(ERASE, request)
+        facts = next(one for one in (await done(one, request.receipt_id)).removed if one.place == "stream FACTS")
+        assert (facts.removed, facts.remains) == (1, None)
+        await eventually(lambda: not written())
 
 
 async def test_what_is_kept_of_the_deleted_names_nobody(servers: Servers) -> None:

@@ -223,11 +223,11 @@ Days = Annotated[StrictInt, Field(ge=1, le=3650)]
 
 
 class Retention(Strict):
-    """For how many days what is older goes by itself, once a day. null: conversations and files are kept for good,
-    traces (what is recorded of turns) as long as their streams hold them."""
+    """For how many days what is older goes by itself, once a day. null: conversations are kept for good, traces
+    (what is recorded of turns) as long as their streams hold them."""
 
     conversation_days: Days | None = Field(default=None, description="since the last message")
-    file_days: Days | None = Field(default=None, description="since a file was sent")
+    file_days: Days | None = Field(default=None, description="since a file was sent; chats keep none yet")
     trace_days: Days | None = Field(default=None, description="since the turn")
 
 

@@ -43,6 +43,7 @@ export const SECTIONS = [
     ["knowledge.siteUrl", "text", { empty: null, maxlength: 2048 }], ["knowledge.allowedPaths", "lines"], ["knowledge.deniedPaths", "lines"],
     ["knowledge.maxPages", "number", { min: 1, max: 20000 }], ["knowledge.refreshHours", "number", { min: 1, max: 720 }],
   ]],
+  ["keeping", ["conversationDays", "traceDays"].map((name) => [`retention.${name}`, "number", { min: 1, max: 3650, empty: null }])],
   ["channels", [["channels", "channels"]]],
   ["webhooks", [["webhooks", "webhooks"]]],
 ];
@@ -85,6 +86,7 @@ const HINTS = new Set([
   "toolConfig.allowedDomains", "toolConfig.allowedPaths", "toolConfig.enabledTools", "toolConfig.maxIterations", "budget.dailyTokens",
   "profile", "languages", "timeZone", "assistant.tone",
   "budget.visitorHourlyTokens", "allowedOrigins", "channels", "webhooks", "knowledge.siteUrl", "knowledge.allowedPaths",
+  "retention.conversationDays", "retention.traceDays",
 ]);
 
 const plain = (input, read, show) => ({ node: input, inputs: [input], read, show });

@@ -1,5 +1,6 @@
 /* What the console shows, in the order of its rail. One entry here is all that a new view needs. */
 import { beginView } from "./begin.js";
+import { erasuresView } from "./erasures.js";
 import { failedView } from "./failed.js";
 import { inboxView } from "./inbox.js";
 import { knowledgeView } from "./knowledge.js";
@@ -8,4 +9,4 @@ import { reportsView } from "./reports.js";
 import { settingsView } from "./settings.js";
 import { usageView } from "./usage.js";
 
-export const VIEWS = [inboxView, repliesView, knowledgeView, failedView, reportsView, usageView, settingsView, beginView];
+export const VIEWS = [inboxView, repliesView, knowledgeView, failedView, reportsView, usageView, settingsView, erasuresView, beginView];

@@ -1,0 +1,106 @@
+"""`nexus erase` and `nexus erasures`: somebody or one conversation deleted for good, and the receipts of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from nexus_cli.commands.failures import fail
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+
+if TYPE_CHECKING:
+    from contracts.erasure_rpc import Receipt
+    from runtime.rpc import RpcClient
+
+Company = Annotated[str, typer.Option(help="Whose.")]
+DEADLINE = 30.0
+"""Seconds for a deletion, which asks two more services."""
+
+
+def erase(
+    kind: Annotated[Literal["user", "visitor", "conversation"], typer.Argument(help="What is deleted.")],
+    name: Annotated[str, typer.Argument(help="Its id.")],
+    company: Company = "demo",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    *,
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Delete a user, a visitor or one conversation in every store and stream. For good; prints the receipt."""
+    if not yes and not typer.confirm(f"Delete the {kind} {name} of {company} for good?", err=True):
+        fail("nothing is deleted")
+
+    async def work(rpc: RpcClient) -> None:
+        from contracts.erasure_rpc import ERASE, EraseRequest
+
+        asked = EraseRequest(company_id=company, receipt_id=str(uuid.uuid4()), kind=kind, name=name, by="admin")
+        _print((await rpc.call(ERASE, asked, deadline=DEADLINE)).receipt, as_json=as_json)
+
+    _run(data, work)
+
+
+def erasures(
+    receipt: Annotated[str | None, typer.Argument(help="A receipt's id; without it the newest are listed.")] = None,
+    company: Company = "demo",
+    *,
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Receipts of what was deleted, and what the next daily run deletes by its age."""
+
+    async def work(rpc: RpcClient) -> None:
+        from contracts.erasure_rpc import KEEPING, RECEIPT, RECEIPTS, KeepingRequest, ReceiptRef, ReceiptsRequest
+
+        if receipt is not None:
+            asked = ReceiptRef(company_id=company, receipt_id=receipt)
+            found = (await rpc.call(RECEIPT, asked, deadline=DEADLINE)).receipt
+            if found is None:
+                fail(f"{company} has no receipt {receipt}")
+            _print(found, as_json=as_json)
+            return
+        items = (await rpc.call(RECEIPTS, ReceiptsRequest(company_id=company), deadline=DEADLINE)).items
+        tonight = await rpc.call(KEEPING, KeepingRequest(company_id=company), deadline=DEADLINE)
+        if as_json:
+            print(json.dumps({"items": [one.to_wire() for one in items], "next": tonight.to_wire()}, indent=2))
+            return
+        for one in items:
+            print(f"{one.requested_at:%Y-%m-%d %H:%M}  {one.kind:<12} {one.by:<9} {one.state:<7} {one.receipt_id}")
+        for name, old in (("conversations", tonight.conversations), ("traces", tonight.traces)):
+            if old.days is not None:
+                print(f"next      {tonight.next_run:%Y-%m-%d %H:%M}  {old.count} {name} older than {old.days} days")
+
+    _run(data, work)
+
+
+def _print(receipt: Receipt, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(receipt.to_wire(), indent=2, ensure_ascii=False))
+        return
+    print(f"receipt   {receipt.receipt_id} ({receipt.state}), {receipt.conversations} conversation(s)")
+    for one in receipt.removed:
+        if one.removed or one.remains:
+            until = f"; {one.remains} until {one.gone_after:%Y-%m-%d %H:%M}" if one.gone_after and one.remains else ""
+            left = until or (f"; {one.remains}" if one.remains else "")
+            print(f"  {one.place:<24} {one.removed:>6}{left}")
+
+
+def _run(data: Path, work: Callable[[RpcClient], Awaitable[None]]) -> None:
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import bus, find_target
+    from runtime.errors import RuntimeFault
+    from runtime.rpc import RpcClient
+
+    async def connected() -> None:
+        async with bus(find_target(data).nats) as client:
+            await work(RpcClient(client))
+
+    try:
+        asyncio.run(connected())
+    except (StackError, RuntimeFault) as error:
+        fail(error)

@@ -1,0 +1,74 @@
+/* What goes tonight by its age, deleting somebody or one conversation for good, and the receipts of what was deleted. */
+import { call, get } from "./api.js";
+import { make, button } from "./dom.js";
+import { ask } from "./question.js";
+import { exactly, number, say } from "./words-of.js";
+
+const KINDS = ["user", "visitor", "conversation"];
+
+export const erasuresView = {
+  path: "erasures",
+  title: "erasures",
+  glyph: "stop",
+  admin: true,
+  open: (stage) => new ErasuresView(stage),
+};
+
+class ErasuresView {
+  #tonight = make("p", { class: "hint" }, say("loading"));
+  #fault = make("p", { class: "fault", role: "alert" });
+  #list = make("ul", { class: "replies" });
+  #more = make("p", { class: "row" });
+
+  constructor(stage) {
+    const kind = make("select", { "aria-label": say("eraseKind") }, ...KINDS.map((one) => make("option", { value: one }, say(`erase_${one}`))));
+    const name = make("input", { "aria-label": say("eraseName"), placeholder: say("eraseName"), required: true, maxlength: "64", pattern: "[A-Za-z0-9_\\-]{1,64}", spellcheck: "false" });
+    stage.append(make("div", { class: "page" }, make("h1", {}, say("erasures")),
+      make("section", { "aria-label": say("tonight") }, make("h2", {}, say("tonight")), this.#tonight),
+      make("section", { "aria-label": say("eraseForGood") }, make("h2", {}, say("eraseForGood")), make("p", { class: "hint" }, say("eraseHint")),
+        make("form", { class: "replyform", onsubmit: (event) => { event.preventDefault(); this.#erase(kind.value, name); } },
+          kind, name, make("p", { class: "row" }, make("button", { type: "submit", class: "danger" }, say("eraseForGood")))), this.#fault),
+      make("section", { "aria-label": say("receipts") }, make("h2", {}, say("receipts")), this.#list, this.#more)));
+    this.#preview();
+    this.#load();
+  }
+
+  async #preview() {
+    try {
+      const found = await get("/v2/keeping");
+      const old = ["conversations", "files", "traces"].filter((one) => found[one].days !== undefined && found[one].days !== null);
+      const lines = old.map((one) => say(`tonight_${one}`, { count: number.format(found[one].count), more: found[one].atLeast ? "+" : "", days: found[one].days }));
+      this.#tonight.textContent = lines.length ? `${say("tonightAt", { at: exactly(found.nextRun) })} ${lines.join(" ")}` : say("tonightNothing");
+    } catch (error) { this.#tonight.textContent = error.message; }
+  }
+  async #erase(kind, name) {
+    this.#fault.textContent = "";
+    const chosen = name.value.trim();
+    if (!await ask(say("eraseForGood"), say("eraseAsked", { kind: say(`erase_${kind}`), name: chosen }), say("eraseForGood"))) return;
+    try {
+      await call("DELETE", `/v2/${kind}s/${encodeURIComponent(chosen)}`);
+      name.value = "";
+      await this.#load();
+    } catch (error) { this.#fault.textContent = error.message; }
+  }
+  async #load(cursor = "") {
+    try {
+      const { items, next } = await get(`/v2/erasures?limit=20${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      const rows = items.map(receipt);
+      if (cursor) this.#list.append(...rows);
+      else this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noReceipts"))]));
+      this.#more.replaceChildren(next ? button(say("more"), () => this.#load(next), { class: "small" }) : "");
+    } catch (error) { this.#fault.textContent = error.message; }
+  }
+}
+
+function receipt(one) {
+  const removed = one.removed.filter((each) => each.removed || each.remains);
+  const cell = (each) => [each.goneAfter && each.remains ? say("goneAfter", { at: exactly(each.goneAfter) }) : "", each.remainsText || ""].filter(Boolean).join(" ");
+  return make("li", {},
+    make("p", { class: "row" }, make("b", {}, say(`erase_${one.kind}`)), say(`by_${one.by}`), exactly(one.requestedAt), say(`receipt_${one.state}`)),
+    make("details", {}, make("summary", {}, say("whatWhere", { id: one.receiptId })),
+      make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": say("receipts") }, make("table", {},
+        make("thead", {}, make("tr", {}, ...["place", "removed", "whatRemains"].map((head) => make("th", { scope: "col" }, say(head))))),
+        make("tbody", {}, ...removed.map((each) => make("tr", {}, make("th", { scope: "row" }, each.place), make("td", {}, number.format(each.removed)), make("td", {}, cell(each)))))))));
+}

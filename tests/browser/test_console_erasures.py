@@ -1,0 +1,38 @@
+"""An admin deletes a conversation for good, after a question, and reads the receipt, which names nobody."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.test_console import a_visitor, signed_in
+from tests.browser.visits import Visits
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_conversation_is_deleted_after_a_question_and_the_receipt_names_nobody(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.say("a word that is to be nowhere")
+        name = str(visitor.conversation)
+        page = await signed_in(visits, "Admin")
+        await page.get_by_role("link", name="Deleting and keeping").click()
+        await expect(page.get_by_text("Nothing goes by its age")).to_be_visible()
+        await page.get_by_label("What", exact=True).select_option("conversation")
+        await page.get_by_label("Its id").fill(name)
+        await page.get_by_role("button", name="Delete for good").click()
+        question = page.get_by_role("dialog")
+        await expect(question).to_contain_text(name)
+        await question.get_by_role("button", name="No").click()
+        await expect(question).to_have_count(0)
+        await page.get_by_role("button", name="Delete for good").click()
+        await question.get_by_role("button", name="Delete for good").click()
+        receipt = page.locator(".replies li").first
+        await expect(receipt).to_contain_text("by an admin")
+        await receipt.locator("summary").click()
+        await expect(receipt.get_by_role("row", name="stream CHAT")).to_contain_text("Until")
+        await expect(receipt).not_to_contain_text(name)
+        await page.goto(f"{visits.url}/console/inbox/{name}")
+        await expect(page.get_by_text("a word that is to be nowhere")).to_have_count(0)
