@@ -64,7 +64,7 @@ TALK: dict[Intent, list[str]] = {
         "¿se puede hablar en inglés?",
         "hablas español?",
     ],
-    Intent.FORGET: ["forget it please", "olvida eso"],
+    Intent.FORGET: ["forget that please", "olvida eso"],
     Intent.ADVICE: [
         "should I buy AAPL?",
         "¿me conviene vender IBM?",

@@ -24,7 +24,8 @@ def settings(origin: str | None) -> dict[str, Any]:
     return {
         "companyId": COMPANY,
         "aiAutoResponseEnabled": True,
-        "knowledge": {"siteUrl": origin} if origin else {},
+        # What our API is, nobody asks of the demo company.
+        "knowledge": {"siteUrl": origin, "deniedPaths": ["/docs"]} if origin else {},
         "toolConfig": {
             "fetchPageEnabled": origin is not None,
             "allowedDomains": [origin] if origin else [],

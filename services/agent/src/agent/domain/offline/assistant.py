@@ -14,6 +14,7 @@ from agent.domain.offline.answers import (
     plain_answer,
 )
 from agent.domain.offline.intents import Intent, Wish, asks_how, goes_on, wish_in
+from agent.domain.offline.passages import leans
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
@@ -63,7 +64,7 @@ def respond(
     if handed and (accepts or not question):
         response = SayText(nobody_yet(language))
     elif wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known and asks_how(question)):
-        leaning = before[-1] if before and goes_on(question) else ""
+        leaning = before[-1] if before and (goes_on(question) or leans(question)) else ""
         asked = SiteQuestion(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed)
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)

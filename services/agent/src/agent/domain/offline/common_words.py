@@ -22,7 +22,7 @@ LIGHT = word_set(
     "vuestras accept accepts aceptais aceptan acepta producto productos cosa cosas dan dais da sirve sirven algo "
     "dont doesnt didnt isnt arent wasnt wont cant couldnt wouldnt shouldnt havent im ive id youre whats hows wheres "
     "thats "
-    "theres lets u r ur pls plz hw wat q k xq pq tb tmb quiere quieren querer pues "
+    "theres lets u r ur pls plz hw wat q k xq pq tb tmb kiero aser acer aver ola ora quiere quieren querer pues "
     "alguien alguna alguno algun nadie cada falta va van voy vas dejar deja dejo pongo poner pasa pasar ocurre "
     "ocurrir suceder debe debo deber needs must happen happens happened leave something anything someone anyone "
     "each every one go goes going lets look looking see find found told wondering case "
@@ -45,6 +45,8 @@ _COMMON = word_set(
     "aparte ademas segun basicamente simplemente automaticamente directamente llega llegar recibir recibo avisa "
     "avisar incluso entonces asi parte forma manera modo caso number numero name nombre list lista detail value "
     "period reach extra day days week weeks morning mornings afternoon evening night dia dias semana semanas tarde "
+    "finde weekend one two three four five six seven eight nine ten uno dos tres cuatro cinco seis siete ocho nueve "
+    "diez "
     "noche monday tuesday wednesday thursday friday lunes martes miercoles jueves viernes kick effect "
 )
 _DOING = word_set(
@@ -64,7 +66,7 @@ _DOING = word_set(
     "podrias quereis querria querriamos queremos vendria viene vienen vengo venir vamos iremos iria ire puesto "
     "poneis pone ponen hecho haria hariais sabeis sabes sabe conoceis creo supongo imagino parece resulta acaso "
     "ningun ninguna ningunos mucho mucha muchos muchas poco poca pocos pocas bastante demasiado solo solamente "
-    "unicamente cualquier cualquiera ultimo ultima primero primera segundo siguiente proximo proxima pasado pasada "
+    "unicamente cualquier cualquiera ultimo ultima primero primera siguiente proximo proxima pasado pasada "
     "barato barata barato caro cara grande rapido lento facil dificil mayor menor cerca lejos arriba abajo "
     "delante detras junto juntos juntas viernes semana semanas dia dias mes meses ano anos tarde noche finde "
     "oye oiga mira perdon perdona disculpa disculpe buenas buenos majo maja tio tia chicos amigo amiga guapa guapo "

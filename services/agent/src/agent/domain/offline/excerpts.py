@@ -22,7 +22,8 @@ class SitePage:
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
-    `number`: of the passage that it is from, where it is from one that was found for the question."""
+    `number`: of the passage that it is from, where it is from one that was found for the question; `row`: it stands by
+    itself, as a row or an item of a list (`item`) does."""
 
     text: str
     heading: str
@@ -31,6 +32,7 @@ class Excerpt:
     place: int
     number: int = 0
     row: bool = False
+    item: bool = False
 
 
 def passages_of(page: SitePage) -> list[Excerpt]:
@@ -52,7 +54,7 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
             cells = [
                 cell.strip().replace("\\|", "|") for cell in _CELL_END.split(line.removeprefix("|").removesuffix("|"))
             ]
-            item = True
+            row, item = True, False
             if not columns:
                 columns = cells
                 if not any(character.isdigit() for character in line):
@@ -66,7 +68,9 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
                 )
             pieces = [line]
         else:
-            item = line.startswith("- ")
+            row = item = line.startswith("- ")
             columns, pieces = [], _ENDED.split(line.lstrip("- "))
-        found += [Excerpt(said, heading, url, title, len(found) + at, number, item) for at, said in enumerate(pieces)]
+        found += [
+            Excerpt(said, heading, url, title, len(found) + at, number, row, item) for at, said in enumerate(pieces)
+        ]
     return found

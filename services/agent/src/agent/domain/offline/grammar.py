@@ -15,12 +15,14 @@ from contracts.spoken import NUMBERS
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
-    r"\b(alerts?|alertas?|alarmas?|notify me|tell me when|let me know (?:when|if)|ping me|avisame|avisa|avisar\w*|"
-    r"notificame|dime cuando)\b"
+    r"\b(alerts?|alertas?|alarmas?|notify me|tell me (?:when|if)|let me know (?:when|if)|ping me|avisame|avisa|"
+    r"avisar\w*|"
+    r"notificame|dime (?:cuando|si))\b"
 )
 _DELETE = r"\b(delete|remove|cancel|erase|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
 _BUY_SELL = (
-    rf"\b(buy|purchase|sell|(?:pick up|grab|get me)(?= (?:\d|{'|'.join(NUMBERS)}))|orden de (?:compra|venta)|"
+    rf"\b(buy|purchase|sell|(?:pick up|grab|get me|put me|ponme)(?= (?:\d|{'|'.join(NUMBERS)}))|orden de (?:compra|"
+    rf"venta)|"
     r"compr(?:a|as|o|ar|ame|es|en|eis|arme)|vend(?:e|es|o|er|eme|ela|elas|as|an|ais|erme))\b"
 )
 _ADVICE = (
@@ -71,13 +73,19 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|(?:trades|orders) (?:did|have) i|"
          r"what did i (?:buy|sell|trade)|"
          r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|que he (?:comprado|vendido))\b"),
-    _row("create_paper_order", r"\b(half|all|everything|mitad|todo|todas|todos)\b", r"\b(sell|vend(?:e|er|o|elas?))\b",
+    _row("create_paper_order", r"\b(half|all|everything|mitad|todo|todas|todos)\b",
+         r"\b(sell|vend(?:e|er|o|"
+                                                                                    r"el[oa]s?))\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|quita\w*|elimina|borra|deja de seguir|saca)\b",
          r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|seguir)\b", about=True),
+    _row("add_to_watchlist", r"^\W*(?:and |y )?(?:add|put|agrega|anade|pon|mete)\b.*\b"
+         r"(?:to it|to that|ahi|en ella|"
+                             r"a ella)\W*$",
+         unless=r"\d", about=True),
     _row("add_to_watchlist", r"\b(add|follow|put|agreg\w+|anad\w+|sigue|seguir|pon|mete)\b",
          r"\b(watch ?list|lista|favou?rites|favoritos|follow|sigue)\b", about=True),
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
@@ -125,14 +133,49 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
          r"cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:esta|anda|va)|"
-         r"how(?: much)? (?:is|are|s)|how s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
+         r"how(?: much)? (?:is|are|s)|how\W?s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"
          r"do i own|cartera|portafolio|posiciones|que tengo|efectivo|mis acciones|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
+    _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
+                          r"have|got|"
+         r"queda|tengo)\b"),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
+CONCEPT = re.compile(
+    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|beta|"
+    r"etf|"
+    r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
+    r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
+    r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
+    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
+    r"bear(?:ish)?|"
+    r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
+    r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
+    r"earnings|"
+    r"market cap|revenue|ratio|portfolio|cartera|fundamental\w*)\b"
+)
+DIFFERENCE = re.compile(
+    r"\b(?:differen\w+ between|diferencias? (?:hay )?entre) (?:an? |the |una? |el |"
+    r"la )?(?P<one>[\w /-]{2,30}?) "
+    r"(?:and|vs|y) (?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
+)
+TAKES_BACK = re.compile(
+    r"^\W*(?:(?:please|ok|and|no|y|mejor|por favor)\W+)*(?:"
+    r"(?:delete|remove|cancel|erase|drop|clear) (?:it|that|this|them|the \w+ one|that one)|"
+    r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]))(?: de [\w.,]+)?)?)"
+    r"\W*(?:please|por favor)?\W*$"
+)
+UNDOES = {
+    "create_alert": "delete_alert",
+    "list_alerts": "delete_alert",
+    "create_paper_order": "cancel",
+    "get_pending_orders": "cancel",
+    "get_portfolio": "cancel",
+}
+"""What taking back means, by the tool that was spoken of last."""
 _KEYS = word_set(
     "price prices quote quotes portfolio position positions watchlist alert alerts order orders pending history "
     "news headlines sentiment fundamentals earnings revenue dividend indicator indicators signal signals "

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import Any, cast
 
 from agent.domain.analysis.grammar import PERFORMANCE, when_in
-from agent.domain.offline.grammar import TABLE, ToolPhrase, put_right
+from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.passages import telling
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.slots import EXPLAIN, ParsedText, Schema, arguments_for, date_in, explained, missing_from
@@ -103,37 +103,10 @@ _HOW = re.compile(
     r"\b(?:how|do you|does|is there|are there|which plan|what happens|como|que pasa|teneis|tienen|hay|que plan|"
     r"puedo|can i|funciona\w*|works?)\b"
 )
-_TAKES_BACK = re.compile(
-    r"^\W*(?:(?:please|ok|and|no|y|mejor|por favor)\W+)*(?:"
-    r"(?:delete|remove|cancel|erase|drop|clear) (?:it|that|this|them|the \w+ one|that one)|"
-    r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]))(?: de [\w.,]+)?)?)"
-    r"\W*(?:please|por favor)?\W*$"
-)
-_UNDOES = {
-    "create_alert": "delete_alert",
-    "list_alerts": "delete_alert",
-    "create_paper_order": "cancel",
-    "get_pending_orders": "cancel",
-    "get_portfolio": "cancel",
-}
-"""What taking back means, by the tool that was spoken of last."""
 _IS_ABOUT = re.compile(
     r"\b(?:what|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"
     r"vosotros|sois|"
     r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|do)\b|^\W*(?:about|sobre) (?:you|us|this|nosotros|vosotros)\b"
-)
-_CONCEPT = re.compile(
-    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|beta|"
-    r"etf|"
-    r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
-    r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
-    r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
-    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
-    r"bear(?:ish)?|"
-    r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
-    r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
-    r"earnings|"
-    r"market cap|revenue|ratio|portfolio|cartera|fundamental\w*)\b"
 )
 _PERSONAL = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert list_alerts get_portfolio get_pending_orders "
@@ -145,6 +118,8 @@ _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read: whoever wants something says so in fewer."""
+_FEW = 7
+_LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 _FAR = 6
 """Messages back that a follow-up may be about."""
 
@@ -193,26 +168,42 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
-    if row is None and _TAKES_BACK.search(said):
+    if row is None and TAKES_BACK.search(said):
         spoken = (_meant(put_right(one)) for one in reversed(before[-_FAR:]))
-        way = next((_UNDOES[one.tool] for one in spoken if one and one.tool in _UNDOES), None)
+        way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
     own = symbols_in(text)
+    if row is None and own and before and _GOING_ON.search(said) and len(said.split()) <= _FEW:
+        row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
+        row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
     earlier = _earlier(schemas, before) if before else None
     if earlier is not None and (row is None or _AMENDING.search(said) or row.tool == earlier.calls[0][0]):
         amended = _amended(text, said, earlier, schemas, own, row)
         if amended is not None:
             return amended
+    if "explain_concept" in schemas and (two := DIFFERENCE.search(plain(text))):
+        named = [two["one"], two["other"]]
+        named[0] += f" {named[1].split()[-1]}" if len(named[1].split()) > 1 and len(named[0].split()) == 1 else ""
+        if all(map(CONCEPT.search, named)):
+            return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in named))
     match = EXPLAIN.match(plain(text))
     what = explained(match) if match and not own and "explain_concept" in schemas else ""
     what = "" if re.search(r"\d{2}", what) else what
-    if _CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?)\b", what):
+    if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?)\b", what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
     if row is None:
         if own and len(said.split()) <= 3 and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
         return None
     # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
+    if (
+        row.tool == "get_price"
+        and not own
+        and before
+        and (last := _tool(before[-1], schemas, before[:-1]))
+        and last.withheld
+    ):
+        return None  # what the plan costs that has it
     leans = row.tool != "get_price" or bool(_GOING_ON.search(said))
     both = row.tool == "market_snapshot" and _BOTH.search(said)
     about = own or (_both_before(before) if both else _named_before(before) if leans and (row.about or row.way) else ())
@@ -237,7 +228,13 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     tool = row.tool
     if tool == "get_price" and date_in(said.plain):
         tool = "get_ohlcv"
-    if tool == "market_snapshot" and PERFORMANCE in schemas and (stretch := when_in(said.text).arguments):
+    averages = re.search(r"\b(?:average|sma|media)\b", said.plain)
+    if (
+        tool == "market_snapshot"
+        and not averages
+        and PERFORMANCE in schemas
+        and (stretch := when_in(said.text).arguments)
+    ):
         # A snapshot looks back from now, over lengths of its own.
         return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": list(said.symbols), **stretch}),))
     if tool not in schemas:
@@ -363,6 +360,8 @@ def _mood(said: str, text: str) -> Intent | None:
         return None
     if UPSET.search(said):
         return Intent.UPSET
+    if said.split() and _small(said.split()[-1]) is Intent.FAREWELL:
+        return Intent.FAREWELL
     return Intent.THANKS if THANKFUL.search(said) else None
 
 

@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from agent.domain.offline.common_words import COMMON, LIGHT
 from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
@@ -17,17 +18,24 @@ from agent.domain.offline.shapes import (
     BARE,
     CLOCK,
     COMPARING,
+    COUNTED,
+    DO_YOU,
+    DOES_OR_NOT,
     DURATION,
     FIGURE,
     FREE_OF,
     HOW_LONG,
+    HOW_MANY,
     HOW_MUCH,
     HOW_PRICED,
     INCLUDED,
+    MADE_OF,
     MAY,
+    NAMES_WHICH,
     OF_IT,
     PHRASES,
     PRICE,
+    PRICE_WORD,
     SAID_AS,
     SHAPES,
     SHOWN,
@@ -36,6 +44,7 @@ from agent.domain.offline.shapes import (
     TWO,
     WHAT_TIME,
     WHEN,
+    WHERE_IS,
     WHO,
 )
 from agent.domain.offline.text_features import plain, stem
@@ -49,10 +58,12 @@ _SHORT = 3
 _FIGURES_AT_MOST = 0.8
 _COMMON_NOWHERE = 0.15
 """What a word that anybody says counts where no page has it."""
+_WEEKEND = frozenset(("=weekend",))
 _BESIDE = 0.75
 """What a word counts that another sentence of the section has."""
 _SECTION = 8
 """Sentences of a section that is read as one."""
+_SAYS_SO = 0.03
 _TELLS = 350
 """Characters of a section that is told whole."""
 
@@ -69,7 +80,7 @@ def rank(
     of how many documents the passages are the best."""
     asked, earlier = _terms(question), _terms(before)
     sections = _compared(question, passages) or _included(question, passages)
-    sections = sections or ([] if before else _all_shown(asked, passages))
+    sections = sections or ([] if before else _all_shown(plain(question), asked, passages))
     if sections or not passages or not asked or not (before or telling(question)):
         return sections
     index = _Index(passages, total)
@@ -78,13 +89,23 @@ def rank(
         index.share(asked, at) if index.holds(needed, at) and index.says_more(asked, at) else 0.0
         for at in range(len(passages))
     ]
-    if earlier and all(keys & BARE or keys & COMMON for keys in asked.values()):
+    if earlier and _is_bare(asked):
         # "And how much is it?" is of what was asked before, and of nothing else.
-        shares = [share if index.share(earlier, at) >= OF_IT else 0.0 for at, share in enumerate(shares)]
+        shares = [
+            index.share_of_it(asked, earlier, at) if index.holds(needed, at) else 0.0 for at in range(len(passages))
+        ]
+    if (many := HOW_MANY.search(plain(question))) and not keys_of(many["what"]) & COMMON:
+        shares = [share if index.counts(keys_of(many["what"]), at) else 0.0 for at, share in enumerate(shares)]
     if max(shares) < enough:
         return []
+    asks = DO_YOU.search(plain(question))
     written = {word.rstrip("s") for word in words_of(question) if len(word) > _SHORT}
-    scores = [share + index.preferred(asked, earlier, written, at) for at, share in enumerate(shares)]
+    scores = [
+        share
+        + index.preferred(asked, earlier, written, at)
+        + (_SAYS_SO if asks and DOES_OR_NOT.search(one.text) else 0)
+        for at, (share, one) in enumerate(zip(shares, passages, strict=True))
+    ]
     best = max(scores)
     at = scores.index(best)
     chosen = passages[at]
@@ -96,7 +117,15 @@ def rank(
         return [passages[other] for other in section if not (index.scrap(other) or passages[other].row)]
     # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
     also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
-    return sorted([chosen, *also][:3], key=lambda one: one.place)
+    found = sorted([chosen, *also][:3], key=lambda one: one.place)
+    if (
+        NAMES_WHICH.search(plain(question))
+        and chosen.item
+        and not _keys(chosen.heading) & frozenset().union(*asked.values())
+    ):
+        # An item of a list says what, and its heading says of which.
+        return [replace(one, text=f"{one.heading}: {one.text}") if one.heading else one for one in found]
+    return found
 
 
 def about(pages: Sequence[SitePage]) -> list[Excerpt]:
@@ -107,6 +136,17 @@ def about(pages: Sequence[SitePage]) -> list[Excerpt]:
 def telling(text: str) -> list[str]:
     """The words of a text that say what it is about."""
     return [word for word in words_of(text) if not _is_light(word)]
+
+
+def leans(text: str) -> bool:
+    """Whether a question is for a price, or how long, and does not say of what."""
+    terms = _terms(text)
+    return _is_bare(terms)
+
+
+def _is_bare(asked: Mapping[str, frozenset[str]]) -> bool:
+    said = asked.values()
+    return any(keys & BARE for keys in said) and all(keys & BARE or keys & COMMON for keys in said)
 
 
 def _is_light(word: str) -> bool:
@@ -124,6 +164,8 @@ def _needed(question: str) -> list[frozenset[str]]:
     needed: list[frozenset[str]] = [CLOCK] if WHAT_TIME.search(said) else []
     needed += [DURATION] if HOW_LONG.search(said) else []
     needed += [frozenset(("=when",))] if WHEN.search(said) else []
+    needed += [frozenset(("=where", "=directions"))] if WHERE_IS.search(said) else []
+    needed += [frozenset(("=include",))] if MADE_OF.search(said) else []
     needed += [frozenset(("=name",))] if WHO.search(said) else []
     if may := MAY.search(said):
         doing = next(iter(telling(said[may.end() :])), "")
@@ -222,6 +264,12 @@ class _Index:
         by_weight = sum(self.weight(keys) * had[word] for word, keys in asked.items()) / whole if whole else 0.0
         return min(by_weight, by_count)
 
+    def share_of_it(self, asked: Mapping[str, frozenset[str]], earlier: Mapping[str, frozenset[str]], at: int) -> float:
+        """Of what was asked before, what a passage has that shows what is asked for now."""
+        shown = all(self._has(keys, at) for keys in asked.values() if keys & BARE)
+        share = self.share(earlier, at)
+        return 1.0 if shown and share >= OF_IT else 0.0
+
     def preferred(
         self,
         asked: Mapping[str, frozenset[str]],
@@ -244,6 +292,13 @@ class _Index:
         """Whether a passage is a few words and no sentence, as a button's are."""
         few = len(self._texts[at]) <= _SHORT and not any(character.isdigit() for character in self._said[at])
         return few and not self._row[at] and not self._said[at].endswith((".", "!", "?"))
+
+    def counts(self, keys: frozenset[str], at: int) -> bool:
+        """Whether a passage says how many there are of something: a number before it, or a cell of a table."""
+        if self._row[at] and keys & self._own[at] and any(map(str.isdigit, self._said[at])):
+            return True
+        said = plain(self._said[at])
+        return any(keys & keys_of(word) for found in COUNTED.finditer(said) for word in found[0].split()[1:])
 
     def holds(self, needed: Sequence[frozenset[str]], at: int) -> bool:
         """Whether a passage, or what stands above it, tells all that is needed."""
@@ -269,6 +324,8 @@ class _Index:
 
     def _has(self, keys: frozenset[str], at: int) -> float:
         shared = keys & self._own[at]
+        if shared == _WEEKEND and len(keys) > 1:
+            return _BESIDE  # the other of its days
         if shared:
             return 1.0 if len(keys) == 1 or any(not key.startswith("=") for key in shared) else 0.93
         if keys & self._around[at]:
@@ -318,9 +375,11 @@ def _included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     return section if len(section) > 1 else []
 
 
-def _all_shown(asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
+def _all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
     for key, shape in SHAPES:
+        if key == "=price" and not (HOW_MUCH.search(said) or PRICE_WORD.search(said)):
+            continue
         if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
             shown = [one for one in passages if shape.search(one.text)]
             pages = Counter[str]()

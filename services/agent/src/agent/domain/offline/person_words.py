@@ -15,14 +15,14 @@ _WHO_EN = (
     r"agent|being|"
     r"somebody|someone|representative|support)|persons?|people|some(?:one|body)(?: else)?|somone|sombody|"
     r"any(?:one|body)|agents?|"
-    r"representatives?|reps?|operators?|advis[oe]rs?|managers?|supervisors?|staff|employees?|specialists?|"
+    r"representatives?|reps?|owners?|boss|directors?|operators?|advis[oe]rs?|managers?|supervisors?|staff|employees?|specialists?|"
     r"technicians?|consultants?|the team|your team|human (?:help|assistance)|(?:customer |tech(?:nical)? |"
     r"human )?(?:support|service|care)"
     r"(?: team| agent| staff)?|sales(?: team)?|colleagues?|teammates?|coworkers?)"
 )
 _WHO_ES = (
     r"(?:personas?|humanos?|humana|ser(?:es)? humanos?|alguien|alguno de ustedes|agentes?|asesor(?:a|es|as)?|"
-    r"operador(?:a|es|as)?|operari[oa]s?|ejecutiv[oa]s?|representantes?|encargad[oa]s?|responsables?|gerentes?|"
+    r"operador(?:a|es|as)?|operari[oa]s?|ejecutiv[oa]s?|representantes?|encargad[oa]s?|duen[oa]s?|jef[ea]s?|director(?:a|es)?|responsables?|gerentes?|"
     r"supervisor(?:a|es)?|companer[oa]s?|tecnic[oa]s?|comercial(?:es)?|vendedor(?:a|es)?|gente|"
     r"(?:el|tu|su|vuestro) equipo|emplead[oa]s?|especialistas?|consultor(?:a|es)?|"
     r"(?:servicio|atencion) (?:al|de) cliente\w*|soporte(?: humano| tecnico)?|(?:atencion|asistencia|"

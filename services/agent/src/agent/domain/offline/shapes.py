@@ -16,6 +16,7 @@ SAID_AS = (
     ("=price", re.compile(r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
                           r"\b(?:is|are) free\b",
                           re.IGNORECASE)),
+    ("=treat", re.compile(r"\b(?:treat|tratamos|atend\w+)\b", re.IGNORECASE)),
     ("=percent", re.compile(r"\d ?%")),
     ("=begin", re.compile(r"\b(?:del?|from) (?:the )?\d{1,2}\b.{0,30}\b(?:al?|to|until) |\b(?:every|cada) (?:monday|"
                           r"tuesday|lunes|martes|mes|month|week|semana)|\b(?:desde|starting|a partir de)\b",
@@ -26,6 +27,7 @@ SAID_AS = (
 """What a passage tells in words of its own."""
 PHRASES = (
     ("=last", re.compile(r"\bstays? (?:open|valid|active|good|fresh)\b", re.IGNORECASE)),
+    ("=treat", re.compile(r"\bat(?:end|iend)\w+ (?:a|tambi[eé]n a)\b", re.IGNORECASE)),
     ("=salary", re.compile(r"\bcu[aá]nto pag[aá](?:is|n)\b|\bhow much do you pay\b", re.IGNORECASE)),
     (
         "=directions",
@@ -78,17 +80,36 @@ SHAPES = (
                          re.IGNORECASE)),
     ("=name", re.compile(r"(?<=[a-záéíóúñ,:] )(?!I\b)[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+|^(?:Dra?\.? )?[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ "
                          r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")),
-    ("=where", re.compile(r"\b(?:street|avenue|road|calle|avenida|plaza|paseo|st\.|av\.)", re.IGNORECASE)),
+    ("=where", re.compile(r"\b(?:street|avenue|road|lane|square|wharf|calle|avenida|plaza|paseo|gran v[ií]a|barrio|"
+                          r"st\.|av\.)|"
+                          r"\b[A-Z]{1,2}\d{1,2} \d[A-Z]{2}\b|\bc/", re.IGNORECASE)),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
 HOW_LONG = re.compile(
-    r"\bhow (?:long|soon|quick\w*|many (?:days|weeks|hours|months|minutes))\b|\bcuant[oa]s? (?:tiempo|tard\w+|dur\w+|"
-    r"aguant\w+|"
-    r"dias|horas|semanas|meses|minutos)\b|\b(?:until when|hasta cuando)\b"
+    r"\bhow (?:long|soon|quick\w*)\b|\bcuant[oa]s? (?:tiempo|tard\w+|dur\w+|aguant\w+)\b|"
+    r"\b(?:until when|"
+    r"hasta cuando)\b"
 )
 DURATION = frozenset(("=duration",))
-WHAT_TIME = re.compile(r"\b(?:at )?what time(?! zone)\b|\b(?:a |hasta )?que horas?\b|\bhow (?:late|early)\b")
+WHAT_TIME = re.compile(r"\b(?:at )?what time(?! zone)\b|\b(?:a |hasta )?que h?oras?\b|\bhow (?:late|early)\b")
 WHEN = re.compile(r"^(?:(?:and|y|e|ok|hi|hello|hola|vale|entonces|so|buenas|buenos dias)\W+)*(?:when|cuando)\b")
+WHERE_IS = re.compile(
+    r"\b(?:where|donde) (?:exactly |exactamente )?(?:is|are|esta|estan|estais|queda|quedais|"
+    r"os encontr\w+)\b"
+    r"(?! (?:my|the nearest|mi)\b)"
+)
+HOW_MANY = re.compile(r"\b(?:how many|cuant[oa]s) (?P<what>\w{3,})")
+DO_YOU = re.compile(r"\b(?:do|can) you\b|\b\w+[aei]is\b|\b(?:is|are) there\b|^\W*hay\b")
+DOES_OR_NOT = re.compile(r"\b(?:we|our|no|not)\b|\b\w+[aei]mos\b", re.IGNORECASE)
+"""What a company says of what it does, and does not."""
+NAMES_WHICH = re.compile(
+    r"\b(?:which|cual(?:es)?|(?:what|que) (?:plan|course|option|product|curso|opcion|producto|tarifa))\b"
+)
+MADE_OF = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
+_NUMBERS = (r"(?:\d[\d.,]*(?! ?%)|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|dos|tres|cuatro|cinco|"
+            r"seis|siete|"
+            r"ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
+COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
 WHO = re.compile(r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede))")
 FREE_OF = re.compile(
     r"\b(gluten|lactose|sugar|dairy|nut|egg|fat|alcohol|caffeine|salt|smoke|meat)[ -]free\b", re.IGNORECASE
@@ -100,6 +121,7 @@ TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to
 TOLD_OTHERWISE = frozenset(("=price",))
 """That one may pay with something is told by saying that it is accepted."""
 HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
+PRICE_WORD = re.compile(r"\b(?:pric|preci|tarif|cost|rate|fee|cuest|val(?:e|en|or)\b|cheap|barat)")
 HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|sale\w*|seria\w*)\b")
 INCLUDED = re.compile(
     r"\b(?:what(?: is|s)? in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"

@@ -9,7 +9,9 @@ from agent.domain.offline.answers import quoted, unknown, unread
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
 from agent.domain.offline.passages import about, best_passages, rank, telling
+from agent.domain.offline.shapes import WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
+from agent.domain.offline.text_features import plain
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
 
@@ -53,7 +55,8 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
     chosen = rank(asked.question, asked.before, spoken, total=found.documents)
     words = telling(asked.question)
-    if not chosen and (len(words) > 1 or any(_is_said(word, others) for word in words)):
+    place = WHERE_IS.search(plain(asked.question))
+    if not chosen and (place or len(words) > 1 or any(_is_said(word, others) for word in words)):
         # Words of two languages look alike by chance: the stem of one alone proves nothing.
         chosen = rank(asked.question, asked.before, others, SURE, total=found.documents)
     return SayText(quoted(chosen, asked.language) if chosen else unknown(asked.language, missed=asked.missed))

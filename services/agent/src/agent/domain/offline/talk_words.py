@@ -38,7 +38,7 @@ TONGUE = re.compile(
     r"ingles)\b"
 )
 FORGET = re.compile(
-    r"\W*(?:(?:please|ok|no|por favor)\W+)*(?:forget (?:that|this|it)|olvida(?:lo| eso| esto))\W*(?:please|"
+    r"\W*(?:(?:please|ok|por favor)\W+)*(?:forget (?:that|this)|olvida (?:eso|esto))\W*(?:please|"
     r"por favor)?\W*"
 )
 STATED = re.compile(
