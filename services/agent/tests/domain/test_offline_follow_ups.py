@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.offline.intents import wish_in
+from agent.domain.offline.intents import Intent, wish_in
 from agent.testing.offered import SCHEMAS
 
 ORDER: dict[str, Any] = {"side": "buy", "order_type": "market"}
@@ -69,6 +69,14 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
         "create_alert",
         {"symbol": "MSFT", "condition": ">=", "price": 40.0},
     ),
+    (
+        ("¿qué tal MSFT?", "dime si pasa de 40"),
+        "",
+        "create_alert",
+        {"symbol": "MSFT", "condition": ">=", "price": 40.0},
+    ),
+    (("¿qué es el PER?", "¿y cuál es el de MSFT?"), "", "get_fundamentals", {"symbol": "MSFT"}),
+    (("my watchlist", "add IBM to it"), "", "add_to_watchlist", {"symbol": "IBM"}),
     (("mis alertas", "borra la de 40"), "delete_alert", "delete_alert", {"price": 40.0}),
     (("precio de AAPL", "y MSFT?", "compáralas"), "", "market_snapshot", {"tickers": ["AAPL", "MSFT"]}),
     (("price of IBM", "is it oversold?"), "", "get_indicators", {"symbol": "IBM", "indicators": ["RSI"]}),
@@ -99,3 +107,20 @@ def test_what_was_said_before_is_gone_on_with(
 def test_a_size_without_figures_is_asked_for_them_and_shows_no_portfolio(text: str) -> None:
     wish = wish_in(text, SCHEMAS)
     assert (wish.calls[0][0], len(wish.missing)) == ("calculate_position_size", 4)
+
+
+def test_the_difference_of_two_concepts_is_both_explained() -> None:
+    wish = wish_in("what is the difference between a market and a limit order?", SCHEMAS)
+    assert [call[1]["concept"] for call in wish.calls] == ["market order", "limit order"]
+
+
+@pytest.mark.parametrize(
+    "text", ["how do I add an indicator to a chart?", "¿cómo se calcula el tamaño de una posición?"]
+)
+def test_how_something_is_done_is_asked_of_the_pages(text: str) -> None:
+    assert wish_in(text, SCHEMAS).intent is Intent.SITE
+
+
+def test_what_the_plan_costs_is_no_price_of_the_share_that_it_was_wanted_for() -> None:
+    offered = {name: SCHEMAS[name] for name in ("get_price", "fetch_page")}
+    assert wish_in("ok and what does that cost?", offered, ("buy 2 AAPL",)).intent is Intent.SITE

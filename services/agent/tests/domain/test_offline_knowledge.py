@@ -212,6 +212,34 @@ def test_a_question_in_other_words_is_answered_by_what_has_the_shape_of_its_answ
     assert said(question, language, POTTERY).startswith(answer)
 
 
+INN = [
+    passage("Rooms", "| Room | Sleeps | Night |\n| --- | --- | --- |\n| Attic | 3 | £80 |\n\n"
+            "## Linen\n\nLinen is included in every rate. Wi-Fi is free.\n\n## Towels\n\nTowels are changed on Mondays and Thursdays."),
+    passage("Leaving", "Cancel three days before and you pay nothing.\n\n## Long\n\nFrom a week on it is 15 % less."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "answer"),
+    [
+        ("is linen included?", "en", "Linen is included"),
+        ("do you have wifi for our laptops", "en", "Linen is included in every rate. Wi-Fi is free."),
+        ("can I cancel for free?", "en", "Cancel three days before"),
+        ("any discount for a week?", "en", "From a week on it is 15 % less."),
+        ("¿tenéis ático?", "es", "No lo sé"),
+        ("how many lamps are in the attic?", "en", "I do not know"),
+    ],
+)
+def test_what_is_said_of_a_thing_is_told_apart_from_the_thing(question: str, language: str, answer: str) -> None:
+    assert said(question, language, INN).startswith(answer)
+
+
+def test_how_long_of_what_was_asked_before() -> None:
+    jobs = passage("Taller", "| Trabajo | Plazo |\n| --- | --- |\n| Correa | 3 días |\n| Tacón | 1 día |", "es")
+    before = [{"role": "user", "content": "¿cambiáis la correa?"}, {"role": "assistant", "content": "Sí"}]
+    assert said("¿cuánto tardáis?", "es", [jobs], *before) == "Correa: Plazo 3 días. [1]"
+
+
 def test_a_price_asked_for_after_something_that_is_nowhere_is_of_nothing_else() -> None:
     before = [{"role": "user", "content": "¿hacéis azulejos?"}, {"role": "assistant", "content": "No lo sé"}]
     assert is_unknown(said("¿y cuánto cuesta?", "es", POTTERY, *before))

@@ -117,6 +117,12 @@ _PARTS: dict[str, dict[Language, str]] = {
     "stop_loss_price": {"es": "el stop", "en": "the stop"},
     "take_profit_price": {"es": "el objetivo", "en": "the target"},
     "risk_percent": {"es": "el riesgo en %", "en": "the risk in %"},
+    "side": {"es": "si es compra o venta", "en": "whether to buy or to sell"},
+    "quantity": {"es": "la cantidad", "en": "the quantity"},
+    "symbol": {"es": "el símbolo", "en": "the symbol"},
+    "price": {"es": "el precio", "en": "the price"},
+    "concept": {"es": "el concepto", "en": "the concept"},
+    "query": {"es": "qué busco", "en": "what to look for"},
 }
 _DISCLAIMER: dict[Language, str] = {
     "es": "No es asesoramiento financiero.",

@@ -1,6 +1,6 @@
 """Words that say little or nothing of what a question is about, es and en, without accents."""
 
-from agent.domain.offline.lexicon import meanings_of
+from agent.domain.offline.lexicon import meanings_of, swapped, words_of
 from agent.domain.offline.text_features import stem, word_set
 
 LIGHT = word_set(
@@ -77,3 +77,13 @@ _DOING = word_set(
 )
 COMMON = frozenset(map(stem, _COMMON)) | {stem(word) for word in _DOING if not meanings_of(word)}
 """Stems of what anybody says about anything: they help to choose, and their absence is no reason for silence."""
+ASKING = frozenset(("where", "donde"))
+
+
+def telling(text: str) -> list[str]:
+    """The words of a text that say what it is about."""
+    return [word for word in words_of(text) if not _is_light(word)]
+
+
+def _is_light(word: str) -> bool:
+    return (word in LIGHT and word not in ASKING) or (len(word) == 4 and any(swapped(word, one) for one in LIGHT))

@@ -68,7 +68,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an)\b"),
     _row("cancel_paper_order", _DELETE, _ORDER, unless=r"\bhow\b|\bcomo\b", way="cancel"),
     _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
-         unless=r"\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
+         unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?)\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
          r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|(?:trades|orders) (?:did|have) i|"
          r"what did i (?:buy|sell|trade)|"

@@ -7,8 +7,8 @@ from enum import Enum, auto
 from typing import Any, cast
 
 from agent.domain.analysis.grammar import PERFORMANCE, when_in
+from agent.domain.offline.common_words import telling
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
-from agent.domain.offline.passages import telling
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.slots import EXPLAIN, ParsedText, Schema, arguments_for, date_in, explained, missing_from
 from agent.domain.offline.talk_words import ABILITIES, FORGET, SHORT_TALK, STATED, THANKFUL, TONGUE, UPSET, WANTS
@@ -78,11 +78,12 @@ _AROUND_SMALL = word_set(
 )
 
 _ADVICE = re.compile(
-    r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|good (?:time|idea|"
+    r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|consejos?|advice|"
+    r"good (?:time|idea|"
     r"moment)|"
     r"buen momento|worth)\b"
 )
-_TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+)\b")
+_TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b")
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
 _PAGE = "fetch_page"
@@ -94,6 +95,9 @@ _AMENDING = re.compile(
 _GOING_ON = re.compile(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|same for|lo mismo|pero|but|or|o)\b|"
     r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
+)
+_ASKS_HOW = re.compile(
+    r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:how (?:do|can|does|would)|como (?:se|puedo|hago|puede\w*|funciona\w*))\b"
 )
 _BOTH = re.compile(r"\b(?:both|the two|them|each other|l[oa]s dos|amb[oa]s|entre (?:ell[oa]s|si)|compar\w+l[oa]s)\b")
 _TURNS = re.compile(
@@ -176,6 +180,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if row is None and own and before and _GOING_ON.search(said) and len(said.split()) <= _FEW:
         row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
+    if row is not None and not own and _ASKS_HOW.search(said) and not re.search(r"\d", said):
+        row = None  # how something is done is told by the pages
     earlier = _earlier(schemas, before) if before else None
     if earlier is not None and (row is None or _AMENDING.search(said) or row.tool == earlier.calls[0][0]):
         amended = _amended(text, said, earlier, schemas, own, row)

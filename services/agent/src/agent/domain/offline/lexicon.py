@@ -132,6 +132,11 @@ def keys_of(word: str) -> frozenset[str]:
     return frozenset(f"={name}" for name in _exact(word)) | {stem(word)}
 
 
+def keys_in(text: str) -> set[str]:
+    """All that a text is found by."""
+    return {key for word in words_of(text) for key in keys_of(word)}
+
+
 def _exact(word: str) -> frozenset[str]:
     begun = {name for start, name in _STARTS if word.startswith(start) and len(word) - len(start) <= _LONGEST_ENDING}
     return _WHOLE.get(word, frozenset()) | begun | _GROUPS.get(word, frozenset())

@@ -11,37 +11,36 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from agent.domain.offline.common_words import COMMON, LIGHT
+from agent.domain.offline.common_words import ASKING, COMMON, telling
 from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
-from agent.domain.offline.lexicon import keys_of, meanings_of, one_apart, swapped, words_of
+from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, one_apart, words_of
+from agent.domain.offline.sections import all_shown, compared, included
 from agent.domain.offline.shapes import (
+    ASIDE,
     BARE,
     CLOCK,
-    COMPARING,
     COUNTED,
     DO_YOU,
     DOES_OR_NOT,
     DURATION,
     FIGURE,
+    FOR_WHOM,
     FREE_OF,
     HOW_LONG,
     HOW_MANY,
     HOW_MUCH,
     HOW_PRICED,
-    INCLUDED,
     MADE_OF,
     MAY,
     NAMES_WHICH,
     OF_IT,
     PHRASES,
     PRICE,
-    PRICE_WORD,
     SAID_AS,
     SHAPES,
     SHOWN,
     TO_ANOTHER,
     TOLD_OTHERWISE,
-    TWO,
     WHAT_TIME,
     WHEN,
     WHERE_IS,
@@ -53,7 +52,6 @@ ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
 _RELATED = {"=discount": "=price"}
 """What tells a part of it."""
-_MOST_SHOWN = 5
 _SHORT = 3
 _FIGURES_AT_MOST = 0.8
 _COMMON_NOWHERE = 0.15
@@ -79,8 +77,8 @@ def rank(
     """What answers the question, of one section, in the page's order; `before`: the question that it follows; `total`:
     of how many documents the passages are the best."""
     asked, earlier = _terms(question), _terms(before)
-    sections = _compared(question, passages) or _included(question, passages)
-    sections = sections or ([] if before else _all_shown(plain(question), asked, passages))
+    sections = compared(question, passages) or included(question, passages)
+    sections = sections or ([] if before else all_shown(plain(question), asked, passages))
     if sections or not passages or not asked or not (before or telling(question)):
         return sections
     index = _Index(passages, total)
@@ -121,7 +119,7 @@ def rank(
     if (
         NAMES_WHICH.search(plain(question))
         and chosen.item
-        and not _keys(chosen.heading) & frozenset().union(*asked.values())
+        and not keys_in(chosen.heading) & frozenset().union(*asked.values())
     ):
         # An item of a list says what, and its heading says of which.
         return [replace(one, text=f"{one.heading}: {one.text}") if one.heading else one for one in found]
@@ -131,11 +129,6 @@ def rank(
 def about(pages: Sequence[SitePage]) -> list[Excerpt]:
     """What the site says that it is: how its first page begins."""
     return [one for page in pages[:1] for one in passages_of(page)][:1]
-
-
-def telling(text: str) -> list[str]:
-    """The words of a text that say what it is about."""
-    return [word for word in words_of(text) if not _is_light(word)]
 
 
 def leans(text: str) -> bool:
@@ -149,12 +142,7 @@ def _is_bare(asked: Mapping[str, frozenset[str]]) -> bool:
     return any(keys & BARE for keys in said) and all(keys & BARE or keys & COMMON for keys in said)
 
 
-def _is_light(word: str) -> bool:
-    return (word in LIGHT and word not in _ASKING) or (len(word) == 4 and any(swapped(word, one) for one in LIGHT))
-
-
-_ASKING = frozenset(("where", "donde"))
-_WHERE = frozenset(map(stem, _ASKING))
+_WHERE = frozenset(map(stem, ASKING))
 
 
 def _needed(question: str) -> list[frozenset[str]]:
@@ -177,7 +165,7 @@ def _needed(question: str) -> list[frozenset[str]]:
 
 def _terms(text: str) -> dict[str, frozenset[str]]:
     shaped: dict[str, frozenset[str]] = {}
-    text = FREE_OF.sub(r"\1", text)
+    text = ASIDE.sub(" ", FOR_WHOM.sub(" ", FREE_OF.sub(r"\1", text)))
     text = WHAT_TIME.sub(" ", plain(text)) if WHAT_TIME.search(plain(text)) else text
     for key, shape in PHRASES:
         if shape.search(text):
@@ -198,11 +186,11 @@ class _Index:
     """Which words each passage has: its own whole, its heading's and its title's for less."""
 
     def __init__(self, passages: Sequence[Excerpt], total: int = 0) -> None:
-        self._own = [_keys(one.text) | {key for key, shape in SHAPES if shape.search(one.text)} for one in passages]
+        self._own = [keys_in(one.text) | {key for key, shape in SHAPES if shape.search(one.text)} for one in passages]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
-        self._around = [_keys(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
+        self._around = [keys_in(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
         # A title stands above all of its page: of its parts, the one whose own heading says it is meant.
-        self._headed = [_keys(one.heading or (one.title if one.number else "")) for one in passages]
+        self._headed = [keys_in(one.heading or (one.title if one.number else "")) for one in passages]
         self._said = [one.text for one in passages]
         self._row = [one.row for one in passages]
         self._texts = [words_of(one.text) for one in passages]
@@ -343,56 +331,3 @@ class _Index:
             return frozenset()
         long = [key for key in keys if len(key) >= 5 and key.isalpha()]
         return frozenset(word for word in self._seen for key in long if len(word) >= 4 and one_apart(word, key))
-
-
-def _keys(text: str) -> set[str]:
-    return {key for word in words_of(text) for key in keys_of(word)}
-
-
-def _compared(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """Of a question for the difference of two things: what the page says of the one and of the other."""
-    said = " ".join(words_of(question))
-    if not COMPARING.search(said):
-        return []
-    sides = [side for part in TWO.split(said) if (side := telling(COMPARING.sub(" ", part)))]
-    if len(sides) < 2:
-        return []
-    found: list[Excerpt] = []
-    for side in sides[:3]:
-        section = _section(side, passages)
-        if not section:
-            return []
-        found += [one for one in section if one not in found]
-    return found
-
-
-def _included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """Of a question for what something holds: all that stands under its name."""
-    said = " ".join(words_of(question))
-    if not INCLUDED.search(said):
-        return []
-    section = _section(telling(INCLUDED.sub(" ", said)), passages)
-    return section if len(section) > 1 else []
-
-
-def _all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
-    for key, shape in SHAPES:
-        if key == "=price" and not (HOW_MUCH.search(said) or PRICE_WORD.search(said)):
-            continue
-        if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
-            shown = [one for one in passages if shape.search(one.text)]
-            pages = Counter[str]()
-            for one in shown:
-                pages[one.url] += 3 if key in _keys(one.heading) else 1
-            return [one for one in shown if one.url == pages.most_common(1)[0][0]][:_MOST_SHOWN]
-    return []
-
-
-def _section(named: Sequence[str], passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """What stands under a heading that is little else than one of these words; or else the first to have one."""
-    keys = {key for word in named for key in keys_of(word)}
-    under = [one for one in passages
-             if keys & _keys(one.heading) and len(telling(one.heading)) <= max(len(named) - 1, 1)]  # fmt: skip
-    first = under[:1] or [one for one in passages if keys & _keys(one.text)][:1]
-    return [one for one in under if (one.url, one.heading) == (first[0].url, first[0].heading)][:4] or first

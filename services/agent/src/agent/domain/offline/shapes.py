@@ -12,7 +12,7 @@ ACCOUNT_OPENED = re.compile(
     re.IGNORECASE,
 )
 SAID_AS = (
-    ("=discount", re.compile(r"\d ?% (?:off|menos|m[aá]s barat|de descuento|discount|cheaper)", re.IGNORECASE)),
+    ("=discount", re.compile(r"\d ?% (?:off|less|menos|m[aá]s barat|de descuento|discount|cheaper)", re.IGNORECASE)),
     ("=price", re.compile(r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
                           r"\b(?:is|are) free\b",
                           re.IGNORECASE)),
@@ -111,6 +111,10 @@ _NUMBERS = (r"(?:\d[\d.,]*(?! ?%)|two|three|four|five|six|seven|eight|nine|ten|t
             r"ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
 COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
 WHO = re.compile(r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede))")
+FOR_WHOM = re.compile(r"\b(?:for|para) (?:my|our|mis?|nuestr[oa]s?) \w+", re.IGNORECASE)
+ASIDE = re.compile(r"\bfor free\b|(?<=[aei]r) gratis\b", re.IGNORECASE)
+"""What is said of something else, which is what is asked for."""
+WHETHER = re.compile(r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:does|do|is|are|incluye\w*|se incluye\w*|viene\w*)\b")
 FREE_OF = re.compile(
     r"\b(gluten|lactose|sugar|dairy|nut|egg|fat|alcohol|caffeine|salt|smoke|meat)[ -]free\b", re.IGNORECASE
 )

@@ -6,9 +6,10 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from agent.domain.offline.answers import quoted, unknown, unread
+from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
-from agent.domain.offline.passages import about, best_passages, rank, telling
+from agent.domain.offline.passages import about, best_passages, leans, rank
 from agent.domain.offline.shapes import WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.text_features import plain
@@ -56,7 +57,8 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     chosen = rank(asked.question, asked.before, spoken, total=found.documents)
     words = telling(asked.question)
     place = WHERE_IS.search(plain(asked.question))
-    if not chosen and (place or len(words) > 1 or any(_is_said(word, others) for word in words)):
+    leaning = bool(asked.before) and leans(asked.question)
+    if not chosen and (place or leaning or len(words) > 1 or any(_is_said(word, others) for word in words)):
         # Words of two languages look alike by chance: the stem of one alone proves nothing.
         chosen = rank(asked.question, asked.before, others, SURE, total=found.documents)
     return SayText(quoted(chosen, asked.language) if chosen else unknown(asked.language, missed=asked.missed))

@@ -64,7 +64,7 @@ _DATES = (
 )
 _SIDES = {
     "sell": re.compile(r"\b(sell\w*|vend\w+|venta)\b"),
-    "buy": re.compile(r"\b(buy\w*|purchase|pick up|grab|get me|compr\w+)\b"),
+    "buy": re.compile(r"\b(buy\w*|purchase|put me|ponme|pick up|grab|get me|compr\w+)\b"),
 }
 _ABOVE = re.compile(
     r"\b(above|over|reach\w*|hits?|exceeds?|rises?|goes up|climbs?|encima|supere\w*|pase|pasa|llegue|llega|suba|sube|"

@@ -1,0 +1,62 @@
+"""What a question asks for as a whole: the difference of two things, what something holds, all prices."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from agent.domain.offline.common_words import telling
+from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.lexicon import keys_in, keys_of, words_of
+from agent.domain.offline.shapes import COMPARING, HOW_MUCH, INCLUDED, PRICE_WORD, SHAPES, TWO, WHETHER
+
+_MOST_SHOWN = 5
+
+
+def compared(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """Of a question for the difference of two things: what the page says of the one and of the other."""
+    said = " ".join(words_of(question))
+    if not COMPARING.search(said):
+        return []
+    sides = [side for part in TWO.split(said) if (side := telling(COMPARING.sub(" ", part)))]
+    if len(sides) < 2:
+        return []
+    found: list[Excerpt] = []
+    for side in sides[:3]:
+        section = _section(side, passages)
+        if not section:
+            return []
+        found += [one for one in section if one not in found]
+    return found
+
+
+def included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """Of a question for what something holds: all that stands under its name."""
+    said = " ".join(words_of(question))
+    if not INCLUDED.search(said) or WHETHER.search(said):
+        return []
+    section = _section(telling(INCLUDED.sub(" ", said)), passages)
+    return section if len(section) > 1 else []
+
+
+def all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
+    for key, shape in SHAPES:
+        if key == "=price" and not (HOW_MUCH.search(said) or PRICE_WORD.search(said)):
+            continue
+        if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
+            shown = [one for one in passages if shape.search(one.text)]
+            pages = Counter[str]()
+            for one in shown:
+                pages[one.url] += 3 if key in keys_in(one.heading) else 1
+            return [one for one in shown if one.url == pages.most_common(1)[0][0]][:_MOST_SHOWN]
+    return []
+
+
+def _section(named: Sequence[str], passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """What stands under a heading that is little else than one of these words; or else the first to have one."""
+    keys = {key for word in named for key in keys_of(word)}
+    under = [one for one in passages
+             if keys & keys_in(one.heading) and len(telling(one.heading)) <= max(len(named) - 1, 1)]  # fmt: skip
+    wanted = next((word for word in named if any(keys_of(word) & keys_in(one.heading) for one in under)), None)
+    under = [one for one in under if wanted is None or keys_of(wanted) & keys_in(one.heading)]
+    first = under[:1] or [one for one in passages if keys & keys_in(one.text)][:1]
+    return [one for one in under if (one.url, one.heading) == (first[0].url, first[0].heading)][:4] or first
