@@ -214,7 +214,8 @@ def test_a_question_in_other_words_is_answered_by_what_has_the_shape_of_its_answ
 
 INN = [
     passage("Rooms", "| Room | Sleeps | Night |\n| --- | --- | --- |\n| Attic | 3 | £80 |\n\n"
-            "## Linen\n\nLinen is included in every rate. Wi-Fi is free.\n\n## Towels\n\nTowels are changed on Mondays and Thursdays."),
+            "## Linen\n\nLinen is included in every rate. Wi-Fi is free.\n\n"
+            "## Towels\n\nTowels are changed on Mondays and Thursdays."),
     passage("Leaving", "Cancel three days before and you pay nothing.\n\n## Long\n\nFrom a week on it is 15 % less."),
 ]  # fmt: skip
 
@@ -235,9 +236,9 @@ def test_what_is_said_of_a_thing_is_told_apart_from_the_thing(question: str, lan
 
 
 def test_how_long_of_what_was_asked_before() -> None:
-    jobs = passage("Taller", "| Trabajo | Plazo |\n| --- | --- |\n| Correa | 3 días |\n| Tacón | 1 día |", "es")
-    before = [{"role": "user", "content": "¿cambiáis la correa?"}, {"role": "assistant", "content": "Sí"}]
-    assert said("¿cuánto tardáis?", "es", [jobs], *before) == "Correa: Plazo 3 días. [1]"
+    jobs = passage("Taller", "| Trabajo | Plazo |\n| --- | --- |\n| Hebilla | 3 días |\n| Tacón | 1 día |", "es")
+    before = [{"role": "user", "content": "¿cambiáis la hebilla?"}, {"role": "assistant", "content": "Sí"}]
+    assert said("¿cuánto tardáis?", "es", [jobs], *before) == "Hebilla: Plazo 3 días. [1]"
 
 
 def test_a_price_asked_for_after_something_that_is_nowhere_is_of_nothing_else() -> None:
