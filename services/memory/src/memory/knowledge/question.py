@@ -21,8 +21,13 @@ _ASKING = {
     "quien": "equipo fundo",
     "quienes": "equipo",
     "who": "team staff founded",
+    **dict.fromkeys(
+        ("hora", "horas", "abris", "abren", "abre", "cerrais", "cierran", "cierra"), "horario abrimos hours open"
+    ),
+    **dict.fromkeys(("time", "open", "opens", "close", "closes", "shut"), "hours opening horario abrimos"),
 }
-"""What pages call that which a question asks for by a word that tells nothing by itself."""
+"""What pages call that which a question asks for by another word, or by one that tells nothing by
+itself."""
 
 
 def _meant() -> dict[str, frozenset[str]]:

@@ -18,6 +18,7 @@ from agent.domain.offline.sections import all_shown, compared, included
 from agent.domain.offline.shapes import (
     ASIDE,
     BARE,
+    BEGIN,
     CLOCK,
     COUNTED,
     DO_YOU,
@@ -26,6 +27,7 @@ from agent.domain.offline.shapes import (
     FIGURE,
     FOR_WHOM,
     FREE_OF,
+    FULL_NAME,
     HOW_LONG,
     HOW_MANY,
     HOW_MUCH,
@@ -35,10 +37,13 @@ from agent.domain.offline.shapes import (
     NAMES_WHICH,
     OF_IT,
     PHRASES,
+    PLACE,
     PRICE,
     SAID_AS,
+    SHAPED,
     SHAPES,
     SHOWN,
+    THE_PLACE,
     TO_ANOTHER,
     TOLD_OTHERWISE,
     WHAT_TIME,
@@ -139,7 +144,7 @@ def leans(text: str) -> bool:
 
 def _is_bare(asked: Mapping[str, frozenset[str]]) -> bool:
     said = asked.values()
-    return any(keys & BARE for keys in said) and all(keys & BARE or keys & COMMON for keys in said)
+    return any(keys & BARE for keys in said) and all(keys & (BARE | BEGIN) or keys & COMMON for keys in said)
 
 
 _WHERE = frozenset(map(stem, ASKING))
@@ -152,7 +157,7 @@ def _needed(question: str) -> list[frozenset[str]]:
     needed: list[frozenset[str]] = [CLOCK] if WHAT_TIME.search(said) else []
     needed += [DURATION] if HOW_LONG.search(said) else []
     needed += [frozenset(("=when",))] if WHEN.search(said) else []
-    needed += [frozenset(("=where", "=directions"))] if WHERE_IS.search(said) else []
+    needed += [PLACE] if WHERE_IS.search(said) else []
     needed += [frozenset(("=include",))] if MADE_OF.search(said) else []
     needed += [frozenset(("=name",))] if WHO.search(said) else []
     if may := MAY.search(said):
@@ -166,7 +171,10 @@ def _needed(question: str) -> list[frozenset[str]]:
 def _terms(text: str) -> dict[str, frozenset[str]]:
     shaped: dict[str, frozenset[str]] = {}
     text = ASIDE.sub(" ", FOR_WHOM.sub(" ", FREE_OF.sub(r"\1", text)))
-    text = WHAT_TIME.sub(" ", plain(text)) if WHAT_TIME.search(plain(text)) else text
+    if WHERE_IS.search(plain(text)):
+        shaped["=where"], text = PLACE, THE_PLACE.sub(" ", WHERE_IS.sub(" ", plain(text)))
+    if WHAT_TIME.search(plain(text)):
+        shaped["=clock"], text = CLOCK, WHAT_TIME.sub(" ", plain(text))
     for key, shape in PHRASES:
         if shape.search(text):
             shaped[key], text = frozenset((key,)), shape.sub(" ", text)
@@ -203,6 +211,8 @@ class _Index:
                 for own, is_shaped in zip(self._own, shaped, strict=True):
                     own -= set() if is_shaped else {key}
         for one, own in zip(passages, self._own, strict=True):
+            if one.row and not FULL_NAME.search(one.text):
+                own.discard("=name")  # a cell begins with a capital whatever it says
             own |= {key for key, said in SAID_AS if said.search(f"{one.heading} {one.text}")}
         self._beside = self._sections_of(passages)
         held: dict[int, set[str]] = {}
@@ -232,7 +242,7 @@ class _Index:
         # That something is told in figures helps to choose; that it is not is no reason for silence.
         if keys & COMMON or all(key.isdigit() for key in keys):
             return min(worth, _FIGURES_AT_MOST) if having else _COMMON_NOWHERE
-        return min(worth, _FIGURES_AT_MOST) if keys in (FIGURE, PRICE) else worth
+        return min(worth, _FIGURES_AT_MOST) if keys in (FIGURE, PRICE, CLOCK) else worth
 
     def share(self, asked: Mapping[str, frozenset[str]], at: int) -> float:
         """Of the question's weight, what a passage has."""
@@ -241,7 +251,7 @@ class _Index:
         telling = [
             has > 0
             for word, has in had.items()
-            if word != "=figure" and not asked[word] & COMMON and not word.isdigit()
+            if word not in ("=figure", "=clock") and not asked[word] & COMMON and not word.isdigit()
         ]
         if telling:
             by_count = sum(telling) / len(telling)
@@ -290,7 +300,8 @@ class _Index:
 
     def holds(self, needed: Sequence[frozenset[str]], at: int) -> bool:
         """Whether a passage, or what stands above it, tells all that is needed."""
-        return all(self._has(keys, at) for keys in needed)
+        own = self._own[at] | self._around[at]
+        return all(keys & own if keys <= SHAPED else self._has(keys, at) for keys in needed)
 
     def says_more(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is more than one word of the question, as a menu's are."""

@@ -28,6 +28,7 @@ SAID_AS = (
 PHRASES = (
     ("=last", re.compile(r"\bstays? (?:open|valid|active|good|fresh)\b", re.IGNORECASE)),
     ("=treat", re.compile(r"\bat(?:end|iend)\w+ (?:a|tambi[eé]n a)\b", re.IGNORECASE)),
+    ("=worth", re.compile(r"\bworth it\b|\b(?:merece|vale) la pena\b", re.IGNORECASE)),
     ("=salary", re.compile(r"\bcu[aá]nto pag[aá](?:is|n)\b|\bhow much do you pay\b", re.IGNORECASE)),
     (
         "=directions",
@@ -51,10 +52,12 @@ SHAPES = (
                             r"(?:\+|\b)\d[\d ()-]{7,}\d", re.IGNORECASE | re.DOTALL)),
     ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
                            r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
+                          r""
                            r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
     ("=duration", re.compile(r"\b(?:\d[\d.,]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|"
                              r"twenty|"
                              r"thirty|un|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|"
+                          r""
                              r"same|mism[oa]|next|once|always|forever)[ -](?:(?:working|business|calendar|full|or|to|"
                              r"a|o|"
                              r"\d+) ?){0,3}(?:min\w*|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|"
@@ -73,6 +76,7 @@ SHAPES = (
                          r"\b(?:in|en|held in|desde|since) (?:january|february|march|april|may|june|july|august|"
                          r"september|"
                          r"october|november|december|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|"
+                          r""
                          r"noviembre|diciembre|\d{4})\b|\b(?:after|within|in|a los|en|dentro de|until|hasta|before|"
                          r"antes)\b"
                          r".{0,12}\b(?:days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|hours?|horas?|minut\w+)\b|"
@@ -80,9 +84,10 @@ SHAPES = (
                          re.IGNORECASE)),
     ("=name", re.compile(r"(?<=[a-záéíóúñ,:] )(?!I\b)[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+|^(?:Dra?\.? )?[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ "
                          r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")),
-    ("=where", re.compile(r"\b(?:street|avenue|road|lane|square|wharf|calle|avenida|plaza|paseo|gran v[ií]a|barrio|"
-                          r"st\.|av\.)|"
-                          r"\b[A-Z]{1,2}\d{1,2} \d[A-Z]{2}\b|\bc/", re.IGNORECASE)),
+    ("=where", re.compile(r"\b[A-Z]\w+ (?:Street|Avenue|Road|Lane|Square|Wharf|Place|St\.)|\b"
+                          r"(?:[Cc]alle|[Aa]venida|[Pp]laza|[Pp]aseo|"
+                          r"Av\.|C/|Gran V[ií]a) ?(?:de |del |la |las |el |los )*[A-ZÁÉÍÓÚ\d]|"
+                          r"\b[A-Z]{1,2}\d{1,2} \d[A-Z]{2}\b")),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
 HOW_LONG = re.compile(
@@ -110,7 +115,14 @@ _NUMBERS = (r"(?:\d[\d.,]*(?! ?%)|two|three|four|five|six|seven|eight|nine|ten|t
             r"seis|siete|"
             r"ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
 COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
+FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 WHO = re.compile(r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede))")
+THE_PLACE = re.compile(r"\b(?:the|your|el|la|vuestr[oa]|su) (?:hotel|guesthouse|clinica?|school|escuela|academ\w+|"
+                       r"tienda|shop|store|"
+                       r"bakery|panaderia|restaurant\w*|gym|gimnasio|office|oficina|museum|museo|taller|workshop|place|local|"
+                          r""
+                       r"sitio|house|casa|studio|estudio)\b")  # fmt: skip
+"""What somebody calls the company by its kind who asks where it is."""
 FOR_WHOM = re.compile(r"\b(?:for|para) (?:my|our|mis?|nuestr[oa]s?) \w+", re.IGNORECASE)
 ASIDE = re.compile(r"\bfor free\b|(?<=[aei]r) gratis\b", re.IGNORECASE)
 """What is said of something else, which is what is asked for."""
@@ -132,11 +144,15 @@ INCLUDED = re.compile(
 )
 COMPARING = re.compile(
     r"\b(cheap\w*|expensive|barat[oa]s?|car[oa]s?|differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b"
+    r""
 )
 FIGURE = frozenset(("=figure",))
 PRICE = frozenset(("=price",))
 CLOCK = frozenset(("=clock",))
-BARE = frozenset(("=figure", "=price"))
+BARE = frozenset(("=figure", "=price", "=clock"))
+PLACE = frozenset(("=where", "=directions"))
+BEGIN = frozenset(("=begin",))
 OF_IT = 0.4
+SHAPED = frozenset(("=when", "=name", "=clock", "=duration"))
 SHOWN = frozenset(("=figure", "=price", "=clock", "=duration"))
 TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")
