@@ -18,6 +18,7 @@ from agent.domain.cost import SpendingAccount
 from agent.domain.offline.text_features import language_of
 from agent.domain.own_words import OwnWords, words_of
 from agent.domain.providers import window_of
+from agent.domain.tool_choice import chosen_tools
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.ports import Asker, Key, ModelChoice, OfferedTool, Prompt
@@ -128,7 +129,8 @@ class Completing:
         if left <= 0:
             raise ModelDownError("no time is left for the model")
         seconds = min(left, self._limits.model)
-        prompt = prompt_for(config, request, asker, journal, ours, time_limit=seconds)
+        shown = self._shown(config, request, asker, journal, ours, choice)
+        prompt = prompt_for(config, request, asker, journal, shown, time_limit=seconds)
         if not journal.steps:
             await self._check_fits(config, choice, prompt)
         # The hourly limit is a person's; a service spends the company's.
@@ -141,6 +143,21 @@ class Completing:
             theirs = {tool.name for tool in request.tools} if prompt.tool_choice != "none" else set[str]()
             reply = replace(reply, calls=tuple(call for call in reply.calls if call.tool in theirs))
         return reply
+
+    def _shown(
+        self,
+        config: CompanyConfig,
+        request: CompleteRequest,
+        asker: Asker,
+        journal: Journal,
+        ours: tuple[OfferedTool, ...],
+        choice: ModelChoice | None,
+    ) -> tuple[OfferedTool, ...]:
+        chosen = choice or self._ports.models.chosen(config.preferred_provider, config.preferred_model)
+        if chosen.candidates[0][0].provider == "offline":
+            return ours
+        said = [one.content for one in request.messages if one.role in ("user", "assistant")]
+        return chosen_tools(ours, said, journal, asker.language)
 
     async def _check_fits(self, config: CompanyConfig, choice: ModelChoice | None, prompt: Prompt) -> None:
         chosen = choice or self._ports.models.chosen(config.preferred_provider, config.preferred_model)

@@ -20,6 +20,7 @@ from agent.domain.own_words import OwnWords, words_of
 from agent.domain.providers import window_of
 from agent.domain.shortcuts.answers import own_answer
 from agent.domain.shortcuts.steps import finished, own_step, said, step
+from agent.domain.tool_choice import chosen_tools
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
@@ -200,12 +201,14 @@ class Knowing:
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"
             room = UNBOUNDED if rules else window_of(name) or self._limits.model_window
+            before = [one.text for one in heard.messages if one.mine or one.seq <= effect.view.basis]
+            shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.asker.language)
             material = Material(
                 config=config,
                 asker=seen.asker,
                 history=heard,
                 journal=effect.journal,
-                tools=tools,
+                tools=tools if rules else shown,
                 last=effect.last,
                 time_limit=seconds,
                 context=self.context,

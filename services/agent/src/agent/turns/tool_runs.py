@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from agent.domain.client_tools import client_calls
 from agent.domain.own_words import KINDS, OwnWords, refusal
 from agent.domain.shortcuts.steps import own_calls
+from agent.domain.tool_choice import NAME as SHOW_TOOLS
+from agent.domain.tool_choice import shown_more
 from agent.domain.tool_results import (
     answered_from_earlier,
     asked_again,
@@ -62,6 +64,7 @@ async def outcomes(
     own |= {call.call_id for call in theirs}
     # What the agent does at a user's word is done each time that it is said; what a client's tool does nobody knows.
     results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
+    results |= {one.call_id: shown_more(one.arguments, tools) for one in journal.unsettled if one.tool == SHOW_TOOLS}
     repeats = {call_id: first for call_id, first in repeats_within(journal).items() if call_id not in own}
     again = asked_again(journal)
     known = {tool.name: tool for tool in tools}

@@ -1,0 +1,115 @@
+"""The tools that a model is shown by the question: counted over every labelled question that there is."""
+
+import json
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from agent.domain.hand_over import offered_with_hand_over
+from agent.domain.tool_choice import NAME, chosen_tools
+from agent.domain.turn.journal import Journal
+from agent.ports import OfferedTool
+from contracts.languages import Language
+from nexus_cli.evaluation.cases import own_cases, read_cases
+from tool_executor.catalogue.all_tools import all_tools
+from tool_executor.ports import Outside
+
+OBEYED = {"copilot-headline-orders", "trap-page-orders", "trap-page-plan"}
+"""Cases in which a model does what a page tells it: no question needs those tools."""
+TURN = Journal("t1", 1, 0.0, 60.0)
+
+
+class Question(NamedTuple):
+    """What is said, and the tools: one of each group is needed."""
+
+    said: Sequence[str]
+    needed: Sequence[frozenset[str]]
+    language: Language
+
+
+def offered(language: Language) -> tuple[OfferedTool, ...]:
+    """Everything that a customer of the premium plan has."""
+    tools = all_tools(Outside(None))  # pyright: ignore[reportArgumentType] - no page is read
+    seen = [
+        OfferedTool(
+            tool.name,
+            tool.description.said_in(language),
+            tool.category,
+            tool.input_schema,
+            tool.label.said_in(language) if tool.label else tool.name,
+        )
+        for tool in tools
+    ]
+    return offered_with_hand_over(seen, language)
+
+
+OFFERED: dict[Language, tuple[OfferedTool, ...]] = {"es": offered("es"), "en": offered("en")}
+NAMES = {tool.name for tool in OFFERED["en"]}
+
+
+def of_cases() -> Iterator[Question]:
+    """The cases of `nexus eval` whose answer needs a tool of the catalogue."""
+    for case in read_cases(own_cases()):
+        needed = {*(case.expect.tools or ()), *(case.expect.tools_among or ())} & NAMES
+        if case.say and needed and case.id not in OBEYED:
+            groups = [frozenset({one}) for one in case.expect.tools or () if one in NAMES]
+            yield Question(case.say, groups or [frozenset(needed)], case.language)
+
+
+def of_people() -> Iterator[Question]:
+    """The labelled questions beside this file."""
+    found = tomllib.loads((Path(__file__).parent / "tool_questions.toml").read_text(encoding="utf-8"))
+    for one in found["question"]:
+        yield Question([one["text"]], [frozenset(one["any"])], one["language"])
+
+
+def size(tools: Sequence[OfferedTool]) -> int:
+    """Bytes as a model is sent them."""
+    functions = [
+        {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
+        for t in tools
+    ]
+    return len(json.dumps(functions, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def test_no_question_is_a_tool_short_and_few_tools_are_shown() -> None:
+    questions = [*of_cases(), *of_people()]
+    assert len(questions) > 90
+    short: list[tuple[str, list[str]]] = []
+    tools = whole = sent = 0
+    for one in questions:
+        shown = chosen_tools(OFFERED[one.language], one.said, TURN, one.language)
+        names = {tool.name for tool in shown}
+        short += [(one.said[-1], sorted(group)) for group in one.needed if not group & names]
+        tools, sent = tools + len(shown), sent + size(shown)
+        whole += size(OFFERED[one.language])
+        # What is not shown can be asked for.
+        hidden = next(tool for tool in shown if tool.name == NAME).parameters["properties"]["names"]["items"]["enum"]
+        assert set(hidden) | names == NAMES | {NAME}
+    assert short == []
+    assert tools / len(questions) <= 8
+    assert sent / whole < 0.3
+
+
+def test_a_tool_of_another_service_is_found_by_its_own_words() -> None:
+    schema = {"type": "object", "properties": {"order": {"type": "string", "description": "The parcel's number"}}}
+    parcel = OfferedTool("track_parcel", "Where a parcel is and when it arrives", "logistics", schema, "Looking…")
+    bills = OfferedTool("list_invoices", "The customer's invoices, newest first", "billing", schema, "Looking…")
+    tools = (*OFFERED["en"], parcel, bills)
+    for text, name in (
+        ("Where is my parcel?", "track_parcel"),
+        ("Has the package, I mean parcel 77, arrived?", "track_parcel"),
+        ("Send me my last invoice", "list_invoices"),
+    ):
+        assert name in {tool.name for tool in chosen_tools(tools, [text], TURN, "en")}
+
+
+def test_the_words_before_count_where_the_newest_say_little() -> None:
+    said = ["Will IBM rise next week, by your model?", "The signal is neutral.", "And why?"]
+    assert "get_ml_features" in {tool.name for tool in chosen_tools(OFFERED["en"], said, TURN, "en")}
+
+
+def test_few_tools_are_all_shown() -> None:
+    few = OFFERED["en"][:5]
+    assert chosen_tools(few, ["hello"], TURN, "en") == few

@@ -1,0 +1,145 @@
+"""Which of an asker's tools a model is shown: those that the question is about, and one that shows the others.
+
+Thirty definitions are 15 KB in every call of a model, for a question that needs one or two of them. Shown are the most
+likely eight: by the words of people (CUES, for the catalogue's own), and by the words that a tool shares with the
+question (any tool, announced ones too). What was called in the turn stays. `show_tools` names the rest: who asks for
+one of them has it in the next step, and a call of a tool that is not shown is performed like any other.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+from agent.domain.offline.text_features import plain, stems
+from agent.domain.tool_cues import CUES, USUAL
+from agent.domain.turn.journal import Journal
+from agent.ports import OfferedTool
+from contracts.languages import Language
+
+NAME = "show_tools"
+MOST_TOOLS, MOST_BYTES = 8, 6144
+LEAST = 6
+"""So many are shown, the tool that shows the others included; fewer, but LEAST, where they would be more as JSON."""
+NEWEST, BEFORE = 1.0, 0.35
+"""What the newest message's words count, and those of the messages before it."""
+SPOKEN_BEFORE = 3
+MOST_HEARD = 2_000
+"""Characters of each of them."""
+ALWAYS = frozenset(("hand_off", "market_analysis"))
+"""A person can be needed at any question; an analysis is offered only where one is asked for."""
+OWN_BYTES = 800
+"""About what `show_tools` has."""
+CUE = 4.0
+"""What the first word that people use for a tool counts; each further one half."""
+DESCRIBED = 0.4
+"""What a word of its description counts for a tool that has cues: those of others are known by it alone."""
+_DESCRIPTION: dict[Language, str] = {
+    "es": "Muestra herramientas que tienes y no ves aquí. Pídelas por su nombre cuando la pregunta necesite alguna.",
+    "en": "Shows tools that you have and do not see here. Ask for them by name when the question needs one of them.",
+}
+_LABEL: dict[Language, str] = {"es": "Buscando la herramienta…", "en": "Looking for the tool…"}
+
+
+def chosen_tools(
+    tools: Sequence[OfferedTool], spoken: Sequence[str], journal: Journal, language: Language
+) -> tuple[OfferedTool, ...]:
+    """The tools that a model is shown, in their own order. `spoken`: what was said, newest last, by both sides."""
+    if len(tools) <= MOST_TOOLS and _size(tools) <= MOST_BYTES:
+        return tuple(tools)
+    called = _called(journal) | ALWAYS
+    rank = _ranked(tools, spoken)
+    ordered = sorted(tools, key=lambda tool: (tool.name not in called, -rank[tool.name]))
+    shown: list[OfferedTool] = []
+    size = 0
+    for tool in ordered:
+        must = tool.name in called
+        size += _size([tool])
+        if not must and (len(shown) >= MOST_TOOLS - 1 or (len(shown) >= LEAST and size > MOST_BYTES - OWN_BYTES)):
+            break
+        shown.append(tool)
+    names = {tool.name for tool in shown}
+    hidden = [tool.name for tool in tools if tool.name not in names]
+    kept = tuple(tool for tool in tools if tool.name in names)
+    return (*kept, _showing(hidden, language)) if hidden else kept
+
+
+def shown_more(arguments: str, tools: Iterable[OfferedTool]) -> str:
+    """The result of a call of `show_tools`: which of the tools that it names there are from the next step on."""
+    there = {tool.name for tool in tools}
+    found = [name for name in _names(arguments) if name in there]
+    missing = [name for name in _names(arguments) if name not in there]
+    data = {"shown": found, **({"unknown": missing} if missing else {})}
+    return json.dumps({"success": True, "data": data}, ensure_ascii=False)
+
+
+def _showing(hidden: Sequence[str], language: Language) -> OfferedTool:
+    names = {"type": "array", "items": {"type": "string", "enum": list(hidden)}, "minItems": 1}
+    parameters = {"type": "object", "properties": {"names": names}, "required": ["names"]}
+    return OfferedTool(NAME, _DESCRIPTION[language], "tools", parameters, _LABEL[language])
+
+
+def _called(journal: Journal) -> frozenset[str]:
+    """What the turn has called, and what it has asked to see."""
+    names = {call.tool for call in journal.calls}
+    asked = (name for call in journal.calls if call.tool == NAME for name in _names(call.arguments))
+    return frozenset(names) | frozenset(asked)
+
+
+def _names(arguments: str) -> list[str]:
+    try:
+        names: object = json.loads(arguments).get("names")
+    except (ValueError, AttributeError):
+        return []
+    return [name for name in cast("list[object]", names) if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def _ranked(tools: Sequence[OfferedTool], spoken: Sequence[str]) -> dict[str, float]:
+    """How likely each tool is the one that is needed."""
+    words = {tool.name: _words_of(tool) for tool in tools}
+    spread = Counter(word for found in words.values() for word in found)
+    rank = {tool.name: USUAL.get(tool.name, 0.0) for tool in tools}
+    for age, text in enumerate(reversed(spoken[-SPOKEN_BEFORE - 1 :])):
+        weight = NEWEST if age == 0 else BEFORE
+        asked, cues = _heard(text[:MOST_HEARD])
+        for tool in tools:
+            shared = sum(math.log(1 + len(tools) / spread[word]) for word in asked & words[tool.name])
+            if tool.name in CUES:
+                shared *= DESCRIBED
+            rank[tool.name] += weight * (shared + cues.get(tool.name, 0.0))
+    return rank
+
+
+@lru_cache(maxsize=2048)
+def _heard(text: str) -> tuple[frozenset[str], Mapping[str, float]]:
+    """A message's telling words, and what its cues count for each tool."""
+    folded = plain(text)
+    found = {name: len({match[0] for match in cues.finditer(folded)}) for name, cues in CUES.items()}
+    return frozenset(stems(text)), {name: CUE * (min(count, 3) + 1) / 2 for name, count in found.items() if count}
+
+
+@lru_cache(maxsize=4096)
+def _described(name: str, description: str, label: str, arguments: str) -> frozenset[str]:
+    return frozenset(stems(" ".join([re.sub(r"[_.\-]", " ", name), description, label, arguments])))
+
+
+def _words_of(tool: OfferedTool) -> frozenset[str]:
+    """The telling words of its name, description, label and arguments."""
+    properties: Mapping[str, Any] = tool.parameters.get("properties") or {}
+    about = [f"{name.replace('_', ' ')} {one.get('description', '')}" for name, one in properties.items()]
+    return _described(tool.name, tool.description, tool.label, " ".join(about))
+
+
+def _size(tools: Iterable[OfferedTool]) -> int:
+    """Bytes of the definitions as they are sent."""
+    return sum(_bytes(tool.name, tool.description, json.dumps(tool.parameters, ensure_ascii=False)) for tool in tools)
+
+
+@lru_cache(maxsize=4096)
+def _bytes(name: str, description: str, parameters: str) -> int:
+    function: dict[str, Any] = {"name": name, "description": description, "parameters": {}}
+    head = {"type": "function", "function": function}
+    return len(json.dumps(head, ensure_ascii=False).encode()) - 2 + len(parameters.encode())
