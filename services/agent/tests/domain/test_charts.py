@@ -38,10 +38,12 @@ def test_bars_become_candles_and_only_what_a_chart_has() -> None:
     }
 
 
-def test_many_bars_become_a_line_of_the_newest() -> None:
+def test_many_bars_become_a_line_from_the_first_to_the_last() -> None:
     (chart,) = charts(after(asked("IBM", 500)))
     assert (chart.kind, len(chart.series), chart.series[-1].close) == ("line", MOST_POINTS, 501.0)
-    assert chart.series[0].open is None
+    assert (chart.series[0].open, chart.series[0].close) == (None, 2.0)
+    (year,) = charts(after(asked("IBM", 253)))
+    assert len(year.series) == 253
     (candles,) = charts(after(asked("IBM", MOST_CANDLES)))
     assert candles.kind == "candles"
 
@@ -53,6 +55,21 @@ def test_a_snapshot_draws_each_of_its_tickers_and_the_newest_answer_about_a_symb
         ("IBM", 5),
         ("MSFT", 3),
     ]
+
+
+def test_a_snapshot_is_drawn_for_no_longer_a_time_than_it_has() -> None:
+    data = {"tickers": {"IBM": {"ohlcv": {"tail": bars(20)}}}}
+    journal = after(("market_snapshot", {"success": True, "data": data}))
+    for question, count in (
+        ("how is IBM doing?", 20),
+        ("how did IBM do over the last month?", 20),
+        ("¿cómo le ha ido a IBM esta semana?", 6),
+        ("how did IBM do over the last year?", 0),
+        ("¿cuánto ha subido IBM en el último año?", 0),
+        ("how did IBM do in 2008?", 0),
+    ):
+        drawn = charts(journal, question)
+        assert (question, sum(len(chart.series) for chart in drawn)) == (question, count)
 
 
 def test_a_message_has_few_charts() -> None:

@@ -3,38 +3,45 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
+from agent.domain.analysis.grammar import when_in
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
 from contracts.events.chat import Chart
 
 BARS_TOOL, SNAPSHOT_TOOL = "get_ohlcv", "market_snapshot"
+SNAPSHOT_BARS: Mapping[str | None, int] = {None: 20, "1m": 20, "1w": 6, "1d": 2}
+"""Of a snapshot's newest bars, those of the period that was asked about."""
 MOST_CHARTS = 4
 MOST_CANDLES = 60
 """More bars than a chat's width can show as candles are drawn as a line of closes."""
-MOST_POINTS = 250
-"""Of the newest bars: a message stays well below the largest frame."""
+MOST_POINTS = 270
+"""A year of days, five of weeks: a message stays well below the largest frame. Of more, every so many-th is taken."""
 
 
-def charts(journal: Journal) -> tuple[Chart, ...]:
-    """One chart a symbol, of the newest data that was asked for, in the order of the calls."""
+def charts(journal: Journal, question: str = "") -> tuple[Chart, ...]:
+    """One chart a symbol, of the newest data that was asked for, in the order of the calls. A snapshot's few bars are
+    drawn only under a question about no longer a time: a month under the return of a year would tell something else."""
     found: dict[str, Chart] = {}
+    when = when_in(question)
+    bars = 0 if when.arguments else SNAPSHOT_BARS.get(when.period, 0)
     for call in journal.calls:
         data = data_of(call.result)
         if call.tool == BARS_TOOL:
             _add(found, data.get("symbol"), data.get("bars"))
         elif call.tool == SNAPSHOT_TOOL:
             for symbol, snapshot in _mapping(data.get("tickers")).items():
-                _add(found, symbol, _mapping(_mapping(snapshot).get("ohlcv")).get("tail"))
+                tail: object = _mapping(_mapping(snapshot).get("ohlcv")).get("tail")
+                _add(found, symbol, cast("list[Any]", tail)[-bars:] if isinstance(tail, list) and bars else None)
     return tuple(list(found.values())[:MOST_CHARTS])
 
 
 def _add(found: dict[str, Chart], symbol: object, bars: object) -> None:
     if not isinstance(symbol, str) or not isinstance(bars, list) or len(cast("list[Any]", bars)) < 2:
         return
-    newest = cast("list[dict[str, Any]]", bars)[-MOST_POINTS:]
-    names = ("time", "open", "high", "low", "close") if len(newest) <= MOST_CANDLES else ("time", "close")
+    drawn = _thinned(cast("list[dict[str, Any]]", bars))
+    names = ("time", "open", "high", "low", "close") if len(drawn) <= MOST_CANDLES else ("time", "close")
     try:
-        series = [{name: bar[name] for name in names} for bar in newest]
+        series = [{name: bar[name] for name in names} for bar in drawn]
         chart = Chart.model_validate(
             {"kind": "candles" if len(names) > 2 else "line", "symbol": symbol, "series": series}
         )
@@ -42,6 +49,13 @@ def _add(found: dict[str, Chart], symbol: object, bars: object) -> None:
         # A tool that another service announced under this name may answer otherwise.
         return
     found[symbol] = chart
+
+
+def _thinned(bars: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The whole stretch, from its first bar to its last, in no more points than a chart has."""
+    if len(bars) <= MOST_POINTS:
+        return bars
+    return [bars[round(place * (len(bars) - 1) / (MOST_POINTS - 1))] for place in range(MOST_POINTS)]
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

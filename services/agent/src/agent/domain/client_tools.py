@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from agent.domain import hand_over
+from agent.domain import hand_over, tool_choice
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import OfferedTool
 from contracts.events.chat import Wishes
@@ -12,7 +12,7 @@ CATEGORY = "client"
 
 def with_client_tools(tools: Sequence[OfferedTool], wishes: Wishes | None) -> tuple[OfferedTool, ...]:
     """The tools, and those of the client's that have a name of their own."""
-    taken = {tool.name for tool in tools} | {hand_over.NAME}
+    taken = {tool.name for tool in tools} | {hand_over.NAME, tool_choice.NAME}
     brought = {} if wishes is None else {one.name: one for one in wishes.tools or () if one.name not in taken}
     return (
         *tools,

@@ -361,7 +361,7 @@ class Drive:
         seen, settings = self._snapshot(), await self._company()
         self._drives(replace(journal, released=False))
         self._appending = journal
-        code, ending = journal.failure, ending_of(journal, settings, seen.asker)
+        code, ending = journal.failure, ending_of(journal, settings, seen.asker, seen.text)
         with span(SPAN_COMMIT) as work:
             appending = await self._ports.chat.append(self._key, ending, fence)
             work.set_attributes({"nexus.outcome": appending.outcome})

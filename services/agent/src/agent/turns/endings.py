@@ -16,7 +16,7 @@ from contracts.company import CompanySettings
 from contracts.proposal_rpc import AnsweredTurn
 
 
-def ending_of(journal: Journal, settings: CompanySettings, asker: Asker) -> Ending:
+def ending_of(journal: Journal, settings: CompanySettings, asker: Asker, question: str) -> Ending:
     """The end of a turn whose journal holds an answer or a failure."""
     code = journal.failure
     text = _failure(journal, settings, asker) if code else journal.answer or ""
@@ -26,7 +26,7 @@ def ending_of(journal: Journal, settings: CompanySettings, asker: Asker) -> Endi
         text=text if away is None or away in text else f"{away}\n\n{text}",
         citations=() if code else citations(journal),
         actions=() if code else pending_actions(journal),
-        charts=() if code else charts(journal),
+        charts=() if code else charts(journal, question),
         config_version=settings.version,
         code=code,
     )

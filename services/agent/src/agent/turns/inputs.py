@@ -196,13 +196,14 @@ class Knowing:
             unanswered = "\n".join(one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis)
             if ruled(config, seen.asker, unanswered) != "never":
                 tools = hand_over.offered_with_hand_over(tools, seen.asker.language)
-            tools = with_client_tools(tools, seen.wishes)
+            before = [one.text for one in heard.messages if one.mine or one.seq <= effect.view.basis]
+            shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.asker.language)
+            ours, tools = len(tools), with_client_tools(tools, seen.wishes)
+            shown = (*shown, *tools[ours:])  # a client shows what it brings
             model, name = choice.candidates[0]
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"
             room = UNBOUNDED if rules else window_of(name) or self._limits.model_window
-            before = [one.text for one in heard.messages if one.mine or one.seq <= effect.view.basis]
-            shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.asker.language)
             material = Material(
                 config=config,
                 asker=seen.asker,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast
 
+from agent.domain.offline.bar_range import bar_range, frame_in
 from agent.domain.offline.text_features import number_of, plain, symbols_in
 from contracts.spoken import MONTHS, NUMBERS
 
@@ -70,22 +71,7 @@ _ABOVE = re.compile(
     r"alcan\w+|mas de)\b|>"
 )
 _BELOW = re.compile(r"\b(below|under|falls?|drops?|goes down|dips?|debajo|baje|baja|caiga|cae|menos de)\b|<")
-_FRAMES = (
-    ("1w", re.compile(r"\b(weekly|1w|week candles|semanal\w*)\b"), 52),
-    ("1m", re.compile(r"\b(last|past|ultima) (hour|hora)\b|\b(minute by minute|1 ?m(?:in\w*)|one minute|un "
-                      r"minuto)\b"), 60),
-    ("5m", re.compile(r"\b5 ?m(?:in\w*)?\b|\bintraday\b|\bintradia\b"), 78),
-    ("15m", re.compile(r"\b15 ?m(?:in\w*)?\b"), 52),
-    ("4h", re.compile(r"\b4 ?h(?:ours?|oras?)?\b"), 60),
-    ("1h", re.compile(r"\b(hourly|1 ?h(?:ours?|oras?)?|an hour|one hour|una hora|por horas?|horari[oa]s?)\b"), 60),
-)  # fmt: skip
-_SPAN = re.compile(
-    rf"\b(?:(?P<n>\d+|an?|una?|{'|'.join(NUMBERS)}|last|past|ultim[oa]s?) )?(?:(?P<k>\d+) )?"
-    r"(?P<unit>days?|dias?|sessions?|sesiones|weeks?|semanas?|months?|mes(?:es)?|years?|anos?)\b"
-)
-_SESSIONS = {"d": 1, "s": 1, "w": 5, "semana": 5, "m": 21, "y": 252, "a": 252}
 _INDICATORS = {"bollinger": "BB", "bandas": "BB", "moving": "SMA", "media": "SMA", "stochastic": "RSI"}
-MOST_BARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +103,8 @@ def arguments_for(tool: str, schema: Schema, said: ParsedText) -> dict[str, Any]
     if "order_type" in properties:
         _order_type(found, said)
     if "timeframe" in properties and "limit" in properties:
-        found["timeframe"], found["limit"] = bars_of(said.plain)
-    elif "timeframe" in properties and (frame := bars_of(said.plain)[0]) != "1d":
+        found |= bar_range(said.text, said.plain, date_in(said.plain), days="start" in properties)
+    elif "timeframe" in properties and (frame := frame_in(said.plain)) is not None:
         found["timeframe"] = frame
     return found
 
@@ -172,21 +158,6 @@ def date_in(said: str) -> date | None:
             except ValueError:
                 return None
     return None
-
-
-def bars_of(said: str) -> tuple[str, int]:
-    """The timeframe and the number of bars that a text (plain) asks for: sixty days where it names neither."""
-    if date_in(said) is not None:
-        return "1d", MOST_BARS
-    frame, usual = next(((name, bars) for name, pattern, bars in _FRAMES if pattern.search(said)), ("1d", 60))
-    span = _SPAN.search(said)
-    if span is None or frame not in ("1d", "1w"):
-        return frame, usual
-    given = span["k"] or span["n"] or "1"
-    count = int(given) if given.isdigit() else NUMBERS.get(given, 1)
-    unit = span["unit"]
-    sessions = count * (_SESSIONS["semana"] if unit.startswith("semana") else _SESSIONS[unit[0]])
-    return frame, max(min(sessions // 5 if frame == "1w" else sessions, MOST_BARS), 2)
 
 
 def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
