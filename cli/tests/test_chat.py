@@ -60,7 +60,9 @@ async def gateway(answer: Callable[[Send, str], Coroutine[Any, Any, None]]) -> A
                 await answer(send, frame["text"])
             elif frame["type"] in {"action.confirm", "action.reject"}:
                 state = {"action.confirm": "confirmed", "action.reject": "rejected"}[frame["type"]]
-                await send("action.updated", action={**ORDER, "id": frame["actionId"], "state": state})
+                quantity = frame.get("edits", {}).get("quantity")
+                changed = {"summary": f"Buy {quantity:g} AAPL"} if quantity else {}
+                await send("action.updated", action={**ORDER, **changed, "id": frame["actionId"], "state": state})
         return socket
 
     async with serving(chat) as url:
@@ -164,13 +166,30 @@ async def test_a_plain_yes_confirms_the_order_that_waits(tmp_path: Path) -> None
     assert err.splitlines()[-1] == "· Buy 3 AAPL at market (paper): confirmed"
 
 
+async def test_a_yes_may_change_what_the_order_lets_be_changed(tmp_path: Path) -> None:
+    async def offers(send: Send, text: str) -> None:
+        editable = {"quantity": {"type": "number"}}
+        order = {**ORDER, "editable": editable, "details": {"quantity": "3"}}
+        await send("message.created", message={**ANSWER, "text": text, "actions": [order]})
+
+    async with gateway(offers) as url:
+        code, _, err = await chat(url, "Buy 3 AAPL\ny quantity=2\n", cwd=tmp_path)
+    assert code == 0
+    assert "y quantity=3 confirms it with other values" in err
+    assert err.splitlines()[-1] == "· Buy 2 AAPL: confirmed"
+
+
 @pytest.mark.parametrize(
     ("line", "pending", "decided"),
     [
-        ("y", ["a"], ("action.confirm", "a")),
-        ("Sí.", ["a"], ("action.confirm", "a")),
-        ("no", ["a"], ("action.reject", "a")),
-        ("n 2", ["a", "b"], ("action.reject", "b")),
+        ("y", ["a"], ("action.confirm", "a", {})),
+        ("Sí.", ["a"], ("action.confirm", "a", {})),
+        ("no", ["a"], ("action.reject", "a", {})),
+        ("n 2", ["a", "b"], ("action.reject", "b", {})),
+        ("y quantity=2", ["a"], ("action.confirm", "a", {"quantity": 2})),
+        ("s 2 quantity=2 limitPrice=180,5", ["a", "b"], ("action.confirm", "b", {"quantity": 2, "limitPrice": 180.5})),
+        ("n quantity=2", ["a"], None),
+        ("y quantity=two", ["a"], None),
         ("yes", ["a", "b"], None),
         ("y 3", ["a", "b"], None),
         ("yes, but make it 5", ["a"], None),
@@ -178,7 +197,7 @@ async def test_a_plain_yes_confirms_the_order_that_waits(tmp_path: Path) -> None
     ],
 )
 def test_a_line_decides_only_when_it_is_plain_what_is_meant(
-    line: str, pending: list[str], decided: tuple[str, str] | None
+    line: str, pending: list[str], decided: tuple[str, str, dict[str, float]] | None
 ) -> None:
     assert decision(line, pending) == decided
 

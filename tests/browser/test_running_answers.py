@@ -136,6 +136,32 @@ async def test_a_paper_order_waits_for_a_click_and_is_confirmed_with_it(
     await expect(card).to_have_class(CONFIRMED)
 
 
+async def test_the_quantity_of_a_paper_order_can_be_changed_before_the_yes(
+    scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
+) -> None:
+    order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
+    asking = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
+    model.say(Rule(match="Buy 3", replies=[asking], again=False), default=Reply(text="Shall I buy 3 IBM for you?"))
+    page = await scripted_visits.open("/pricing")
+    token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
+    await page.evaluate("(token) => Nexus.identify(token)", token)
+    chat = await ChatPage(page).open()
+    await chat.say("Buy 3 shares of IBM")
+    card = chat.panel.get_by_role("group", name="Buy 3 IBM at market (paper)")
+    field = card.get_by_label("Quantity")
+    await expect(field).to_have_value("3")
+    await field.fill("1000000000")
+    await card.get_by_role("button", name="Confirm").click()
+    await expect(card.locator(".problem")).to_contain_text("buy less")
+    await expect(field).to_have_value("1000000000")
+    await field.fill("")
+    await card.get_by_role("button", name="Confirm").click()
+    await expect(field).to_be_focused()
+    await field.fill("2")
+    await card.get_by_role("button", name="Confirm").click()
+    await expect(chat.panel.get_by_role("group", name="Buy 2 IBM at market (paper)")).to_have_class(CONFIRMED)
+
+
 async def test_an_order_decided_on_one_screen_is_offered_on_no_other(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:

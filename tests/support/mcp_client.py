@@ -16,16 +16,21 @@ Mode = Literal["auto", "legacy"]
 class Person:
     """Who sits before the client: what they are asked, and what they say."""
 
-    def __init__(self, answer: Answer = "accept", *, confirm: bool = True) -> None:
+    def __init__(self, answer: Answer = "accept", *, confirm: bool = True, **changes: float) -> None:
+        """`changes`: what they write into the form's other fields."""
         self.answer: Answer = answer
         self.confirm = confirm
+        self.changes = changes
         self.asked: list[str] = []
+        self.fields: list[dict[str, Any]] = []
 
     async def elicit(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         """What they say."""
         del context
         self.asked.append(params.message)
-        content: dict[str, Any] | None = {"confirm": self.confirm} if self.answer == "accept" else None
+        if isinstance(params, types.ElicitRequestFormParams):
+            self.fields.append(params.requested_schema["properties"])
+        content: dict[str, Any] | None = {"confirm": self.confirm, **self.changes} if self.answer == "accept" else None
         return types.ElicitResult(action=self.answer, content=content)
 
 

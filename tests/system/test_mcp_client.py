@@ -74,6 +74,23 @@ async def test_an_order_is_placed_when_its_user_says_yes(stack: RunningStack, an
 
 
 @pytest.mark.parametrize("mode", MODES)
+async def test_a_yes_may_change_what_the_order_lets_be_changed(stack: RunningStack, ana: str, mode: Mode) -> None:
+    limit = {**ORDER, "order_type": "limit", "limit_price": 1.0}
+    person = Person(quantity=3, limitPrice=1.5)
+    async with connected(stack.url, ana, person, mode) as client:
+        result = await client.call_tool("create_paper_order", limit)
+        assert list(person.fields[0]) == ["confirm", "quantity", "limitPrice"]
+        assert [person.fields[0][name]["default"] for name in person.changes] == [2, 1]
+        assert result.structured_content["status"] == "confirmed", _text(result)
+        order = result.structured_content["order"]
+        assert (order["quantity"], order["limit_price"]) == (3, 1.5)
+        assert "3 IBM" in result.structured_content["summary"]
+        person.changes = {"quantity": 10.0**12}
+        refused = await client.call_tool("create_paper_order", limit)
+        assert (refused.is_error, refused.structured_content["error"]["code"]) == (True, "BAD_FIELD")
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("person", "status"),
     [

@@ -10,11 +10,14 @@ Decision = Literal["action.confirm", "action.reject"]
 
 _YES = frozenset({"y", "yes", "s", "si", "sí"})
 _NO = frozenset({"n", "no"})
-_LINE = re.compile(r"(?P<word>\w+)[.!]?(?:\s+(?P<number>\d+))?\s*", re.IGNORECASE)
+_LINE = re.compile(
+    r"(?P<word>\w+)[.!]?(?:\s+(?P<number>\d+))?(?P<edits>(?:\s+[A-Za-z]+=\d+(?:[.,]\d+)?)*)\s*", re.IGNORECASE
+)
 
 
-def decision(line: str, pending: Sequence[str]) -> tuple[Decision, str] | None:
-    """What the line decides, and on which of the `pending` action ids; None: it is a message.
+def decision(line: str, pending: Sequence[str]) -> tuple[Decision, str, dict[str, float]] | None:
+    """What the line decides, on which of the `pending` action ids, and what a yes changes of it (`y quantity=2`); None:
+    it is a message.
 
     With several pending a number says which (1 is the first); without one it is a message, and the assistant asks.
     """
@@ -27,4 +30,8 @@ def decision(line: str, pending: Sequence[str]) -> tuple[Decision, str] | None:
     number = int(found["number"]) if found["number"] else (1 if len(pending) == 1 else 0)
     if not 1 <= number <= len(pending):
         return None
-    return ("action.confirm" if word in _YES else "action.reject"), pending[number - 1]
+    edits = dict(edit.split("=") for edit in found["edits"].split())
+    if edits and word in _NO:
+        return None
+    changed = {name: float(value.replace(",", ".")) for name, value in edits.items()}
+    return ("action.confirm" if word in _YES else "action.reject"), pending[number - 1], changed

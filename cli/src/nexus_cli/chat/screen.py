@@ -111,6 +111,10 @@ class Screen:
                 number = f"{len(self.pending)}. " if len(self.pending) > 1 else ""
                 self.aside(f"? {number}{action['summary']}: {self._word('pending')}", "bold yellow")
                 self.aside(f"  {self._word('confirm' if len(self.pending) == 1 else 'choose')}")
+                if editable := cast(Frame, action.get("editable") or {}):
+                    values = {name: (action.get("details") or {}).get(name) for name in editable}
+                    example = " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
+                    self.aside(f"  {self._word('change').format(example=example)}")
             return
         details: Frame = action.get("details") or {}
         if outcome := details.get("outcome"):

@@ -64,8 +64,8 @@ async def _take(line: str, open_one: ChatConnection, screen: Screen) -> Answer:
     if decided is None:
         await open_one.say(line)
         return "message"
-    kind, action = decided
-    await open_one.send(kind, actionId=action)
+    kind, action, edits = decided
+    await open_one.send(kind, actionId=action, **({"edits": edits} if edits else {}))
     return "decision"
 
 

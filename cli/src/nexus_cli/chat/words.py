@@ -8,6 +8,7 @@ _WORDS: dict[Language, dict[str, str]] = {
     "en": {
         "confirm": "y confirms, n rejects; anything else is a message",
         "choose": "y 1 confirms the first, n 2 rejects the second; anything else is a message",
+        "change": "y {example} confirms it with other values",
         "pending": "waits for your yes",
         "confirmed": "confirmed",
         "rejected": "rejected",
@@ -27,6 +28,7 @@ _WORDS: dict[Language, dict[str, str]] = {
     "es": {
         "confirm": "s confirma, n rechaza; cualquier otra cosa es un mensaje",
         "choose": "s 1 confirma la primera, n 2 rechaza la segunda; cualquier otra cosa es un mensaje",
+        "change": "s {example} la confirma con otros valores",
         "pending": "espera tu confirmación",
         "confirmed": "confirmada",
         "rejected": "rechazada",

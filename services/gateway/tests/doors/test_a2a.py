@@ -208,6 +208,37 @@ async def test_an_order_needs_a_yes_which_counts_once(
     assert states([a2a.StreamResponse(task=await desk.get(task.id))]) == [state]
 
 
+async def test_a_yes_may_change_what_the_order_lets_be_changed(
+    desk: Desk, records: RecordsStandIn, memory: MemoryStandIn
+) -> None:
+    waiting = order().model_copy(update={"editable": {"quantity": {"type": "number"}}, "details": {"quantity": "1"}})
+    records.actions["a1"] = (("acme", "ana"), waiting)
+    memory.known_conversations[desk.conversation] = conversation_view(desk.conversation, "acme", "ana")
+    task = await desk.answered("Shall I?", waiting)
+    (asking,) = MessageToDict(task.status.message.parts[1])["data"]["actions"]
+    assert list(asking["editable"]) == ["quantity"]
+
+    def yes(**told: Any) -> a2a.Message:
+        answer = message("", task_id=task.id)
+        del answer.parts[:]
+        answer.parts.add().data.struct_value.update(told)
+        return answer
+
+    wrong: list[dict[str, Any]] = [
+        {"approved": False, "edits": {"quantity": 2}},
+        {"approved": True, "edits": 2},
+        {"edits": {"quantity": 2}},
+        {"approved": True, "edits": {"symbol": "IBM"}},
+    ]
+    for told in wrong:
+        with pytest.raises(a2a_errors.InvalidParamsError):
+            await desk.send(desk.waiting, yes(**told))
+        assert states([a2a.StreamResponse(task=await desk.get(task.id))]) == ["INPUT_REQUIRED"]
+    (ended,) = await desk.send(desk.waiting, yes(approved=True, edits={"quantity": 2}))
+    assert states([ended]) == ["COMPLETED"]
+    assert records.actions["a1"][1].details["quantity"] == 2
+
+
 async def test_a_cancel_stops_the_answer_for_everybody(
     desk: Desk, gateway: GatewayUnderTest, tokens: TokenMaker
 ) -> None:

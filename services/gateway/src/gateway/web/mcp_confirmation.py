@@ -17,6 +17,10 @@ from contracts.languages import spoken_language
 _PENDING = "pending_confirmation"
 _QUESTION = "order"
 _FIELD = "confirm"
+_TITLES = {
+    "quantity": {"es": "Cantidad", "en": "Quantity"},
+    "limitPrice": {"es": "Precio límite", "en": "Limit price"},
+}
 _WORDS = {
     "es": ("¿Confirmas esta orden simulada?", "Confirmar la orden"),
     "en": ("Do you confirm this paper order?", "Confirm the order"),
@@ -44,6 +48,15 @@ class PendingAction:
         return json.dumps({"action": self.action, "data": self.data})
 
     @property
+    def editable(self) -> dict[str, Any]:
+        """What a yes may change, by name, with its value as it was asked for."""
+        named, order = self.data.get("editable"), self.data.get("order")
+        if not isinstance(named, dict) or not isinstance(order, dict):
+            return {}
+        asked = cast("dict[str, Any]", order)
+        return {name: asked.get(_snake(name)) for name in cast("dict[str, Any]", named)}
+
+    @property
     def in_words(self) -> str:
         """The order as its keeper puts it, or field by field."""
         summary = self.data.get("summary")
@@ -65,9 +78,13 @@ def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams
     """The question to the client's user."""
     summary = waiting.in_words
     question, title = _WORDS[spoken_language(language)]
+    changes = {
+        name: {"type": "number", "title": _TITLES.get(name, {}).get(language, name), "default": value}
+        for name, value in waiting.editable.items()
+    }
     schema = {
         "type": "object",
-        "properties": {_FIELD: {"type": "boolean", "title": title, "description": summary}},
+        "properties": {_FIELD: {"type": "boolean", "title": title, "description": summary}, **changes},
         "required": [_FIELD],
     }
     return types.ElicitRequestFormParams(message=f"{question}\n{summary}", requested_schema=schema)
@@ -84,6 +101,24 @@ def answer_in(responses: types.InputResponses | None) -> types.ElicitResult | No
     """What came with the call made again."""
     answer = (responses or {}).get(_QUESTION)
     return answer if isinstance(answer, types.ElicitResult) else None
+
+
+def edits_in(waiting: PendingAction, answer: types.ElicitResult | None) -> dict[str, Any] | None:
+    """What of the order the user has changed in the form; None: nothing."""
+    given = (answer.content if answer is not None else None) or {}
+    asked = waiting.editable
+    return {
+        name: given[name] for name, value in asked.items() if given.get(name) is not None and given[name] != value
+    } or None
+
+
+def in_the_tools_words(edits: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with the names that the tool's data have."""
+    return {_snake(name): value for name, value in edits.items()}
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
 def decision_in(answer: types.ElicitResult | None) -> Literal["confirm", "reject"] | None:

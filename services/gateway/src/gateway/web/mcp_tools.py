@@ -26,7 +26,16 @@ from contracts.languages import spoken_language
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import GatewayToolCall, TokenCaller
 from gateway.web.deps import Api
-from gateway.web.mcp_confirmation import PendingAction, answer_in, decision_in, form, in_a_result, waiting_in
+from gateway.web.mcp_confirmation import (
+    PendingAction,
+    answer_in,
+    decision_in,
+    edits_in,
+    form,
+    in_a_result,
+    in_the_tools_words,
+    waiting_in,
+)
 from gateway.web.mcp_offer import Offer, caller_of
 from gateway.web.mcp_results import described, told
 
@@ -95,12 +104,15 @@ class McpTools:
         decision = decision_in(answer)
         if decision is None:
             return told(_done(waiting.data))
+        edits = edits_in(waiting, answer) if decision == "confirm" else None
+        decide = self._api.actions.decide
         try:
-            action = await self._api.actions.decide(caller.company, caller.subject, waiting.action, decision, language)
+            action = await decide(caller.company, caller.subject, waiting.action, decision, language, edits)
         except GatewayError as error:
             code = ToolCode.UNAVAILABLE if error.code == ErrorCode.UNAVAILABLE else str(error.code)
             return told(_failed(code, error.message))
-        return told(_done(_decided(waiting.data, action)), failed=action.state is ActionState.FAILED)
+        changed = in_the_tools_words(edits or {}) if action.state is ActionState.CONFIRMED else {}
+        return told(_done(_decided(waiting.data, action, changed)), failed=action.state is ActionState.FAILED)
 
     async def _limit(self, caller: TokenCaller, name: str) -> dict[str, Any] | None:
         """What is left of the limit that is nearest to its end."""
@@ -120,13 +132,15 @@ def _failed(code: ToolCode | str, message: str) -> ToolResult:
     return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))
 
 
-def _decided(data: dict[str, Any], action: Action) -> dict[str, Any]:
-    """The call's data as they are after the decision."""
+def _decided(data: dict[str, Any], action: Action, changed: dict[str, Any]) -> dict[str, Any]:
+    """The call's data as they are after the decision. `changed`: what it has changed of the order."""
     decided = {**data, "status": action.state.value}
     order = data.get("order")
     if isinstance(order, dict):
         told = action.details.get("status")
-        decided["order"] = {**order, "status": told if isinstance(told, str) else action.state.value}
+        decided["order"] = {**order, "status": told if isinstance(told, str) else action.state.value, **changed}
+    if changed:
+        decided["summary"] = action.summary
     return decided
 
 

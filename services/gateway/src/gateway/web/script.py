@@ -9,6 +9,7 @@ indentation (so no text goes over several lines).
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from contracts.languages import LANGUAGES
@@ -23,7 +24,11 @@ _ANOTHER = re.compile(r", (?P<name>[A-Za-z_$][\w$]*) =")
 _COMMENT = re.compile(r"^\s*/\*(?s:.*?)\*/\n|^\s*//.*\n", re.MULTILINE)
 _REMARK = re.compile(r"[ \t]+// [^\n\"'`]*$|/\* [^\n\"'`]*? \*/", re.MULTILINE)
 """Behind or within a line. No text holds one: its closing quote would come behind it, on the same line."""
+_BETWEEN = "|"
 _CSS_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_TOKEN = re.compile(r"(?P<name>--[a-z0-9-]+):[^;}]*;?")
+_USED = re.compile(r"--[a-z0-9-]+(?=[)\"'`,])")
+"""The pages' tokens are more than the widget's: what it does not use is not sent."""
 _INDENT = re.compile(r"^\s+", re.MULTILINE)
 _CSS_SPACE = re.compile(r"\s*([{};,>])\s*|(?<=:)\s+|\s+(?=!)")
 
@@ -66,16 +71,32 @@ def _declared(source: str) -> list[str]:
 
 def _source(module: str) -> str:
     if module == "words.js":
-        return f"export const WORDS = {_js({language: words(language, 'widget') for language in sorted(LANGUAGES)})};\n"
+        return _words({language: words(language, "widget") for language in sorted(LANGUAGES)})
     if module == "style.js":
         return f"export const STYLE = {_js(_styles())};\n"
     return (SITE / "widget" / module).read_text(encoding="utf-8")
 
 
+def _words(texts: Mapping[str, Mapping[str, str]]) -> str:
+    """The names once, and each language's texts in their order: the script is small on the wire."""
+    names = list(next(iter(texts.values())))
+    lists = {language: _BETWEEN.join(one[name] for name in names) for language, one in texts.items()}
+    if any(one.count(_BETWEEN) != len(names) - 1 for one in lists.values()):
+        raise ValueError(f"widget.js: a text has the sign {_BETWEEN}")
+    return (
+        f"const LISTS = {_js({'names': _BETWEEN.join(names), **lists})}, WORDS = {{}};\n"
+        f"const listed = (name) => LISTS[name].split({_js(_BETWEEN)});\n"
+        'for (const name of Object.keys(LISTS)) WORDS[name] = Object.fromEntries(listed("names").map((one, at) => '
+        "[one, listed(name)[at]]));\n"
+    )
+
+
 def _styles() -> str:
     widget = SITE / "widget"
     sheets = (SITE / "static" / "tokens.css", widget / "widget.css", widget / "charts.css")
-    return "".join(_tight(_CSS_COMMENT.sub("", sheet.read_text(encoding="utf-8"))) for sheet in sheets)
+    style = "".join(_tight(_CSS_COMMENT.sub("", sheet.read_text(encoding="utf-8"))) for sheet in sheets)
+    used = set(_USED.findall(style + "".join(part.read_text(encoding="utf-8") for part in widget.glob("*.js"))))
+    return _TOKEN.sub(lambda token: token[0] if token["name"] in used else "", style)
 
 
 def _tight(style: str) -> str:

@@ -41,6 +41,16 @@ class Message(_Camel):
         word = self.text().strip().lower().rstrip(".!")
         return True if word in _YES else False if word in _NO else None
 
+    def edits(self) -> Json | None:
+        """The other values that a yes is meant with, in its data. Raises A2AError: they are none, or beside a no."""
+        told = [cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and _is_object(part["data"])]
+        edits = next((one["edits"] for one in told if "edits" in one), None)
+        if edits is None:
+            return None
+        if not _is_object(edits) or not self.answer():
+            raise invalid("message.parts", 'edits is an object beside "approved": true')
+        return cast("Json", edits)
+
 
 class Configuration(_Camel):
     accepted_output_modes: list[str] = Field(default_factory=list[str], max_length=50)
@@ -102,6 +112,10 @@ def read(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
 def no_push() -> A2AError:
     """A client that is not connected asks how its task stands."""
     return A2AError(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "this agent pushes nothing: subscribe, or get the task")
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def _kind(part: Json) -> str:

@@ -171,9 +171,9 @@ class Tasks:
         if task.state in TERMINAL:
             raise unsupported(f"the task is {task.state}: send a message without taskId, in the same context")
         if task.state == INPUT_REQUIRED:
-            approved = message.answer()
+            approved, edits = message.answer(), message.edits()
             if approved is not None:
-                await self._decide(task, "confirm" if approved else "reject")
+                await self._decide(task, "confirm" if approved else "reject", edits)
             # Anything else is no answer: the question stands.
             yield task, None
             return
@@ -222,10 +222,15 @@ class Tasks:
         except Refused:
             return []
 
-    async def _decide(self, task: Task, decision: Literal["confirm", "reject"]) -> None:
+    async def _decide(self, task: Task, decision: Literal["confirm", "reject"], edits: Json | None = None) -> None:
         caller, decide = self.caller, self.api.actions.decide
+        if edits is not None and len(task.actions) > 1:
+            raise invalid("message.parts", "which of the orders do the edits change? say it in words")
         task.decided(
-            [await decide(caller.company, caller.subject, one.id, decision, self.language) for one in task.actions]
+            [
+                await decide(caller.company, caller.subject, one.id, decision, self.language, edits)
+                for one in task.actions
+            ]
         )
 
     async def _all(self, conversation: str) -> list[Task]:

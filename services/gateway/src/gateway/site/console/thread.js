@@ -65,6 +65,8 @@ export class Thread {
   action(action) {
     const state = this.node.querySelector(`[data-action="${CSS.escape(action.id)}"] .state`);
     if (!state) return;
+    // A yes may have changed it.
+    state.parentNode.firstChild.textContent = action.summary;
     state.textContent = say(`action_${action.state}`);
     state.dataset.state = action.state;
   }

@@ -8,9 +8,9 @@ const DECIDING_MS = 15_000;
 
 /* An action that needs a person's yes. Its state is the server's alone: a click asks, the answer shows. */
 export class ActionCard {
-  #decide; #timer = 0; #deciding = 0;
+  #decide; #timer = 0; #deciding = 0; #edits = {};
 
-  /* decide(actionId, "confirm" | "reject") says whether it could be sent. */
+  /* decide(actionId, "confirm" | "reject", edits) says whether it could be sent. */
   constructor(action, decide) {
     this.#decide = decide;
     this.node = make("section", { class: "card action", role: "group" });
@@ -34,7 +34,7 @@ export class ActionCard {
     this.node.className = `card action ${open ? "pending" : state === "pending" ? "expired" : state}`;
     this.node.setAttribute("aria-label", summary);
     const title = make("div", { class: "card-title" }, make("strong", {}, words.paperOrder), open ? left : "");
-    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details || {})];
+    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details || {}, open ? this.action.editable || {} : {})];
     if (open) parts.push(make("p", { class: "fine" }, words.paperNote), this.#buttons());
     else parts.push(this.#outcome(state === "pending" ? "expired" : state, details || {}));
     if (problem) parts.push(make("p", { class: "problem" }, problem));
@@ -42,11 +42,13 @@ export class ActionCard {
     if (open && expiresAt) this.#count(left, Date.parse(expiresAt));
   }
 
-  #facts(details) {
+  #facts(details, editable) {
     const estimate = details.estimate || {}, currency = details.currency || "";
     const money = (value) => value != null && `${price(Number(value))} ${currency}`;
+    const field = (name, label, shown) => [label, editable[name]
+      ? make("input", { type: "number", step: "any", required: true, name, "aria-label": label, value: this.#edits[name] ?? details[name] }) : shown];
     const rows = [
-      [words.quantity, details.quantity != null && quantity(Number(details.quantity))], [words.limitPrice, money(details.limitPrice)],
+      field("quantity", words.quantity, details.quantity != null && quantity(Number(details.quantity))), field("limitPrice", words.limitPrice, money(details.limitPrice)),
       [words.stopPrice, money(details.stopPrice)], [words.estimatedPrice, money(estimate.price)],
       [words.estimatedAmount, money(estimate.amount)], [words.cashAfter, money(estimate.cashAfter)],
     ].filter((row) => row[1]);
@@ -56,7 +58,13 @@ export class ActionCard {
   #buttons() {
     const row = make("div", { class: "choices" });
     const choose = (decision) => () => {
-      if (!this.#decide(this.action.id, decision)) return this.#settled(words.notNow);
+      // What was typed outlives a refusal.
+      this.#edits = {};
+      for (const field of decision === "confirm" ? this.node.querySelectorAll("input") : []) {
+        if (!field.reportValidity()) return;
+        if (+field.value !== +this.action.details[field.name]) this.#edits[field.name] = +field.value;
+      }
+      if (!this.#decide(this.action.id, decision, this.#edits)) return this.#settled(words.notNow);
       row.classList.add("busy");
       for (const one of row.querySelectorAll("button")) one.setAttribute("aria-disabled", "true");
       this.#deciding = setTimeout(() => this.#settled(words.notNow), DECIDING_MS);

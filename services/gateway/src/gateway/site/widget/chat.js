@@ -24,7 +24,7 @@ export class Chat {
     this.net = new Connection(identity, (frame) => this.#frame(frame), (state, code) => this.#connection(state, code));
     this.composer = new Composer(kept, { send: (text) => this.say(text), stop: () => this.#stop(), typing: () => this.net.send("typing") });
     this.thread = new Thread(kept, {
-      decide: (actionId, decision) => this.net.send(`action.${decision}`, { actionId }),
+      decide: (actionId, decision, edits) => this.net.send(`action.${decision}`, { actionId, edits }),
       score: (score, comment) => this.net.send("conversation.rate", { score, ...(comment && { comment }) }),
       rate: (messageId, rating, reason) => this.net.send("feedback", { messageId, rating, ...(reason && { reason }) }),
       announce: ui.announce, busy: (on) => this.composer.busy(on),
@@ -131,7 +131,7 @@ export class Chat {
     if (this.thread.turn && !this.net.send("run.cancel", { turnId: this.thread.turn })) this.#ui.announce(words.notNow);
   }
   #refused(frame) {
-    if (this.outbox.refused(frame) || (frame.ref && this.thread.actionFailed(frame.ref, frame.code === "NOT_FOUND" ? words.noLonger : words.notNow))) return;
+    if (this.outbox.refused(frame) || (frame.ref && this.thread.actionFailed(frame.ref, { NOT_FOUND: words.noLonger, BAD_FIELD: frame.message }[frame.code] || words.notNow))) return;
     const wait = Math.ceil((frame.retryAfterMs || 0) / 1000);
     const why = frame.code === "RATE_LIMITED" ? fill(words.slower, { seconds: wait || 1 }) : frame.retryable ? words.notNow : words.notPossible;
     this.thread.notice(why, "warning");

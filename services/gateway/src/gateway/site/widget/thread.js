@@ -145,7 +145,7 @@ export class Thread {
     const known = this.#actions.get(action.id);
     const now = action.state === "pending" && settled[action.id] ? { ...action, state: settled[action.id] } : action;
     if (known) { if (known.action.state === "pending" || now.state !== "pending") known.update(now); return known; }
-    const card = new ActionCard(now, (id, decision) => this.#tell.decide(id, decision));
+    const card = new ActionCard(now, (id, decision, edits) => this.#tell.decide(id, decision, edits));
     this.#actions.set(action.id, card);
     return card;
   }
