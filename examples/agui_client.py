@@ -1,6 +1,5 @@
-"""A conversation over AG-UI: set NEXUS_TOKEN to `nexus token --role user`, and run it with a question.
-
-The same thread goes on with NEXUS_THREAD; the same run again shows the same answer."""
+"""A conversation over AG-UI: set NEXUS_TOKEN to `nexus token --role user`, and run it with a question. NEXUS_THREAD
+goes on with a thread; the same run again shows the same answer."""
 
 import os
 import sys
@@ -16,8 +15,7 @@ asked = UserMessage(id=str(uuid.uuid4()), content=question)
 run = RunAgentInput(thread_id=thread, run_id=str(uuid.uuid4()), messages=[asked])
 address = os.environ.get("NEXUS_URL", "http://127.0.0.1:8080") + "/v2/ag-ui"
 headers = {"Authorization": f"Bearer {os.environ['NEXUS_TOKEN']}", "Content-Type": "application/json"}
-body = run.model_dump_json(by_alias=True)
-with httpx.stream("POST", address, content=body, headers=headers, timeout=60) as response:
+with httpx.stream("POST", address, content=run.model_dump_json(), headers=headers, timeout=60) as response:
     response.raise_for_status()
     for line in response.iter_lines():
         event = TypeAdapter(Event).validate_json(line[6:]) if line.startswith("data: ") else None

@@ -1,5 +1,4 @@
 """The copilot through OpenAI's Responses client: set NEXUS_TOKEN to `nexus token --role user --plan pro`, and run it.
-
 What is said is a conversation of the customer's; a stream that breaks off is gone on with where it was."""
 
 import os

@@ -95,7 +95,8 @@ def _styles() -> str:
     widget = SITE / "widget"
     sheets = (SITE / "static" / "tokens.css", widget / "widget.css", widget / "charts.css")
     style = "".join(_tight(_CSS_COMMENT.sub("", sheet.read_text(encoding="utf-8"))) for sheet in sheets)
-    used = set(_USED.findall(style + "".join(part.read_text(encoding="utf-8") for part in widget.glob("*.js"))))
+    parts = [part.read_text(encoding="utf-8") for part in widget.iterdir() if part.name.endswith(".js")]
+    used = set(_USED.findall("".join([style, *parts])))
     return _TOKEN.sub(lambda token: token[0] if token["name"] in used else "", style)
 
 
