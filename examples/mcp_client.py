@@ -21,8 +21,7 @@ async def ask_the_user(context: Any, params: types.ElicitRequestParams) -> types
 
 async def main() -> None:
     http = httpx2.AsyncClient(headers=HEADERS, timeout=60)
-    transport = streamable_http_client(URL, http_client=http)
-    async with http, Client(transport, elicitation_callback=ask_the_user) as client:
+    async with http, Client(streamable_http_client(URL, http_client=http), elicitation_callback=ask_the_user) as client:
         print(", ".join(tool.name for tool in (await client.list_tools()).tools))
         order = {"symbol": "IBM", "side": "buy", "quantity": 1, "order_type": "market"}
         print((await client.call_tool("create_paper_order", order)).structured_content)

@@ -21,6 +21,7 @@ from nexus_cli.chat.screen import Screen
 Send = Callable[..., Coroutine[Any, Any, None]]
 ANSWER = {"id": "m2", "seq": 2, "role": "assistant", "text": "29 USD.", "citations": [{"url": "http://x/pricing"}]}
 
+UNCHANGED: dict[str, float] = {}
 ORDER = {"id": "a1", "kind": "paper_order", "state": "pending", "summary": "Buy 3 AAPL at market (paper)"}
 
 
@@ -169,7 +170,7 @@ async def test_a_plain_yes_confirms_the_order_that_waits(tmp_path: Path) -> None
 async def test_a_yes_may_change_what_the_order_lets_be_changed(tmp_path: Path) -> None:
     async def offers(send: Send, text: str) -> None:
         editable = {"quantity": {"type": "number"}}
-        order = {**ORDER, "editable": editable, "details": {"quantity": "3"}}
+        order: dict[str, Any] = {**ORDER, "editable": editable, "details": {"quantity": "3"}}
         await send("message.created", message={**ANSWER, "text": text, "actions": [order]})
 
     async with gateway(offers) as url:
@@ -182,10 +183,10 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("line", "pending", "decided"),
     [
-        ("y", ["a"], ("action.confirm", "a", {})),
-        ("Sí.", ["a"], ("action.confirm", "a", {})),
-        ("no", ["a"], ("action.reject", "a", {})),
-        ("n 2", ["a", "b"], ("action.reject", "b", {})),
+        ("y", ["a"], ("action.confirm", "a", UNCHANGED)),
+        ("Sí.", ["a"], ("action.confirm", "a", UNCHANGED)),
+        ("no", ["a"], ("action.reject", "a", UNCHANGED)),
+        ("n 2", ["a", "b"], ("action.reject", "b", UNCHANGED)),
         ("y quantity=2", ["a"], ("action.confirm", "a", {"quantity": 2})),
         ("s 2 quantity=2 limitPrice=180,5", ["a", "b"], ("action.confirm", "b", {"quantity": 2, "limitPrice": 180.5})),
         ("n quantity=2", ["a"], None),

@@ -70,7 +70,7 @@ async def test_the_guide_shows_a_program_for_each_door_and_what_one_sees(
     stack: RunningStack, language: str, tmp_path: Path
 ) -> None:
     text = (GUIDE / PAGES[language]).read_text()
-    shown = re.findall(r"```sh\n(?:python|node) examples/(\S+) ([^\n]*)\n```\n\n```\n(.*?)\n```", text, re.DOTALL)
+    shown = re.findall(r"```sh\n(?:python|node) examples/(\S+) ?([^\n]*)\n```\n\n```\n(.*?)\n```", text, re.DOTALL)
     programs = [name for name, _, _ in shown]
     assert len(programs) == len(set(programs)) == 7
     assert all(len((EXAMPLES / name).read_text().splitlines()) <= 30 for name in programs)

@@ -104,6 +104,7 @@ class Screen:
                 self._action(action)
 
     def _action(self, action: Frame) -> None:
+        details = cast(Frame, action.get("details") or {})
         if action["state"] == "pending":
             new = action["id"] not in self.pending
             self.pending[action["id"]] = action
@@ -112,11 +113,10 @@ class Screen:
                 self.aside(f"? {number}{action['summary']}: {self._word('pending')}", "bold yellow")
                 self.aside(f"  {self._word('confirm' if len(self.pending) == 1 else 'choose')}")
                 if editable := cast(Frame, action.get("editable") or {}):
-                    values = {name: (action.get("details") or {}).get(name) for name in editable}
+                    values = {name: details.get(name) for name in editable}
                     example = " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
                     self.aside(f"  {self._word('change').format(example=example)}")
             return
-        details: Frame = action.get("details") or {}
         if outcome := details.get("outcome"):
             self.pending.pop(action["id"], None)
             self.aside(f"· {action['summary']}: {outcome}", "green" if action["state"] == "confirmed" else "yellow")
