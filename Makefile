@@ -24,7 +24,7 @@ PEERS := .venv-peers
 SUITES := tests/support/mcp_suite tests/support/script_check services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign cluster upgrade restarts capacity simulate screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign kill-doors cluster upgrade restarts capacity simulate screenshots test-containers \
 	test-paused injections store-outages audit advisories sbom lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ upgrade: $(STAMP) ## a cluster of the release before, replaced by this one and b
 
 restarts: $(STAMP) ## kill the servers of a running stack a thousand times: no dead subscription, no consumer left over (N=1000 SEED=1)
 	$(BIN)/python -m tests.endurance.restarts $(if $(N),--restarts $(N)) $(if $(SEED),--seed $(SEED))
+
+kill-doors: $(STAMP) ## kill -9 of the gateway at random moments behind each door that resumes (KILLS=20)
+	NEXUS_KILLS=$(or $(KILLS),20) $(BIN)/pytest -n 0 -q tests/faults/test_kill_behind_a_door.py services/gateway/tests/doors/test_responses_survive.py
 
 test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
 	$(BIN)/python -m tests.support.containers
