@@ -5,11 +5,14 @@
 
 import asyncio
 import json
+import logging
 import sys
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+import structlog
 
 from agent.domain.own_words import KINDS
 from agent.scripted_model.script import ScriptedCall
@@ -117,6 +120,7 @@ def _passage(text: str) -> Passage:
 
 def main() -> None:
     """Prints the figures; exit code 1 when anything escaped."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     escaped: list[str] = []
     for name, tasks in (("known", TASKS), ("other", LATER_TASKS), ("unforeseen", UNSEEN_TASKS)):
         figures = weigh(tasks, GOALS)
