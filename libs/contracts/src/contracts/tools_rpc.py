@@ -27,6 +27,8 @@ class Category(StrEnum):
     MEMORY = "memory"
     KNOWLEDGE = "knowledge"
     SITE = "site"
+    OWN = "own"
+    """What a company has declared itself (contracts.own_tools)."""
 
 
 class ToolDetailsRequest(Wire):

@@ -9,9 +9,11 @@ from contracts.company import ReadConfig, ReadToolConfig
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Citation, Usage
+from contracts.events.tool import ToolResult
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import Passage
 from contracts.languages import Language
+from contracts.own_tools import McpTool
 from contracts.rpc import Rpc
 
 TRY_SECONDS = 60.0
@@ -82,6 +84,37 @@ class SiteCheckReply(Wire):
     reason: str | None = None
 
 
+class OwnToolRequest(Wire):
+    """One call of a tool of the company's own, under these settings, by whoever keeps them. It is really made."""
+
+    config: ReadConfig
+    tool: str = Field(max_length=64)
+    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+    user_id: Id
+    language: Language = "en"
+
+
+class OwnToolReply(Wire):
+    """The result, as every call has it."""
+
+    result: ToolResult
+
+
+class McpToolsRequest(Wire):
+    """What has this MCP server, one of the settings' `ownTools.mcp`?"""
+
+    config: ReadConfig
+    server: str = Field(max_length=64)
+    language: Language = "en"
+
+
+class McpToolsReply(Wire):
+    """Its tools as settings declare them, to be chosen from; `error` says why there are none."""
+
+    tools: list[McpTool] = Field(default_factory=list[McpTool])
+    error: str | None = None
+
+
 # ---------------------------------------------------------------- an answer that was given
 
 
@@ -149,5 +182,8 @@ PROMPT = Rpc("rpc.agent.try.prompt.v1", PromptRequest, PromptReply, queue="agent
 TRY = Rpc("rpc.agent.try.question.v1", TryRequest, TryReply, queue="agent", safe=False)
 EXPLAIN = Rpc("rpc.agent.turn.explain.v1", ExplainRequest, ExplainReply, queue="agent")
 SITE_CHECK = Rpc("rpc.tools.site.check.v1", SiteCheckRequest, SiteCheckReply, queue="tool-executor")
+# Asked once: what a tool does, it would do twice.
+OWN_TOOL_TRY = Rpc("rpc.tools.own.try.v1", OwnToolRequest, OwnToolReply, queue="tool-executor", safe=False)
+MCP_TOOLS = Rpc("rpc.tools.own.mcp.v1", McpToolsRequest, McpToolsReply, queue="tool-executor", safe=False)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK)
+METHODS: tuple[Rpc[Any, Any], ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK, OWN_TOOL_TRY, MCP_TOOLS)

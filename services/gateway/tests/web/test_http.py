@@ -310,6 +310,8 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/llm/config/{companyId}/sandbox",
         "/v2/llm/config/{companyId}/site-check",
         "/v2/llm/config/{companyId}/person-check",
+        "/v2/companies/{companyId}/tool-check",
+        "/v2/companies/{companyId}/mcp-tools",
         "/v2/conversations/{conversationId}/turns/{turnId}",
         "/v2/turns/failed",
         "/v2/turns/failed/{turnId}/replay",

@@ -7,8 +7,9 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Body, Header, Path, Response
 from pydantic import Field
 
+from contracts import sealed
 from contracts.agent_rpc import ProvidersReply
-from contracts.company import CompanyConfig, CompanySettings, faults
+from contracts.company import CompanyConfig, CompanySettings, faults, read_config
 from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN
 from contracts.languages import spoken_language
@@ -190,7 +191,10 @@ async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept
         FieldFault(field=one.field, message=texts[one.text].format_map(one.values))
         for one in without_effect(settings.config, providers, tools, troubled or ())
     ]
-    config = {name: getattr(settings.config, name) for name in CompanyConfig.model_fields}
+    hidden = settings.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    sealed.replaced(hidden, lambda _place, _value: sealed.HIDDEN)
+    shown_config = read_config(hidden)
+    config = {name: getattr(shown_config, name) for name in CompanyConfig.model_fields}
     view = ConfigView.model_construct(**config, warnings=warnings)
     object.__setattr__(view, "__pydantic_extra__", dict(settings.config.unknown))
     return view
