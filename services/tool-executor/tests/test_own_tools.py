@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,14 +14,21 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from contracts.company import CompanyConfig, ToolConfig
-from contracts.errors import OUTCOME_UNKNOWN, ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
+from contracts.events.chat import ActionState
 from contracts.events.tool import ToolCallCompleted
+from contracts.market_rpc import ActionDecideRequest
+from contracts.memory_rpc import UserRef
 from contracts.own_tools import Header, HttpTool, McpServer, OwnTools
 from contracts.trying_rpc import McpToolsRequest, OwnToolRequest
+from runtime.errors import RpcError
 from runtime.sealing import Seal
 from runtime.settings import SealSettings
 from runtime.testing import ValkeyServer, eventually
-from tool_executor.testing import Asker, Memory, Served, Someone, running_executor, serving
+from tool_executor.app import Executor
+from tool_executor.own_actions import OwnActions
+from tool_executor.own_checks import OwnChecks
+from tool_executor.testing import Asker, Memory, Served, Someone, running_executor, serving, settings_of
 
 SEAL = Seal(SealSettings(secrets_key=SecretStr("k" * 40)))
 SCHEMA = {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}
@@ -54,8 +61,19 @@ class Company:
     asker: Asker
     memory: Memory
     site: Served
-    checks: Any
-    offered: Callable[[], list[str]] = field(default=list)
+    executor: Executor
+
+    @property
+    def checks(self) -> OwnChecks:
+        return self.executor.own_checks
+
+    @property
+    def actions(self) -> OwnActions:
+        return self.executor.own_actions
+
+    def learn(self, own: OwnTools) -> None:
+        self.memory.own["acme"] = own
+        self.executor.settings.learn(settings_of("acme", ToolConfig(), 2, own))
 
     async def call(
         self, tool: str, arguments: dict[str, Any], someone: Someone = ANA, **more: Any
@@ -78,7 +96,7 @@ async def company(
         memory = Memory({"acme": ToolConfig(), "other": ToolConfig()}, {"acme": own(str(site.origin))})
         server = await memory.serve(client)
         try:
-            yield Company(Asker(client), memory, site, executor.own_checks)
+            yield Company(Asker(client), memory, site, executor)
         finally:
             await server.drain(1.0)
 
@@ -91,7 +109,15 @@ async def test_an_http_tool_is_called_under_the_catalogues_rules(nats_client: Cl
         return OwnTools(
             http=[
                 declared(origin, headers=[secret.to_wire()]),
-                declared(origin, "send_back", url=f"{origin}/back", method="POST", inputSchema=body, sideEffects=True),
+                declared(
+                    origin,
+                    "send_back",
+                    url=f"{origin}/back",
+                    method="POST",
+                    inputSchema=body,
+                    sideEffects=True,
+                    confirmation=False,
+                ),
             ]
         )
 
@@ -135,6 +161,66 @@ async def test_an_http_tool_is_called_under_the_catalogues_rules(nats_client: Cl
         assert (await acme.code("order_status", {"order": "A"}, other))[0] == ToolCode.TOOL_NOT_FOUND
         visitor = Someone(sub="v", role="visitor", company="acme")
         assert (await acme.code("order_status", {"order": "A"}, visitor))[0] == ToolCode.TOOL_NOT_FOUND
+
+
+async def test_what_has_effects_waits_for_a_yes_and_is_done_once(nats_client: Client, valkey_server: ValkeyServer):
+    def own(origin: str) -> OwnTools:
+        more: dict[str, Any] = {"method": "POST", "sideEffects": True, "timeoutSeconds": 1}
+        return OwnTools(http=[declared(origin, "cancel_order", **more)])
+
+    async with company(nats_client, valkey_server, own) as acme:
+        acme.site.pages["/orders/A"] = answering("cancelled")
+        acme.site.pages["/orders/hang"] = hang
+        facts = await nats_client.subscribe("action.decided.v1.acme.ana")  # pyright: ignore[reportUnknownMemberType]
+
+        async def decide(action: str, decision: str = "confirm", user: str = "ana") -> Any:
+            request = ActionDecideRequest.model_validate(
+                {"companyId": "acme", "userId": user, "actionId": action, "decision": decision, "language": "en"}
+            )
+            return (await acme.actions.decide(request)).action
+
+        asked = await acme.call("cancel_order", {"order": "A"}, call_id="one")
+        waiting = asked.result.data
+        assert waiting is not None
+        assert (waiting["status"], waiting["summary"]) == ("pending_confirmation", "cancel_order (order: A)")
+        assert not asked.result.metadata.foreign
+        assert acme.site.asked == []
+        who = UserRef(company_id="acme", user_id="ana")
+        assert [one.id for one in (await acme.actions.pending(who)).actions] == [waiting["action_id"]]
+        with pytest.raises(RpcError) as stranger:
+            await decide(waiting["action_id"], user="bob")
+        assert stranger.value.code == ErrorCode.NOT_FOUND
+
+        results = await asyncio.gather(*(decide(waiting["action_id"]) for _ in range(4)), return_exceptions=True)
+        done = [one for one in results if not isinstance(one, BaseException)]
+        assert {one.state for one in done} == {ActionState.CONFIRMED}
+        assert done[0].details["outcome"] == "cancelled"
+        assert len(acme.site.asked) == 1
+        assert acme.site.asked[0].headers["Idempotency-Key"] == waiting["action_id"]
+        told = await facts.next_msg(timeout=10)
+        assert b'"state":"confirmed"' in told.data
+        # The first decision stands; and what was called is not held again.
+        assert (await decide(waiting["action_id"], "reject")).state == ActionState.CONFIRMED
+        assert (await acme.call("cancel_order", {"order": "A"}, call_id="one", attempt=2)).result.data == waiting
+
+        async def held(order: str) -> str:
+            data = (await acme.call("cancel_order", {"order": order})).result.data
+            return str(data and data["action_id"])
+
+        refused = await decide(await held("A"), "reject")
+        assert (refused.state, len(acme.site.asked)) == (ActionState.REJECTED, 1)
+        unknown = await decide(await held("hang"))
+        assert (unknown.state, unknown.details["reason"]) == (ActionState.FAILED, OUTCOME_UNKNOWN)
+        # A tool that is another by now is not what was shown.
+        changed = await held("A")
+        other = declared(str(acme.site.origin), "cancel_order", method="DELETE", sideEffects=True)
+        acme.learn(OwnTools(http=[other]))
+        late = await decide(changed)
+        assert (late.state, late.details["reason"]) == (ActionState.FAILED, "changed")
+        # Nobody says yes for a visitor: they have no such tool.
+        visitor = Someone(sub="v", role="visitor", company="acme")
+        acme.memory.configs["acme"] = ToolConfig(enabled_tools=["cancel_order"])
+        assert (await acme.code("cancel_order", {"order": "A"}, visitor))[0] == ToolCode.TOOL_NOT_FOUND
 
 
 async def hang(request: web.BaseRequest) -> web.StreamResponse:
@@ -182,7 +268,7 @@ async def test_a_hostile_or_slow_server_costs_a_clear_error_and_nothing_else(
         return OwnTools(
             http=[
                 declared(origin, timeoutSeconds=1),
-                declared(origin, "change", method="POST", sideEffects=True, timeoutSeconds=1),
+                declared(origin, "change", method="POST", sideEffects=True, confirmation=False, timeoutSeconds=1),
                 declared("http://127.0.0.1:1", "nowhere"),
                 declared("https://127.0.0.1.nip.example", "no_name"),
                 declared("https://[::ffff:169.254.169.254]", "metadata"),
@@ -238,7 +324,7 @@ async def test_off_one_machine_no_tool_reaches_it(nats_client: Client, valkey_se
 
 def mcp_server(url: str, tools: list[str], **more: Any) -> McpServer:
     schema = {"type": "object", "properties": {"who": {"type": "string"}}}
-    chosen = [{"name": name, "description": name, "inputSchema": schema} for name in tools]
+    chosen = [{"name": name, "description": name, "inputSchema": schema, "sideEffects": False} for name in tools]
     return McpServer.model_validate({"name": "crm", "url": url, "tools": chosen, **more}, context={"door": True})
 
 

@@ -13,6 +13,9 @@ from contracts.strict import Strict
 LARGEST_SCHEMA = 16_384
 """Bytes of a tool's JSON Schema."""
 _DEEPEST = 16
+ACTION_PREFIX = "own_"
+"""What the id of an action begins with that is a call of an own tool; the market-adapter's are orders."""
+ACTION_KIND = "own_tool"
 _NAME = r"^[a-z][a-z0-9_]{0,47}$"
 _PLAIN = re.compile(r"[!-~]+")
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]{0,63})\}")
@@ -113,6 +116,12 @@ InputSchema = Annotated[
     AfterValidator(_object_schema),
     Field(description="JSON Schema 2020-12 of the arguments, an object"),
 ]
+Confirmation = Annotated[
+    StrictBool,
+    Field(
+        description="of what has side effects: nothing is done before the customer's yes, and visitors do not have it"
+    ),
+]
 Headers = Annotated[list[Header], Field(max_length=10)]
 
 
@@ -127,6 +136,7 @@ class HttpTool(Strict):
     method: Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], OPEN_BEHIND_THE_DOOR] = "POST"
     headers: Headers = Field(default_factory=list[Header])
     side_effects: StrictBool = Field(default=False, description="it changes something: it is never made twice")
+    confirmation: Confirmation = True
     timeout_seconds: Seconds = 10
 
     @model_validator(mode="after")
@@ -146,6 +156,7 @@ class McpTool(Strict):
     description: Described
     input_schema: InputSchema
     side_effects: StrictBool = Field(default=True, description="it changes something: it is never made twice")
+    confirmation: Confirmation = True
 
 
 class McpServer(Strict):

@@ -46,6 +46,7 @@ from tool_executor.domain.declaration import CatalogueTool, Category
 from tool_executor.domain.site_address import Origin
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.handlers import CallHandler, CatalogueHandler
+from tool_executor.own_actions import OwnActions
 from tool_executor.own_checks import OwnChecks
 from tool_executor.pipeline.cache import Cache
 from tool_executor.pipeline.call import CallProgress, Pipeline
@@ -96,7 +97,8 @@ class Executor:
         self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], schemas)
         self._own_sessions = OwnSessions(connections.seal, loopback=connections.loopback)
         http, mcp = OwnHttpTools(self._own_sessions), McpTools(self._own_sessions)
-        self.own = OwnCatalogue(OwnHandlers(http.handler, mcp.handler), schemas)
+        self.own_actions = OwnActions(self.store, Publisher(nats), self.companies, lambda: self.own)
+        self.own = OwnCatalogue(OwnHandlers(http.handler, mcp.handler, self.own_actions.hold), schemas)
         self.settings.on_change(self.own.learn)
         self.own_checks = OwnChecks(self.own, mcp, schemas)
         self.offers = Offers(self.registry, schemas, own=self.own)

@@ -18,6 +18,7 @@ from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.plans import VerifiedCaller
 
 LIST_SECONDS = 20.0
+"""For the list of a server's tools, page by page."""
 
 
 class OwnChecks:

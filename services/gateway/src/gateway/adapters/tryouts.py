@@ -62,9 +62,7 @@ class BusTryouts:
         )
         return (await ask(self._client, trying_rpc.OWN_TOOL_TRY, request, deadline=OWN_TOOL_SECONDS)).result
 
-    async def mcp_tools(
-        self, config: CompanyConfig, server: str, language: Language
-    ) -> trying_rpc.McpToolsReply:
+    async def mcp_tools(self, config: CompanyConfig, server: str, language: Language) -> trying_rpc.McpToolsReply:
         """What an MCP server of these settings has."""
         request = trying_rpc.McpToolsRequest(config=config, server=server, language=language)
         return await ask(self._client, trying_rpc.MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)

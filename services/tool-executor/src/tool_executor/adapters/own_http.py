@@ -25,6 +25,7 @@ from tool_executor.domain.plans import Arguments
 LARGEST = 32 * 1024
 """Bytes of an answer: a model reads it."""
 MOST_SECONDS = 30.0
+"""For one request; the tool itself may say less."""
 _QUOTED = 300
 """Characters of a refusal's words that the model is told."""
 _DEEPEST = 32

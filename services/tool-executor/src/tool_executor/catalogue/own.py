@@ -3,7 +3,7 @@
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -24,12 +24,17 @@ RESULT: dict[str, object] = {"type": "object", "required": ["result"], "addition
 """Everything that the other side says stands below one name: none of its words passes for one of ours."""
 
 
+HELD: dict[str, object] = {"type": "object", "required": ["action_id", "status", "summary", "expires_at"]}
+
+
 @dataclass(frozen=True, slots=True)
 class OwnHandlers:
     """What makes the calls: of a company's HTTP tools, and of the tools that it has chosen of MCP servers."""
 
     http: Callable[[str, HttpTool], Handler]
     mcp: Callable[[str, McpServer, McpTool], Handler]
+    hold: Callable[[str, int], Handler]
+    """Of a tool (its name, and which version of it): keeps its calls until the customer's yes."""
 
 
 class OwnCatalogue:
@@ -62,9 +67,21 @@ class OwnCatalogue:
                 self._made.popitem(last=False)
         return found
 
+    def _held(self, run: CatalogueTool) -> CatalogueTool:
+        """The same tool as callers have it: its calls wait. To hold one again changes nothing."""
+        hold = self._handlers.hold(run.name, run.version)
+        return replace(run, handler=hold, reconcile=hold, output_schema=HELD, foreign=False, offered_to_visitors=False)
+
+    def runs(self, company: str) -> dict[str, CatalogueTool]:
+        """What a yes runs, by name: the tools with their own handlers."""
+        declared = self._declared.get(company)
+        return {} if declared is None else {tool.name: tool for tool in self.tools(company, declared)}
+
     def _entries(self, company: str, declared: OwnTools) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
-        for tool in self.tools(company, declared):
+        waiting = _waiting(declared)
+        for run in self.tools(company, declared):
+            tool = self._held(run) if run.name in waiting else run
             try:
                 entries.setdefault(tool.name, check(tool, self._compiler))
             except CatalogueError as error:
@@ -72,7 +89,7 @@ class OwnCatalogue:
         return entries
 
     def tools(self, company: str, declared: OwnTools) -> list[CatalogueTool]:
-        """The declarations, unchecked."""
+        """The declarations, unchecked; as they are run."""
         found = [
             _tool(
                 tool.name, tool.description, tool.input_schema, self._handlers.http(company, tool),
@@ -90,6 +107,17 @@ class OwnCatalogue:
             for tool in server.tools
         ]  # fmt: skip
         return found
+
+
+def _waiting(declared: OwnTools) -> set[str]:
+    """The names of those whose calls wait for a yes."""
+    names = {tool.name for tool in declared.http if tool.side_effects and tool.confirmation}
+    return names | {
+        f"{server.name}_{tool.name}"
+        for server in declared.mcp
+        for tool in server.tools
+        if tool.side_effects and tool.confirmation
+    }
 
 
 def _tool(

@@ -36,6 +36,9 @@ export class ActionCard {
     const title = make("div", { class: "card-title" }, make("strong", {}, words.paperOrder), open ? left : "");
     const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details || {}, open ? this.action.editable || {} : {})];
     if (open) parts.push(make("p", { class: "fine" }, words.paperNote), this.#buttons());
+    const title = make("div", { class: "card-title" }, make("strong", {}, this.#own ? details?.tool : words.paperOrder), open ? left : "");
+    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details || {})];
+    if (open) parts.push(make("p", { class: "fine" }, this.#own ? words.ownNote : words.paperNote), this.#buttons());
     else parts.push(this.#outcome(state === "pending" ? "expired" : state, details || {}));
     if (problem) parts.push(make("p", { class: "problem" }, problem));
     this.node.replaceChildren(...parts);
@@ -43,6 +46,10 @@ export class ActionCard {
   }
 
   #facts(details, editable) {
+  /* A call of the company's own tool; all else is an order. */
+  get #own() { return this.action.kind === "own_tool"; }
+
+  #facts(details) {
     const estimate = details.estimate || {}, currency = details.currency || "";
     const money = (value) => value != null && `${price(Number(value))} ${currency}`;
     const field = (name, label, shown) => [label, editable[name]
@@ -75,9 +82,11 @@ export class ActionCard {
   }
 
   #outcome(state, details) {
-    const texts = { confirmed: words.confirmed, rejected: words.rejected, expired: words.expired, failed: words.failedOrder };
+    const texts = this.#own
+      ? { confirmed: words.confirmed, rejected: words.ownRejected, expired: words.ownExpired, failed: words.ownFailed }
+      : { confirmed: words.confirmed, rejected: words.rejected, expired: words.expired, failed: words.failedOrder };
     // What the market has made of it is said in the language in which it was asked for.
-    if (details.outcome) return make("p", { class: "outcome", dir: "auto" }, icon(details.status === "filled" ? "check" : state === "confirmed" ? "clock" : "warning"), details.outcome);
+    if (details.outcome) return make("p", { class: "outcome", dir: "auto" }, icon(details.status === "filled" || details.status === "confirmed" ? "check" : state === "confirmed" ? "clock" : "warning"), details.outcome);
     const reasons = { insufficient_cash: words.noCash, insufficient_position: words.noShares, changed: words.orderChanged };
     const reason = (state === "failed" && reasons[details.reason]) || "";
     return make("p", { class: "outcome" }, icon(state === "confirmed" ? "check" : state === "failed" ? "warning" : state === "expired" ? "clock" : "close"),
