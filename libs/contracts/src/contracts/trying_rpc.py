@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from contracts.company import ReadConfig, ReadToolConfig
 from contracts.enumerations import OPEN
@@ -100,6 +100,13 @@ class OwnToolReply(Wire):
     result: ToolResult
 
 
+def _read_tool(sent: Any) -> Any:
+    return McpTool.model_validate(sent, extra="allow")
+
+
+ReadMcpTool = Annotated[McpTool, BeforeValidator(_read_tool)]
+
+
 class McpToolsRequest(Wire):
     """What has this MCP server, one of the settings' `ownTools.mcp`?"""
 
@@ -111,7 +118,7 @@ class McpToolsRequest(Wire):
 class McpToolsReply(Wire):
     """Its tools as settings declare them, to be chosen from; `error` says why there are none."""
 
-    tools: list[McpTool] = Field(default_factory=list[McpTool])
+    tools: list[ReadMcpTool] = Field(default_factory=list[McpTool])
     error: str | None = None
 
 

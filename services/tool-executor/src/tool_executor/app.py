@@ -21,9 +21,9 @@ from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
+from tool_executor.adapters.mcp_tools import McpTools
 from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL
 from tool_executor.adapters.own_http import OwnHttpTools, OwnSessions
-from tool_executor.adapters.own_mcp import McpTools
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.portfolio_changes import PortfolioChanges
 from tool_executor.adapters.rate_limiter import RedisRateLimiter

@@ -9,7 +9,7 @@ from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import uuid7
 from contracts.trying_rpc import McpToolsReply, McpToolsRequest, OwnToolReply, OwnToolRequest
 from tool_executor.adapters.json_schema import CompiledSchemas
-from tool_executor.adapters.own_mcp import McpTools
+from tool_executor.adapters.mcp_tools import McpTools
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, check
 from tool_executor.domain import texts

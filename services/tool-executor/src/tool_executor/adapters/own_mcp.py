@@ -18,7 +18,7 @@ from yarl import URL
 
 from contracts.own_tools import McpServer, McpTool
 from tool_executor.adapters.own_http import LARGEST, OwnSessions, failed, in_words, told_of
-from tool_executor.domain.declaration import CallContext, Data, Handler, ToolFailed
+from tool_executor.domain.declaration import CallContext, Data, ToolFailed
 from tool_executor.domain.plans import Arguments
 
 LARGEST_REPLY = 1024 * 1024
@@ -29,34 +29,32 @@ LONGEST_DESCRIPTION = 1024
 _CLIENT = mcp_types.Implementation(name="nexus", version="1")
 
 
-class McpTools:
-    """Makes handlers of tools of MCP servers, and lists what a server has."""
+class McpClient:
+    """Talks to MCP servers, a connection for each call."""
 
     def __init__(self, sessions: OwnSessions) -> None:
         self._sessions = sessions
 
-    def handler(self, company: str, server: McpServer, tool: McpTool) -> Handler:
-        """What runs a call of the tool."""
-
-        async def call(arguments: Arguments, context: CallContext) -> Data:
-            async with self._client(company, server, told_of(context), side_effects=tool.side_effects) as client:
-                answer = await client.call_tool(tool.name, dict(arguments))
-            text = "\n".join(part.text for part in answer.content if isinstance(part, mcp_types.TextContent))
-            if answer.is_error:
-                raise failed("tool_error", es=f"El servidor ha respondido: {text[:300]}",
-                             en=f"The server answered: {text[:300]}")  # fmt: skip
-            result: Any = answer.structured_content if answer.structured_content is not None else text
-            if len(str(result).encode()) > LARGEST:
-                raise failed("too_large", es=f"El servidor ha respondido con más de {LARGEST // 1024} KiB.",
-                             en=f"The server answered with more than {LARGEST // 1024} KiB.")  # fmt: skip
-            return {"result": result}
-
-        return call
+    async def call(
+        self, company: str, server: McpServer, tool: McpTool, arguments: Arguments, context: CallContext
+    ) -> Data:
+        """One call of a tool. Raises ToolFailed, and TimeoutError where it may have had its effect."""
+        async with self._connected(company, server, told_of(context), side_effects=tool.side_effects) as client:
+            answer = await client.call_tool(tool.name, dict(arguments))
+        text = "\n".join(part.text for part in answer.content if isinstance(part, mcp_types.TextContent))
+        if answer.is_error:
+            raise failed("tool_error", es=f"El servidor ha respondido: {text[:300]}",
+                         en=f"The server answered: {text[:300]}")  # fmt: skip
+        result: Any = answer.structured_content if answer.structured_content is not None else text
+        if len(str(result).encode()) > LARGEST:
+            raise failed("too_large", es=f"El servidor ha respondido con más de {LARGEST // 1024} KiB.",
+                         en=f"The server answered with more than {LARGEST // 1024} KiB.")  # fmt: skip
+        return {"result": result}
 
     async def listed(self, company: str, server: McpServer) -> list[McpTool]:
         """The server's tools, as they would be declared; those that cannot be are left out. Raises ToolFailed."""
         found: list[McpTool] = []
-        async with self._client(company, server, {}, side_effects=False) as client:
+        async with self._connected(company, server, {}, side_effects=False) as client:
             cursor: str | None = None
             for _ in range(MOST_PAGES):
                 page = await client.list_tools(cursor=cursor)
@@ -67,7 +65,7 @@ class McpTools:
         return found[:MOST_LISTED]
 
     @asynccontextmanager
-    async def _client(
+    async def _connected(
         self, company: str, server: McpServer, told: dict[str, str], *, side_effects: bool
     ) -> AsyncGenerator[Client]:
         headers = self._sessions.secrets(company, server.headers) | told
