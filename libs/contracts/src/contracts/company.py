@@ -24,6 +24,7 @@ from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId, derive_id
 from contracts.office_hours import OfficeHours, TimeZone
+from contracts.own_model import OwnModel
 from contracts.own_tools import OwnTools, endpoint, is_local
 from contracts.person_rules import PersonRule
 from contracts.providers import NAMES
@@ -251,6 +252,9 @@ class CompanyConfig(Strict):
     ai_auto_response_enabled: StrictBool = False
     ai_suggestions_enabled: StrictBool = True
     ai_respond_with_commercial: StrictBool = False
+    own_model: OwnModel | None = Field(
+        default=None, description="of the company's own, asked first; null: those of the installation alone"
+    )
     preferred_provider: Provider = "groq"
     preferred_model: str = Field(default="llama-3.3-70b-versatile", min_length=1, max_length=200)
     custom_system_prompt: str | None = Field(default=None, max_length=8000)

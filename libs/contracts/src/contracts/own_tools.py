@@ -182,6 +182,17 @@ class OwnTools(Strict):
             f"{server.name}_{tool.name}" for server in self.mcp for tool in server.tools
         ]
 
+    @property
+    def waiting(self) -> set[str]:
+        """Those whose calls wait for a customer's yes."""
+        names = {tool.name for tool in self.http if tool.side_effects and tool.confirmation}
+        return names | {
+            f"{server.name}_{tool.name}"
+            for server in self.mcp
+            for tool in server.tools
+            if tool.side_effects and tool.confirmation
+        }
+
     @model_validator(mode="after")
     def _names_differ(self, info: ValidationInfo) -> "OwnTools":
         servers = [server.name for server in self.mcp]

@@ -17,6 +17,9 @@ def is_sealed(value: object) -> bool:
 
 def sealed_places(config: dict[str, Any]) -> Iterator[tuple[Place, dict[str, Any], str]]:
     """Every secret of raw settings that is kept sealed: what names it, what holds it, and its field there."""
+    model = _members(config.get("ownModel"))
+    if model.get("key") is not None:
+        yield ("model", str(model.get("provider")), str(model.get("address"))), model, "key"
     own = _members(config.get("ownTools"))
     for kind in ("http", "mcp"):
         for owner in _list(own.get(kind)):

@@ -122,6 +122,23 @@ class McpToolsReply(Wire):
     error: str | None = None
 
 
+class ModelCheckRequest(Wire):
+    """Does the model answer that these settings name?"""
+
+    config: ReadConfig
+    language: Language = "en"
+
+
+class ModelCheckReply(Wire):
+    """Who was asked and how long it took; `error` says why there is no answer."""
+
+    provider: str
+    model: str
+    ms: int = Field(ge=0)
+    text: str = ""
+    error: str | None = None
+
+
 # ---------------------------------------------------------------- an answer that was given
 
 
@@ -192,5 +209,6 @@ SITE_CHECK = Rpc("rpc.tools.site.check.v1", SiteCheckRequest, SiteCheckReply, qu
 # Asked once: what a tool does, it would do twice.
 OWN_TOOL_TRY = Rpc("rpc.tools.own.try.v1", OwnToolRequest, OwnToolReply, queue="tool-executor", safe=False)
 MCP_TOOLS = Rpc("rpc.tools.own.mcp.v1", McpToolsRequest, McpToolsReply, queue="tool-executor", safe=False)
+MODEL_CHECK = Rpc("rpc.agent.model.check.v1", ModelCheckRequest, ModelCheckReply, queue="agent", safe=False)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK, OWN_TOOL_TRY, MCP_TOOLS)
+METHODS: tuple[Rpc[Any, Any], ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK, OWN_TOOL_TRY, MCP_TOOLS, MODEL_CHECK)

@@ -64,3 +64,26 @@ async def test_what_an_mcp_server_has_is_listed_or_it_is_said_why_not(
     assert_problem(refused, 422, "BAD_FIELD")
     wrong = {"server": "crm", "settings": {"ownTools": {"mcp": [{"name": "crm", "url": "http://shop.example"}]}}}
     assert_problem(await http("POST", "/v2/companies/acme/mcp-tools", token=admin, json=wrong), 422, "BAD_FIELD")
+
+
+async def test_a_model_of_the_companys_own_is_tried_hidden_and_said_to_answer(
+    http: Http, admin: str, settings: SettingsStandIn, writers: WritersStandIn, nats_client: Client
+) -> None:
+    own = {"address": "https://models.example/v1", "model": "house-1", "key": SEALED}
+    raw = {"companyId": "acme", "ownModel": own}
+    settings.companies["acme"] = CompanySettings(config=read_config(raw), version=3)
+    _, shown, _ = await http("GET", "/v2/llm/config/acme", token=admin)
+    assert shown["ownModel"]["key"] == HIDDEN
+    assert shown["answering"] == {"provider": "compatible", "model": "house-1", "why": "own"}
+    status, tried, _ = await http("POST", "/v2/companies/acme/model-check", token=admin, json={})
+    assert (status, tried["model"], tried["text"]) == (200, "house-1", SEALED)
+    moved = {"ownModel": {**own, "address": "https://evil.example/v1", "key": HIDDEN}}
+    _, tried, _ = await http("POST", "/v2/companies/acme/model-check", token=admin, json={"settings": moved})
+    assert tried["text"] == HIDDEN
+    wrong = {"settings": {"ownModel": {"address": "http://models.example"}}}
+    assert_problem(await http("POST", "/v2/companies/acme/model-check", token=admin, json=wrong), 422, "BAD_FIELD")
+    # What GET shows can be sent back.
+    shown.pop("version", None)
+    sent = {"temperature": 0.2, "answering": shown["answering"], "warnings": shown["warnings"]}
+    status, _, _ = await http("PATCH", "/v2/llm/config/acme", token=admin, json=sent, headers={"If-Match": "*"})
+    assert status == 200

@@ -16,7 +16,7 @@ TRY_SECONDS = trying_rpc.TRY_SECONDS + 1.0
 """Seconds for a try-out: the agent's own, and a moment for its answer to come back."""
 
 OWN_TOOL_SECONDS = 32.0
-"""For a call of a company's own tool, which may take 30 s itself."""
+"""For a call of a company's own tool, which may take 30 s itself, and for its model, which has 20."""
 
 
 class BusTryouts:
@@ -61,6 +61,11 @@ class BusTryouts:
             config=config, tool=tool, arguments=arguments, user_id=caller.subject, language=language
         )
         return (await ask(self._client, trying_rpc.OWN_TOOL_TRY, request, deadline=OWN_TOOL_SECONDS)).result
+
+    async def model(self, config: CompanyConfig, language: Language) -> trying_rpc.ModelCheckReply:
+        """Whether these settings' model answers."""
+        request = trying_rpc.ModelCheckRequest(config=config, language=language)
+        return await ask(self._client, trying_rpc.MODEL_CHECK, request, deadline=OWN_TOOL_SECONDS)
 
     async def mcp_tools(self, config: CompanyConfig, server: str, language: Language) -> trying_rpc.McpToolsReply:
         """What an MCP server of these settings has."""

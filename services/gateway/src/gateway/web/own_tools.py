@@ -1,4 +1,4 @@
-"""A company's own tools tried before they are saved: one call of a tool, and what an MCP server has to choose from."""
+"""A company's own tools and model tried before they are saved; and what an MCP server has to choose from."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.tool import ToolResult
 from contracts.own_tools import McpTool
+from contracts.trying_rpc import ModelCheckReply
 from gateway.errors import Refused
 from gateway.web.companies import CompanyPath, acting_for
 from gateway.web.deps import ApiDep, FounderDep
@@ -43,6 +44,13 @@ async def try_tool(api: ApiDep, caller: FounderDep, company: CompanyPath, body: 
     acting = acting_for(caller, company)
     config = await with_unsaved(api, acting, company, body)
     return await api.tryouts.own_tool(acting, config, body.tool, body.arguments, body.language)
+
+
+@router.post("/model-check", response_model_exclude_none=True, responses=described(404, 429))
+async def try_model(api: ApiDep, caller: FounderDep, company: CompanyPath, body: Unsaved) -> ModelCheckReply:
+    """Asks the first model of settings that need not be saved for one word. `error`: why it does not answer."""
+    config = await with_unsaved(api, acting_for(caller, company), company, body)
+    return await api.tryouts.model(config, body.language)
 
 
 @router.post("/mcp-tools", responses=described(404))

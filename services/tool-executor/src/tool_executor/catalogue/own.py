@@ -79,7 +79,7 @@ class OwnCatalogue:
 
     def _entries(self, company: str, declared: OwnTools) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
-        waiting = _waiting(declared)
+        waiting = declared.waiting
         for run in self.tools(company, declared):
             tool = self._held(run) if run.name in waiting else run
             try:
@@ -107,17 +107,6 @@ class OwnCatalogue:
             for tool in server.tools
         ]  # fmt: skip
         return found
-
-
-def _waiting(declared: OwnTools) -> set[str]:
-    """The names of those whose calls wait for a yes."""
-    names = {tool.name for tool in declared.http if tool.side_effects and tool.confirmation}
-    return names | {
-        f"{server.name}_{tool.name}"
-        for server in declared.mcp
-        for tool in server.tools
-        if tool.side_effects and tool.confirmation
-    }
 
 
 def _tool(
