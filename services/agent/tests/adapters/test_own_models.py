@@ -105,9 +105,10 @@ async def test_the_companys_key_opens_its_own_server_and_nobody_elses_company_is
         stolen = config.model_copy(update={"company_id": "other"})
         assert (await ask(chosen(found, stolen), PROMPT, Heard())).text == "from all"
         assert found.for_company(config).named("groq", "x") == (("compatible", "house-1"),)
-    async with serving(page) as address, scripted_model(default=Reply(text="operator's")) as forced:
-        async with models(forced=forced.base_url) as found:
-            assert (await ask(chosen(found, company(address)), PROMPT, Heard())).text == "operator's"
+    # The operator's own server wins.
+    async with scripted_model(default=Reply(text="operator's")) as forced, models(forced=forced.base_url) as found:
+        assert (await ask(chosen(found, company(forced.base_url)), PROMPT, Heard())).text == "operator's"
+        assert forced.asked[0]["model"] == "house"
 
 
 async def test_a_server_that_is_hostile_slow_or_closed_is_a_clear_error_and_the_next_one_answers() -> None:
