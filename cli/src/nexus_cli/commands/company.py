@@ -141,6 +141,18 @@ def call(
         fail(result["error"]["message"])
 
 
+@app.command("check-model")
+def check_model(company: Company, *, said: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """Ask the model of a company's settings for one word."""
+    found = _ask(data, "POST", f"/{company}/model-check", {"language": said}, said=said)
+    if as_json:
+        _print_json(found)
+    elif not found.get("error"):
+        print(f"{found['model']} ({found['provider']}) answered in {found['ms']} ms: {found['text']}")
+    if found.get("error"):
+        fail(f"{found['model']} ({found['provider']}): {found['error']}")
+
+
 @app.command("mcp-tools")
 def mcp_tools(
     company: Company,

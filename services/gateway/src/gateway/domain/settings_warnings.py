@@ -127,7 +127,8 @@ def _switched_on(switches: Mapping[Category, bool]) -> list[str]:
 
 def _offering(config: CompanyConfig, known: Sequence[CatalogueTool]) -> Iterator[Warned]:
     """`known`: of a company that is no trading platform, only those that it can have."""
-    plans = {tool.name: tool.required_plan for tool in known}
+    # What was declared just now an executor may not have heard of.
+    plans = dict.fromkeys(config.own_tools.names, "free") | {tool.name: tool.required_plan for tool in known}
     taken = {tool.name for tool in known if tool.category != "own"}
     for name in config.own_tools.names:
         if name in taken:
