@@ -34,15 +34,8 @@ export class ActionCard {
     const open = state === "pending" && !(expiresAt && Date.parse(expiresAt) <= Date.now());
     this.node.className = `card action ${open ? "pending" : state === "pending" ? "expired" : state}`;
     this.node.setAttribute("aria-label", summary);
-    const title = make("div", { class: "card-title" }, make("strong", {}, words.paperOrder), open ? left : "");
-    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details || {}, open ? this.action.editable || {} : {})];
-    if (open) parts.push(make("p", { class: "fine" }, words.paperNote), this.#buttons());
-    const title = make("div", { class: "card-title" }, make("strong", {}, this.#own ? details?.tool : words.paperOrder), open ? left : "");
-    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details || {})];
-    if (open) parts.push(make("p", { class: "fine" }, this.#own ? words.ownNote : words.paperNote), this.#buttons());
-    else parts.push(this.#outcome(state === "pending" ? "expired" : state, details || {}));
     const title = make("div", { class: "card-title" }, make("strong", {}, tool || words.paperOrder), open ? left : "");
-    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details)];
+    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details, open ? this.action.editable || {} : {})];
     if (open) parts.push(tool ? "" : make("p", { class: "fine" }, words.paperNote), this.#buttons());
     else parts.push(this.#outcome(state === "pending" ? "expired" : state, details));
     if (problem) parts.push(make("p", { class: "problem" }, problem));
@@ -51,10 +44,6 @@ export class ActionCard {
   }
 
   #facts(details, editable) {
-  /* A call of the company's own tool; all else is an order. */
-  get #own() { return this.action.kind === "own_tool"; }
-
-  #facts(details) {
     const estimate = details.estimate || {}, currency = details.currency || "";
     const money = (value) => value != null && `${price(Number(value))} ${currency}`;
     const field = (name, label, shown) => [label, editable[name]
