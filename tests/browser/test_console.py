@@ -9,6 +9,7 @@ from playwright.async_api import Page, expect
 from runtime.testing import eventually
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
+from tests.support.own_site import own_site
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -309,3 +310,44 @@ async def until_focused(page: Page, name: str, *, back: bool = False, most: int 
             return
         await page.keyboard.press("Shift+Tab" if back else "Tab")
     raise AssertionError(f"Tab does not lead to {name!r}")
+
+
+async def test_own_tools_and_a_model_are_tried_and_kept_without_their_secrets(visits: Visits) -> None:
+    schema = '{"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}'
+    page = await signed_in(visits, "Admin")
+    await page.get_by_role("link", name="Settings").click()
+    tries, model = page.get_by_label("Try it"), page.get_by_role("group", name="Your own model")
+    tools = page.get_by_role("group", name="Your own tools")
+    await expect(page.get_by_text("answers, by rules: no model has a key")).to_be_visible()
+    async with own_site() as site:
+        await model.get_by_label("Address, e.g.").fill(f"{site}/v1")
+        await model.get_by_label("Name of the model").fill("house-1")
+        await model.get_by_label("Key").fill("my-key")
+        await tries.get_by_role("button", name="Test the model").click()
+        await expect(tries.get_by_text("house-1 (compatible) answered")).to_be_visible()
+        await page.get_by_role("button", name="Undo").click()
+        await expect(model.get_by_label("Name of the model")).to_have_value("")
+
+        await tools.get_by_role("button", name="Add a tool").click()
+        await tools.get_by_label("Name of the tool").fill("order_status")
+        await tools.get_by_label("What it does").fill("Where an order is")
+        await tools.get_by_label("Method").select_option("GET")
+        await tools.get_by_label("Address; arguments").fill(f"{site}/orders/{{order}}")
+        await tools.get_by_label("Header with a secret").fill("X-Api-Key")
+        await tools.get_by_label("The header's value").fill("my-secret")
+        await tools.get_by_label("Arguments (JSON Schema)").fill("no schema")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.locator("#setting-ownTools-fault")).not_to_be_empty()
+        await tools.get_by_label("Arguments (JSON Schema)").fill(schema)
+        for saved in (False, True):
+            if saved:
+                await page.get_by_role("button", name="Save").click()
+                await expect(page.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+                await page.reload()
+                await expect(tools.get_by_label("The header's value")).to_have_value("********")
+            await tries.get_by_label("Call one of your tools").fill("order_status order=A-17")
+            await tries.get_by_role("button", name="Call").click()
+            await expect(tries.locator("pre")).to_contain_text('"state": "sent"')
+        await tools.get_by_role("button", name="Remove").click()
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_text("Saved. It holds from the next message on.")).to_be_visible()

@@ -1,4 +1,4 @@
-"""A company's site on this machine, as a developer has one."""
+"""A company's site on this machine, as a developer has one, with an interface and a model server beside its page."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,8 +17,19 @@ async def own_site() -> AsyncGenerator[str]:
     async def page(_: web.Request) -> web.Response:
         return web.Response(text=PAGE, content_type="text/html")
 
+    async def order(request: web.Request) -> web.Response:
+        known = request.headers.get("X-Api-Key") == "my-secret"
+        return web.json_response({"order": request.match_info["order"], "state": "sent"}, status=200 if known else 401)
+
+    async def model(request: web.Request) -> web.Response:
+        known = request.headers.get("Authorization") == "Bearer my-key"
+        choice = {"message": {"role": "assistant", "content": "ready"}, "finish_reason": "stop"}
+        return web.json_response({"model": "house-1", "choices": [choice]}, status=200 if known else 401)
+
     app = web.Application()
     app.router.add_get("/", page)
+    app.router.add_get("/orders/{order}", order)
+    app.router.add_post("/v1/chat/completions", model)
     runner = web.AppRunner(app)
     await runner.setup()
     try:

@@ -13,7 +13,10 @@ from tests.support.own_site import own_site
 from tests.support.running_stack import RunningStack
 
 GUIDE = Path(__file__).parents[2] / "docs/guide"
-PAGES = {"en": ("first-answer", "your-assistant"), "es": ("primera-respuesta", "tu-asistente")}
+PAGES = {
+    "en": ("first-answer", "your-assistant", "your-tools", "your-model"),
+    "es": ("primera-respuesta", "tu-asistente", "tus-herramientas", "tu-modelo"),
+}
 
 
 def commands(language: str) -> list[str]:
@@ -27,7 +30,7 @@ def commands(language: str) -> list[str]:
 @pytest.mark.parametrize("language", PAGES)
 async def test_every_command_of_the_guide_does_what_it_says(stack: RunningStack, language: str) -> None:
     lines = commands(language)
-    assert len(lines) == 10
+    assert len(lines) == 17
     said: dict[str, str] = {}
     async with own_site() as site:
         for line in lines:
@@ -39,6 +42,9 @@ async def test_every_command_of_the_guide_does_what_it_says(stack: RunningStack,
     assert "9 a 14" in first
     assert "/console#token=" in first
     assert "is deleted" in last
+    assert '"state": "sent"' in next(text for line, text in said.items() if "company call" in line)
+    assert "house-1 (compatible) answered" in next(text for line, text in said.items() if "check-model" in line)
+    assert not any(secret in text for text in said.values() for secret in ("my-secret", "my-key"))
     assert "warning   budget.whenSpent" in next(text for line, text in said.items() if "cheaper_model" in line)
 
 

@@ -40,5 +40,5 @@ def test_a_service_starts_without_what_it_does_not_need_and_finds_it_later(main:
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_what_a_service_imports_is_compiled_once_whatever_the_environment_says(name: str) -> None:
-    program = service_program(name, gateway_port=1, secrets=DevSecrets("", "", ""))
+    program = service_program(name, gateway_port=1, secrets=DevSecrets("", "", "", ""))
     assert program.environment(1, {})["PYTHONDONTWRITEBYTECODE"] == ""

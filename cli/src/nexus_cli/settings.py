@@ -21,6 +21,7 @@ class StackSettings(BaseSettings):
     principal_key: SecretStr | None = Field(default=None, description="Key of the principals; else one is made.")
 
     mark_key: SecretStr | None = Field(default=None, description="Key of the marks of facts; else one is made.")
+    secrets_key: SecretStr | None = Field(default=None, description="Seals companies' secrets; else one is made.")
 
     def urls(self) -> dict[str, str]:
         """The addresses that are set, by server name."""

@@ -116,6 +116,57 @@ def set_settings(
 
 
 @app.command()
+def call(
+    company: Company,
+    tool: Annotated[str, typer.Argument(help="One of its own tools; of an MCP server <server>_<tool>.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE…", help="VALUE is JSON, or else text.")
+    ] = None,
+    *,
+    said: Language,
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Call one of a company's own tools (ownTools), as an assistant would. The call is really made."""
+    given: Answer = {}
+    for one in arguments or ():
+        key, equals, value = one.partition("=")
+        if not equals or not key:
+            misuse(f"{one}: write KEY=VALUE, e.g. order=A-17")
+        given[key] = _value("", value)
+    result = _ask(
+        data, "POST", f"/{company}/tool-check", {"tool": tool, "arguments": given, "language": said}, said=said
+    )
+    _print_json(result)
+    if not result["success"]:
+        fail(result["error"]["message"])
+
+
+@app.command("check-model")
+def check_model(company: Company, *, said: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """Ask the model of a company's settings for one word."""
+    found = _ask(data, "POST", f"/{company}/model-check", {"language": said}, said=said)
+    if as_json:
+        _print_json(found)
+    elif not found.get("error"):
+        print(f"{found['model']} ({found['provider']}) answered in {found['ms']} ms: {found['text']}")
+    if found.get("error"):
+        fail(f"{found['model']} ({found['provider']}): {found['error']}")
+
+
+@app.command("mcp-tools")
+def mcp_tools(
+    company: Company,
+    server: Annotated[str, typer.Argument(help="The name of one of ownTools.mcp.")],
+    *,
+    said: Language,
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """List what an MCP server of a company's settings has to choose from, as ownTools.mcp[].tools takes it."""
+    found = _ask(data, "POST", f"/{company}/mcp-tools", {"server": server, "language": said}, said=said)
+    _print_json(found["tools"])
+
+
+@app.command()
 def delete(
     company: Company,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,

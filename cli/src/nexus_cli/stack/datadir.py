@@ -45,6 +45,7 @@ class DevSecrets:
     jwt_secret: str
     principal_key: str
     mark_key: str
+    secrets_key: str
 
 
 class DataDirectory:
@@ -165,7 +166,8 @@ class DataDirectory:
         made = self._made_once("secrets.json", ("jwt_secret", "principal_key"))
         # Derived, so that directories and backups from before marks have one too.
         mark_key = hmac.digest(made["principal_key"].encode(), b"marks", hashlib.sha256).hex()
-        return DevSecrets(made["jwt_secret"], made["principal_key"], mark_key)
+        secrets_key = hmac.digest(made["principal_key"].encode(), b"secrets of companies", hashlib.sha256).hex()
+        return DevSecrets(made["jwt_secret"], made["principal_key"], mark_key, secrets_key)
 
     def bus_passwords(self, users: Sequence[str]) -> dict[str, str]:
         """The passwords of the embedded bus's users; made at the first call, the same ever after."""

@@ -24,6 +24,8 @@ SERVICES: Mapping[str, tuple[str, ...]] = {
 }
 MARKING = ("gateway", "agent", "memory")
 """Who writes conversations and journals, and reads them."""
+USING_SECRETS = ("agent", "memory", "tool-executor")
+"""Who keeps and uses the secrets that companies give away."""
 _URL_VARIABLES = {"nats": "NEXUS_NATS_URL", "redis": "NEXUS_REDIS_URL", "mongodb": "NEXUS_MONGODB_URL"}
 _WORTH_SHOWING = {"warning", "error", "critical"}
 
@@ -53,6 +55,7 @@ def service_program(
             "NEXUS_JWT_SECRET": secrets.jwt_secret,
             "NEXUS_PRINCIPAL_KEY": secrets.principal_key,
             **({"NEXUS_MARK_KEY": secrets.mark_key} if name in MARKING else {}),
+            **({"NEXUS_SECRETS_KEY": secrets.secrets_key} if name in USING_SECRETS else {}),
             "NEXUS_DEMO_ORIGIN": os.environ.get("NEXUS_DEMO_ORIGIN") or f"http://{HOST}:{gateway_port}",
             "NEXUS_DRAIN_DEADLINE": os.environ.get("NEXUS_DRAIN_DEADLINE", "10"),
             "PYTHONUNBUFFERED": "1",

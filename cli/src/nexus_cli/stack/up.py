@@ -73,6 +73,7 @@ def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, 
         jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
         principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
         mark_key=settings.mark_key.get_secret_value() if settings.mark_key else made.mark_key,
+        secrets_key=settings.secrets_key.get_secret_value() if settings.secrets_key else made.secrets_key,
     )
     outside = settings.urls()
     passwords = directory.bus_passwords(USERS)

@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -24,6 +24,8 @@ from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId, derive_id
 from contracts.office_hours import OfficeHours, TimeZone
+from contracts.own_model import OwnModel
+from contracts.own_tools import OwnTools, endpoint, is_local
 from contracts.person_rules import PersonRule
 from contracts.providers import NAMES
 from contracts.strict import Strict
@@ -35,13 +37,9 @@ NULL_IS_A_VALUE = frozenset({"budget.visitorHourlyTokens"})
 RESERVED_COMPANIES = frozenset({"providers", "-"})
 
 
-def _is_local(parts: SplitResult) -> bool:
-    return parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
-
-
 def _origin(value: str) -> str:
     parts = urlsplit(value)
-    if not (parts.scheme == "https" or _is_local(parts)) or not parts.hostname or parts.username or parts.password:
+    if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname or parts.username or parts.password:
         raise ValueError("use an https origin such as https://www.example.com")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
         raise ValueError("use the origin alone, with no path")
@@ -55,7 +53,6 @@ def _company(value: str) -> str:
 
 
 Origin = Annotated[str, AfterValidator(_origin)]
-_PLAIN = re.compile(r"[!-~]+")
 _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 
 
@@ -76,6 +73,7 @@ Category = Annotated[
         "memory",
         "knowledge",
         "site",
+        "own",
     ],
     OPEN_BEHIND_THE_DOOR,
 ]
@@ -124,15 +122,6 @@ class Budget(Strict):
         return data
 
 
-def _endpoint(value: str) -> str:
-    parts = urlsplit(value)
-    if not (parts.scheme == "https" or _is_local(parts)) or not parts.hostname:
-        raise ValueError("use an https address such as https://www.example.com/path")
-    if parts.username or parts.password or parts.fragment or not _PLAIN.fullmatch(value):
-        raise ValueError("use an address with no user, password or fragment, in plain ASCII with no blanks")
-    return value
-
-
 def _event_name(value: str, info: ValidationInfo) -> str:
     return checked_name(value) if at_the_door(info) else value
 
@@ -140,7 +129,7 @@ def _event_name(value: str, info: ValidationInfo) -> str:
 class Webhook(Strict):
     """Where a company gets its facts; signed with the secret. `events` as in contracts.webhooks; none: all."""
 
-    url: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(_endpoint)]
+    url: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(endpoint)]
     events: list[Annotated[str, AfterValidator(_event_name)]] = Field(default_factory=list[str], max_length=50)
     secret: str = Field(min_length=8, max_length=256)
     gone_at: datetime | None = Field(
@@ -163,7 +152,7 @@ class Identity(Strict):
     highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"
 
 
-SiteAddress = Annotated[str, Field(max_length=2048), AfterValidator(_endpoint)]
+SiteAddress = Annotated[str, Field(max_length=2048), AfterValidator(endpoint)]
 PathRule = Annotated[str, Field(min_length=1, max_length=512)]
 Word = Annotated[str, Field(min_length=1, max_length=60)]
 
@@ -194,7 +183,7 @@ class Channel(Strict):
 
     id: str | None = Field(default=None, max_length=100)
     kind: Annotated[Literal["chatwoot"], OPEN_BEHIND_THE_DOOR] = "chatwoot"
-    address: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(_endpoint)]
+    address: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(endpoint)]
     account: StrictInt = Field(default=1, ge=1)
     inbox: StrictInt | None = Field(default=None, ge=1)
     token: str = Field(min_length=8, max_length=512)
@@ -263,6 +252,9 @@ class CompanyConfig(Strict):
     ai_auto_response_enabled: StrictBool = False
     ai_suggestions_enabled: StrictBool = True
     ai_respond_with_commercial: StrictBool = False
+    own_model: OwnModel | None = Field(
+        default=None, description="of the company's own, asked first; null: those of the installation alone"
+    )
     preferred_provider: Provider = "groq"
     preferred_model: str = Field(default="llama-3.3-70b-versatile", min_length=1, max_length=200)
     custom_system_prompt: str | None = Field(default=None, max_length=8000)
@@ -271,6 +263,7 @@ class CompanyConfig(Strict):
     temperature: StrictFloat = Field(default=0.7, ge=0, le=2)
     response_delay_ms: StrictInt = Field(default=1000, ge=0, le=60_000)
     tool_config: ToolConfig = Field(default_factory=ToolConfig)
+    own_tools: OwnTools = Field(default_factory=OwnTools)
     allowed_origins: list[Origin] = Field(default_factory=list[str], max_length=50)
     budget: Budget = Field(default_factory=Budget)
     handoff_timeout_seconds: StrictInt = Field(default=120, ge=10, le=3600)

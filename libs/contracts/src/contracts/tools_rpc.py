@@ -8,7 +8,14 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId
-from contracts.market_rpc import ForgottenReply
+from contracts.market_rpc import (
+    ActionDecideRequest,
+    ActionReply,
+    ActionsReply,
+    ActionsRequest,
+    ForgottenReply,
+    PendingActionsReply,
+)
 from contracts.memory_rpc import UserRef
 from contracts.rpc import Rpc, ToolServiceRequest
 
@@ -27,6 +34,8 @@ class Category(StrEnum):
     MEMORY = "memory"
     KNOWLEDGE = "knowledge"
     SITE = "site"
+    OWN = "own"
+    """What a company has declared itself (contracts.own_tools)."""
 
 
 class ToolDetailsRequest(Wire):
@@ -86,5 +95,20 @@ MEMORY_OUTCOME = tool_outcome("rpc.tool.memory_outcome.v1", "memory")
 # is fine; UNAVAILABLE while Redis is away.
 USER_FORGET = Rpc("rpc.tools.user.forget.v1", UserRef, ForgottenReply, queue="tool-executor")
 TOOL_DETAILS = Rpc("rpc.tools.details.v1", ToolDetailsRequest, ToolDetailsReply, queue="tool-executor")
+# What waits for a customer's yes of a company's own tools; as the market-adapter has it of orders. A yes makes the call
+# before it is answered: asked once, and what is repeated all the same is made once.
+OWN_ACTION_DECIDE = Rpc(
+    "rpc.tools.action.decide.v1", ActionDecideRequest, ActionReply, queue="tool-executor", safe=False
+)
+OWN_ACTIONS_PENDING = Rpc("rpc.tools.actions.pending.v1", UserRef, PendingActionsReply, queue="tool-executor")
+OWN_ACTIONS_GET = Rpc("rpc.tools.actions.get.v1", ActionsRequest, ActionsReply, queue="tool-executor")
 
-METHODS: tuple[Rpc[Any, Any], ...] = (TOOL_DETAILS, USER_FORGET, TOOL_OUTCOME, MEMORY_OUTCOME)
+METHODS: tuple[Rpc[Any, Any], ...] = (
+    TOOL_DETAILS,
+    USER_FORGET,
+    TOOL_OUTCOME,
+    MEMORY_OUTCOME,
+    OWN_ACTION_DECIDE,
+    OWN_ACTIONS_PENDING,
+    OWN_ACTIONS_GET,
+)

@@ -3,15 +3,17 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from contracts.company import ReadConfig, ReadToolConfig
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Citation, Usage
+from contracts.events.tool import ToolResult
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import Passage
 from contracts.languages import Language
+from contracts.own_tools import McpTool
 from contracts.rpc import Rpc
 
 TRY_SECONDS = 60.0
@@ -82,6 +84,61 @@ class SiteCheckReply(Wire):
     reason: str | None = None
 
 
+class OwnToolRequest(Wire):
+    """One call of a tool of the company's own, under these settings, by whoever keeps them. It is really made."""
+
+    config: ReadConfig
+    tool: str = Field(max_length=64)
+    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+    user_id: Id
+    language: Language = "en"
+
+
+class OwnToolReply(Wire):
+    """The result, as every call has it."""
+
+    result: ToolResult
+
+
+def _read_tool(sent: Any) -> Any:
+    return McpTool.model_validate(sent, extra="allow")
+
+
+ReadMcpTool = Annotated[McpTool, BeforeValidator(_read_tool)]
+
+
+class McpToolsRequest(Wire):
+    """What has this MCP server, one of the settings' `ownTools.mcp`?"""
+
+    config: ReadConfig
+    server: str = Field(max_length=64)
+    language: Language = "en"
+
+
+class McpToolsReply(Wire):
+    """Its tools as settings declare them, to be chosen from; `error` says why there are none."""
+
+    tools: list[ReadMcpTool] = Field(default_factory=list[McpTool])
+    error: str | None = None
+
+
+class ModelCheckRequest(Wire):
+    """Does the model answer that these settings name?"""
+
+    config: ReadConfig
+    language: Language = "en"
+
+
+class ModelCheckReply(Wire):
+    """Who was asked and how long it took; `error` says why there is no answer."""
+
+    provider: str
+    model: str
+    ms: int = Field(ge=0)
+    text: str = ""
+    error: str | None = None
+
+
 # ---------------------------------------------------------------- an answer that was given
 
 
@@ -149,5 +206,9 @@ PROMPT = Rpc("rpc.agent.try.prompt.v1", PromptRequest, PromptReply, queue="agent
 TRY = Rpc("rpc.agent.try.question.v1", TryRequest, TryReply, queue="agent", safe=False)
 EXPLAIN = Rpc("rpc.agent.turn.explain.v1", ExplainRequest, ExplainReply, queue="agent")
 SITE_CHECK = Rpc("rpc.tools.site.check.v1", SiteCheckRequest, SiteCheckReply, queue="tool-executor")
+# Asked once: what a tool does, it would do twice.
+OWN_TOOL_TRY = Rpc("rpc.tools.own.try.v1", OwnToolRequest, OwnToolReply, queue="tool-executor", safe=False)
+MCP_TOOLS = Rpc("rpc.tools.own.mcp.v1", McpToolsRequest, McpToolsReply, queue="tool-executor", safe=False)
+MODEL_CHECK = Rpc("rpc.agent.model.check.v1", ModelCheckRequest, ModelCheckReply, queue="agent", safe=False)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK)
+METHODS: tuple[Rpc[Any, Any], ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK, OWN_TOOL_TRY, MCP_TOOLS, MODEL_CHECK)

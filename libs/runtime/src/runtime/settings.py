@@ -182,6 +182,27 @@ class MarkSettings(EnvSettings):
         return () if self.mark_key is None else tuple(key.encode() for key in _keys(self.mark_key))
 
 
+class SealSettings(EnvSettings):
+    """What memory, agent and tool-executor seal companies' secrets with (runtime.sealing)."""
+
+    secrets_key: SecretStr | None = Field(
+        default=None,
+        description="32 characters or more; several, by commas, while one is replaced: the first one seals",
+    )
+
+    @field_validator("secrets_key")
+    @classmethod
+    def _keys_are_long(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and any(len(key) < _SHORTEST_KEY for key in _keys(value)):
+            raise ValueError(f"NEXUS_SECRETS_KEY: each key needs {_SHORTEST_KEY} characters at least")
+        return value
+
+    @property
+    def keys(self) -> tuple[bytes, ...]:
+        """The keys, one by one; none: companies cannot give away secrets."""
+        return () if self.secrets_key is None else tuple(key.encode() for key in _keys(self.secrets_key))
+
+
 _SHORTEST_KEY = 32
 
 

@@ -35,6 +35,7 @@ from agent.adapters.live import LiveEvents
 from agent.adapters.model_router import configured
 from agent.adapters.newest import NewestFacts
 from agent.adapters.own_calls import BusOwnCalls
+from agent.adapters.own_models import OwnModels
 from agent.adapters.price_table import prices
 from agent.adapters.proofs import MemoryProofs
 from agent.adapters.tool_calls import ToolRequests
@@ -85,6 +86,8 @@ from runtime.publisher import Publisher
 from runtime.pull_worker import PullWorker
 from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient, RpcServer
+from runtime.sealing import Seal
+from runtime.settings import SealSettings
 from runtime.streamed_calls import StreamServer
 
 log = structlog.get_logger(__name__)
@@ -111,6 +114,9 @@ class AgentConnections:
     nats: Client
     verify: Verify
     models: ModelSettings = field(default_factory=ModelSettings)
+    seal: Seal = field(default_factory=lambda: Seal(SealSettings()))
+    loopback: bool = False
+    """Whether a company's own model may be on this machine."""
 
 
 class Agent:
@@ -139,6 +145,15 @@ class Agent:
         self._watches = Watches()
         self._followed = followed = FollowedConversations()
         self.models = configured(connections.models, self._session, settings.model_silence_seconds)
+        self._own_models = OwnModels(
+            self.models,
+            connections.models,
+            self._session,
+            connections.seal,
+            settings.model_silence_seconds,
+            loopback=connections.loopback,
+        )
+        self.models.own = self._own_models.for_company
         self._budgets = MemoryBudgets(rpc, nats)
         self._usage = UsageBook(publisher, prices(), self._budgets.settle)
         self._records = TurnRecords(publisher)
@@ -300,6 +315,7 @@ class Agent:
         await self._records.flush(2.0)
         await self._server.drain(1.0)
         await self._encodings.close()
+        await self._own_models.close()
         await self._session.close()
 
     async def listening(self) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from agent.domain.context.compression import PromptMessage
-from agent.domain.cost import SpendingAccount
+from agent.domain.cost import Price, SpendingAccount
 from agent.domain.shortcuts.asked import ShownAction
 from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount, TurnCall
 from contracts.company import CompanyConfig, CompanySettings
@@ -356,6 +356,7 @@ class UsageFacts(Protocol):
         reservation: Reservation | None = None,
         goes_on: bool = False,
         further: Reservation | None = None,
+        price: Price | None = None,
     ) -> None:
         """One model call, later and without waiting; it settles its reservation, if it had one and nobody has, and with
         nothing that of a further call that will not be made. `goes_on`: it asks for tools, so the same model is likely
@@ -365,6 +366,10 @@ class UsageFacts(Protocol):
 
 class Models(Protocol):
     """The configured providers."""
+
+    def for_company(self, config: CompanyConfig) -> "Models":
+        """These, and before them the company's own model, where it has one."""
+        ...
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
         """For a company's preferred provider and model: the (provider, model) names that it may be asked by."""

@@ -10,7 +10,7 @@ from agent.record.explanation import Explaining
 from agent.rpc_errors import TOLD, told
 from contracts.errors import ErrorCode
 from contracts.failed_rpc import FAILED_TURNS
-from contracts.trying_rpc import EXPLAIN, PROMPT, TRY, TRY_SECONDS
+from contracts.trying_rpc import EXPLAIN, MODEL_CHECK, PROMPT, TRY, TRY_SECONDS
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
 
@@ -30,6 +30,7 @@ class TryingMethods:
         """Serves all of them from now on."""
         await server.serve(PROMPT, _answering(self._trying.prompt))
         await server.serve(TRY, _answering(self._trying.answer))
+        await server.serve(MODEL_CHECK, _answering(self._trying.check_model))
         await server.serve(EXPLAIN, _answering(self._explaining.explain))
         await server.serve(FAILED_TURNS, _answering(self._failures.page))
 

@@ -29,7 +29,7 @@ async def serve() -> None:
             # An expired one still proves who wrote; whether it may still act is for the executor to say.
             return verifier.verify(token, expired_too=True)
 
-        agent = Agent(AgentConnections(service.nats, verify, ModelSettings()), settings)
+        agent = Agent(AgentConnections(service.nats, verify, ModelSettings(), loopback=DevSettings().dev), settings)
         service.on_reconnect(agent.reconnected)
         service.add_check("turns", agent.listening)
         service.add_check("settings", agent.settings.check)

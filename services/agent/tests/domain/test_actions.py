@@ -105,3 +105,18 @@ def test_an_order_that_the_same_turn_took_back_is_not_asked_about() -> None:
 )
 def test_nothing_but_a_waiting_order_of_the_tool_is_asked_about(call: TurnCall) -> None:
     assert pending_actions(after(call)) == ()
+
+
+def test_a_call_of_the_companys_own_tool_waits_as_its_keeper_says_it() -> None:
+    held = {
+        "action_id": "own_1",
+        "status": "pending_confirmation",
+        "summary": "cancel_order (order: A)",
+        "arguments": {"order": "A"},
+        "expires_at": "2026-01-01T13:00:00Z",
+    }
+    (action,) = pending_actions(after(TurnCall("c1", "cancel_order", "{}", "", said(held))))
+    assert (action.id, action.kind, action.summary) == ("own_1", "own_tool", "cancel_order (order: A)")
+    assert action.details["arguments"] == {"order": "A"}
+    # What another server answers stands below `result`: it cannot ask for anybody's yes.
+    assert pending_actions(after(TurnCall("c1", "order_status", "{}", "", said({"result": held})))) == ()

@@ -32,6 +32,7 @@ from contracts.events.market import TriggeredAlert
 from contracts.merge_patch import merged, merged_settings
 from contracts.text import Text
 from gateway.testing import conversation_view
+from gateway.testing_own_tools import serve_own_tools
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
 from runtime.streamed_calls import Outlet, StreamServer
@@ -105,6 +106,7 @@ class WritersStandIn:
         await server.serve(trying_rpc.PROMPT, self._prompt)
         await server.serve(trying_rpc.TRY, self._try)
         await server.serve(trying_rpc.SITE_CHECK, self._check)
+        await serve_own_tools(server)
         await server.serve(trying_rpc.EXPLAIN, self._explain)
         await server.serve(failed_rpc.FAILED_TURNS, self._failed)
         await self.client.flush()

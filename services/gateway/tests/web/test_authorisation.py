@@ -95,6 +95,11 @@ RULES: dict[tuple[str, str], Rule] = {
     ("PATCH", "/v2/companies/{companyId}"): Rule(
         FOUNDERS, foreign=404, body={"temperature": 1}, headers={"If-Match": "*"}
     ),
+    ("POST", "/v2/companies/{companyId}/tool-check"): Rule(FOUNDERS, foreign=404, body={"tool": "order_status"}),
+    ("POST", "/v2/companies/{companyId}/model-check"): Rule(
+        FOUNDERS, foreign=404, body={"settings": {"ownModel": {"address": "https://m.example/v1", "model": "m"}}}
+    ),
+    ("POST", "/v2/companies/{companyId}/mcp-tools"): Rule(FOUNDERS, foreign=404, body={"server": "crm"}),
     ("GET", "/v2/usage"): Rule(frozenset({"admin"})),
     ("GET", "/v2/insights"): Rule(OPERATORS),
     ("GET", "/v2/reports"): Rule(OPERATORS),

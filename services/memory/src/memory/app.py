@@ -89,6 +89,7 @@ from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
 from runtime.mongo import watch_database
+from runtime.sealing import company_seal
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, RedisSettings
 from runtime.store_format import check_format
@@ -217,7 +218,9 @@ class MemoryReplica:
         inbox = Inbox(facts=facts, conversations=conversations, searching=inbox_search, log=log, floor=floor)
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
-        companies = CompanyRegistry(store=self._companies, announcements=announcements, changed=table.refresh)
+        companies = CompanyRegistry(
+            store=self._companies, announcements=announcements, changed=table.refresh, close=company_seal()
+        )
         await self._keep_on(
             *await webhook_parts(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
         )

@@ -1,5 +1,7 @@
 """Merge patches on settings."""
 
+from typing import Any
+
 import pytest
 
 from contracts.company import CompanyConfig, CompanySettings, Webhook
@@ -66,3 +68,47 @@ def test_secrets_are_never_shown_and_survive_being_sent_back_hidden() -> None:
     sent_back = [seen.config.webhooks[0].model_dump(mode="json", by_alias=True)]
     with_hook = patched(CONFIG, {"webhooks": [{"url": hook.url, "secret": hook.secret}]})
     assert patched(with_hook, {"webhooks": sent_back}).webhooks[0].secret == "very secret"
+
+
+ORDERS: dict[str, Any] = {
+    "name": "order_status",
+    "description": "Where an order is",
+    "inputSchema": {"type": "object", "properties": {}},
+    "url": "https://shop.example/orders",
+    "headers": [{"name": "X-Key", "value": "s3cret"}],
+}
+
+
+def owning(**more: Any) -> dict[str, Any]:
+    return {"companyId": "acme", "ownTools": {"http": [{**ORDERS, **more}]}}
+
+
+def closed(secret: str, company: str) -> str:
+    return f"sealed:1:{company}:{secret}"
+
+
+def header(config: CompanyConfig) -> str:
+    return config.own_tools.http[0].headers[0].value
+
+
+def test_a_tools_secret_is_sealed_once_and_kept_when_it_is_sent_back_as_it_was_shown():
+    first = checked(owning(), close=closed)
+    assert header(first) == "sealed:1:acme:s3cret"
+    assert header(shown(CompanySettings(config=first, version=1)).config) == "sealed:1:acme:s3cret"
+    hidden = [{"name": "X-Key", "value": HIDDEN}]
+    same = patched(first, {"ownTools": owning(headers=hidden, description="New")["ownTools"]}, closed)
+    assert (header(same), same.own_tools.http[0].description) == ("sealed:1:acme:s3cret", "New")
+    other = patched(same, {"ownTools": owning(headers=[{"name": "X-Key", "value": "n3w"}])["ownTools"]}, closed)
+    assert header(other) == "sealed:1:acme:n3w"
+    # What only looks sealed is a secret like any other.
+    forged = [{"name": "X-Key", "value": "sealed:1:other:x"}]
+    assert header(checked(owning(headers=forged), close=closed)) == "sealed:1:acme:sealed:1:other:x"
+
+
+def test_a_secret_does_not_follow_a_tool_to_another_address_and_needs_a_key():
+    first = checked(owning(), close=closed)
+    moved = owning(url="https://evil.example/", headers=[{"name": "X-Key", "value": HIDDEN}])["ownTools"]
+    with pytest.raises(BadSettingsError, match="give the secret again"):
+        patched(first, {"ownTools": moved}, closed)
+    with pytest.raises(BadSettingsError, match="NEXUS_SECRETS_KEY"):
+        checked(owning())

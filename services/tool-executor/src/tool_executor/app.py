@@ -1,6 +1,6 @@
 """The composition root: builds the executor out of its parts, once, from its settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from nats.aio.client import Client
@@ -14,12 +14,16 @@ from runtime.principals import Verify
 from runtime.publisher import Publisher
 from runtime.pull_worker import PullWorker
 from runtime.rpc import RpcClient
+from runtime.sealing import Seal
+from runtime.settings import SealSettings
 from tool_executor.adapters.announcements import AnnouncedTools
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
+from tool_executor.adapters.mcp_tools import McpTools
 from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL
+from tool_executor.adapters.own_http import OwnHttpTools, OwnSessions
 from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.portfolio_changes import PortfolioChanges
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
@@ -30,6 +34,7 @@ from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.announced import Offers
+from tool_executor.catalogue.own import OwnCatalogue, OwnHandlers
 from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.crawl.crawler import Crawler
@@ -41,10 +46,12 @@ from tool_executor.domain.declaration import CatalogueTool, Category
 from tool_executor.domain.site_address import Origin
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.handlers import CallHandler, CatalogueHandler
+from tool_executor.own_actions import OwnActions
+from tool_executor.own_checks import OwnChecks
 from tool_executor.pipeline.cache import Cache
 from tool_executor.pipeline.call import CallProgress, Pipeline
 from tool_executor.pipeline.execution import Bulkhead, Execution
-from tool_executor.pipeline.permission import Find, Permit, RateStep
+from tool_executor.pipeline.permission import Find, KnowCompany, Permit, RateStep
 from tool_executor.pipeline.recall import Recall
 from tool_executor.pipeline.validation import CheckOutput, LeaveOutNulls, Validate
 from tool_executor.ports import Outside
@@ -65,7 +72,8 @@ class ExecutorConnections:
     verify: Verify
     demo: Origin | None = None
     loopback: bool = False
-    """Whether every origin on this machine may be a company's site."""
+    """Whether every origin on this machine may be a company's site, or serve its own tools."""
+    seal: Seal = field(default_factory=lambda: Seal(SealSettings()))
 
 
 class Executor:
@@ -87,7 +95,13 @@ class Executor:
         )
         schemas = CompiledSchemas()
         self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], schemas)
-        self.offers = Offers(self.registry, schemas)
+        self._own_sessions = OwnSessions(connections.seal, loopback=connections.loopback)
+        http, mcp = OwnHttpTools(self._own_sessions), McpTools(self._own_sessions)
+        self.own_actions = OwnActions(self.store, Publisher(nats), self.companies, lambda: self.own)
+        self.own = OwnCatalogue(OwnHandlers(http.handler, mcp.handler, self.own_actions.hold), schemas)
+        self.settings.on_change(self.own.learn)
+        self.own_checks = OwnChecks(self.own, mcp, schemas)
+        self.offers = Offers(self.registry, schemas, own=self.own)
         self.announcements = AnnouncedTools(nats, self.offers)
         self._limiter = RedisRateLimiter(self.store)
         self._cache = RedisResultCache(self.store, self._renewals)
@@ -145,9 +159,11 @@ class Executor:
             Category.SITE: settings.slow_slots,
             Category.NEWS: settings.slow_slots,
             Category.ML: settings.slow_slots,
+            Category.OWN: settings.slow_slots,
         }
         return Pipeline(
             [
+                KnowCompany(self.offers, self.companies),
                 LeaveOutNulls(self.offers),
                 Recall(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.offers),  # 0
                 Find(self.offers, self.companies),  # 1
@@ -167,6 +183,7 @@ class Executor:
         await self.waiting.stop()
         await self.announcements.close()
         await self._fetcher.close()
+        await self._own_sessions.close()
         await self._renewals.close()
         await self.store.close()
 

@@ -2,8 +2,8 @@
 
 from contracts.rpc import CATALOGUE
 from contracts.streams import FACTS
-from contracts.tools_rpc import TOOL_DETAILS, USER_FORGET
-from contracts.trying_rpc import SITE_CHECK
+from contracts.tools_rpc import OWN_ACTION_DECIDE, OWN_ACTIONS_GET, OWN_ACTIONS_PENDING, TOOL_DETAILS, USER_FORGET
+from contracts.trying_rpc import MCP_TOOLS, OWN_TOOL_TRY, SITE_CHECK
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service
@@ -48,6 +48,11 @@ async def serve() -> None:
         service.serve(CATALOGUE, executor.catalogue)
         service.serve(TOOL_DETAILS, executor.details)
         service.serve(SITE_CHECK, SiteChecks(connections.demo, loopback=dev.dev).check)
+        service.serve(OWN_ACTION_DECIDE, executor.own_actions.decide)
+        service.serve(OWN_ACTIONS_PENDING, executor.own_actions.pending)
+        service.serve(OWN_ACTIONS_GET, executor.own_actions.known)
+        service.serve(OWN_TOOL_TRY, executor.own_checks.call)
+        service.serve(MCP_TOOLS, executor.own_checks.servers_tools)
         service.serve(USER_FORGET, UserKeys(executor.store).forget)
         service.before_metrics(executor.waiting.refresh)
         service.add_worker(executor.worker)

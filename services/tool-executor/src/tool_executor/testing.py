@@ -20,6 +20,7 @@ from contracts.company import CompanyConfig, CompanySettings, ToolConfig
 from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
+from contracts.own_tools import OwnTools
 from contracts.rpc import CATALOGUE
 from contracts.text import Text
 from contracts.tools_rpc import TOOL_DETAILS
@@ -27,6 +28,8 @@ from runtime.errors import InvalidToken
 from runtime.principals import Principal
 from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
+from runtime.sealing import Seal
+from runtime.settings import SealSettings
 from runtime.streams import ensure_streams
 from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.domain.declaration import CallContext, CatalogueTool, Data, Handler, OverTheBus
@@ -70,6 +73,7 @@ class Memory:
     """Serves company settings as memory does."""
 
     configs: dict[str, ToolConfig] = field(default_factory=dict[str, ToolConfig])
+    own: dict[str, OwnTools] = field(default_factory=dict[str, OwnTools])
     asked: int = 0
     version: int = 1
 
@@ -84,12 +88,15 @@ class Memory:
         config = self.configs.get(request.company_id)
         if config is None:
             return CompanyReply()
-        return CompanyReply(settings=settings_of(request.company_id, config, version=self.version))
+        return CompanyReply(
+            settings=settings_of(request.company_id, config, self.version, self.own.get(request.company_id))
+        )
 
 
-def settings_of(company: str, config: ToolConfig, version: int) -> CompanySettings:
-    """A company's settings with these tool settings."""
-    return CompanySettings(config=CompanyConfig(company_id=company, tool_config=config), version=version)
+def settings_of(company: str, config: ToolConfig, version: int, own: OwnTools | None = None) -> CompanySettings:
+    """A company's settings with these tool settings, and tools of its own."""
+    made = CompanyConfig(company_id=company, tool_config=config, own_tools=own or OwnTools())
+    return CompanySettings(config=made, version=version)
 
 
 async def listen(client: Client, subject: str) -> Subscription:
@@ -167,11 +174,18 @@ async def running_executor(
     loopback: bool = False,
     tools: tuple[CatalogueTool, ...] = (),
     settings: ExecutorSettings | None = None,
+    seal: Seal | None = None,
 ) -> AsyncGenerator[Executor]:
     """An executor in this process, on the given servers."""
     await ensure_streams(client)
     connections = ExecutorConnections(
-        client, redis_url, redis_deadline=5.0, verify=verify, demo=demo, loopback=loopback
+        client,
+        redis_url,
+        redis_deadline=5.0,
+        verify=verify,
+        demo=demo,
+        loopback=loopback,
+        seal=seal or Seal(SealSettings()),
     )
     executor = Executor(connections, settings or ExecutorSettings(), tools)
     server = RpcServer(client)
@@ -214,7 +228,7 @@ class Served:
 async def serving() -> AsyncGenerator[Served]:
     """A site on a free loopback port."""
     served = Served()
-    runner = web.ServerRunner(web.Server(served.answer))
+    runner = web.ServerRunner(web.Server(served.answer), shutdown_timeout=0.2)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     served.origin = Origin("http", "127.0.0.1", runner.addresses[0][1])

@@ -102,7 +102,12 @@ EVENTS: tuple[EventType, ...] = (
     _fact("order.filled.v1", market.OrderFilled, ("market-adapter",), ("gateway", "tool-executor", "memory")),
     _fact("order.closed.v1", market.OrderClosed, ("market-adapter",), ("gateway", "tool-executor", "memory")),
     _fact("alert.triggered.v1", market.AlertTriggered, ("market-adapter",), ("gateway", "memory")),
-    _fact("action.decided.v1", market.ActionDecided, ("market-adapter",), ("gateway", "tool-executor", "memory")),
+    _fact(
+        "action.decided.v1",
+        market.ActionDecided,
+        ("market-adapter", "tool-executor"),
+        ("gateway", "tool-executor", "memory"),
+    ),
     EventType(
         trace.TraceRecorded,
         "traces.recorded.v1",

@@ -11,8 +11,9 @@ from agent.adapters.circuit_breaker import Guarded
 from agent.adapters.offline import Offline
 from agent.adapters.openai_compatible import ProviderEndpoint
 from agent.domain.providers import default_model, model_at
-from agent.ports import Model, ModelChoice
+from agent.ports import Model, ModelChoice, Models
 from agent.settings import ModelSettings
+from contracts.company import CompanyConfig
 from contracts.providers import COMPATIBLE, KEYED, OFFLINE, OFFLINE_MODEL, PROVIDERS, ModelInfo, ProviderInfo
 
 
@@ -20,6 +21,8 @@ class ConfiguredModels:
     """`forced`: a server named in the environment, which serves every company. Offline answers when nothing else is."""
 
     def __init__(self, providers: dict[str, Guarded], order: Sequence[str], forced: tuple[Model, str] | None) -> None:
+        self.own: Callable[[CompanyConfig], Models] | None = None
+        """What a company with a model of its own has; None: nobody may have one."""
         self._providers = providers
         self._order = [name for name in order if name in providers]
         self._forced = forced
@@ -31,6 +34,12 @@ class ConfiguredModels:
         if self._forced is not None:
             return [self._forced[0].provider]
         return [*self._order] or ["offline"]
+
+    def for_company(self, config: CompanyConfig) -> Models:
+        """The company's own model before these; the forced server wins over it."""
+        if self._forced is not None or self.own is None or config.own_model is None:
+            return self
+        return self.own(config)
 
     def listed(self) -> list[tuple[ProviderInfo, bool]]:
         """Every provider and whether it is configured."""

@@ -102,7 +102,7 @@ class OpenAICompatible:
                 raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))
             reading = _CompatibleStream()
             if response.content_type == "application/json":
-                _read_whole(reading, await response.read(), sink)
+                _read_whole(reading, await _body(response.content, self.provider), sink)
             else:
                 await _read_stream(reading, response.content, sink, self.provider)
         return _reply_of(reading, prompt.model, self.provider)
@@ -225,7 +225,20 @@ def _read_call(reading: _CompatibleStream, part: dict[str, Any], position: int, 
     function = _object(part.get("function"))
     call.model_id = part.get("id") or call.model_id
     call.name = function.get("name") or call.name
-    call.arguments.append(function.get("arguments") or "")
+    piece = function.get("arguments") or ""
+    reading.length += len(piece)
+    if reading.length > MAX_TEXT:
+        raise BadToolCallError(f"{provider} asked for a call without end")
+    call.arguments.append(piece)
+
+
+async def _body(content: aiohttp.StreamReader, provider: str) -> bytes:
+    body = bytearray()
+    async for piece in content.iter_any():
+        body += piece
+        if len(body) > MAX_LINE:
+            raise ModelDownError(f"{provider} sent an answer without end")
+    return bytes(body)
 
 
 def _read_whole(reading: _CompatibleStream, body: bytes, sink: TextSink) -> None:

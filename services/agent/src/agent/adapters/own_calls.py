@@ -17,6 +17,8 @@ from contracts import market_rpc, memory_rpc
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
 from contracts.memory_rpc import LongTermMemory
+from contracts.own_tools import ACTION_PREFIX
+from contracts.tools_rpc import OWN_ACTION_DECIDE
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -26,6 +28,8 @@ DECIDE_SECONDS = 8.0
 """For a yes or no: the market adapter books it before it answers."""
 MEMORY_SECONDS = 3.0
 """For memory to read or change what it knows of a user."""
+OWN_DECIDE_SECONDS = 35.0
+"""The same of a company's own tool, whose call is made before it is answered."""
 CHANGE_SECONDS = 10.0
 """For a change of what is remembered, with looking up whether it was made."""
 PAUSE = 0.25
@@ -216,7 +220,9 @@ class BusOwnCalls:
                 "content_hash": digest,
             }
         )
-        reply = await self._rpc.call(market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)
+        own = request.action_id.startswith(ACTION_PREFIX)
+        method, seconds = (OWN_ACTION_DECIDE, OWN_DECIDE_SECONDS) if own else (market_rpc.ACTION_DECIDE, DECIDE_SECONDS)
+        reply = await self._rpc.call(method, request, deadline=seconds)
         decided = {"action": reply.action.to_wire()}
         if not arguments.get("oneOf"):
             return decided

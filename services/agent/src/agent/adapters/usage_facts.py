@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 from agent.adapters.write_behind import Behind
-from agent.domain.cost import Prices, SpendingAccount
+from agent.domain.cost import Price, Prices, SpendingAccount
 from agent.domain.turn.journal import TokenCount
 from agent.measures import MODEL_COST, USAGE_LOST
 from agent.ports import Reservation
@@ -54,9 +54,10 @@ class UsageBook:
         reservation: Reservation | None = None,
         goes_on: bool = False,
         further: Reservation | None = None,
+        price: Price | None = None,
     ) -> None:
-        """One model call, by the price list's price where it has one."""
-        price = self._prices.get((provider, model))
+        """One model call, by this price, or the price list's where it has one."""
+        price = price or self._prices.get((provider, model))
         data = UsageRecorded(
             company_id=account.company,
             conversation_id=account.conversation,

@@ -176,7 +176,7 @@ class Analyst:
         left = self._left(record)
         if left <= 0:
             return AnalysisReply(step=step.step, failure="time")
-        choice = self._ports.models.chosen(config.preferred_provider, config.preferred_model)
+        choice = self._ports.models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
         if choice.candidates[0][0].provider == "offline":
             return AnalysisReply(step=step.step, failure="none")
         request = record.request

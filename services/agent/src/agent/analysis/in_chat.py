@@ -130,7 +130,7 @@ class AnalysisCalls:
         if settings is None:
             return False
         config = settings.config
-        choice = self._models.chosen(config.preferred_provider, config.preferred_model)
+        choice = self._models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
         return choice.candidates[0][0].provider != "offline"
 
 

@@ -49,7 +49,7 @@ class Completing:
     async def models(self, company: str) -> list[ModelName]:
         """What a caller of the company may ask for; raises HelpRefusedError, UnreachableError."""
         config = await self._config(company)
-        named = self._ports.models.named(config.preferred_provider, config.preferred_model)
+        named = self._ports.models.for_company(config).named(config.preferred_provider, config.preferred_model)
         return [ModelName(id=OWN_MODEL, provider="nexus"), *(ModelName(id=name, provider=of) for of, name in named)]
 
     async def complete(self, request: CompleteRequest, speech: Speech) -> CompletionEnd:
@@ -103,9 +103,11 @@ class Completing:
         """None: what the company has set, with its chain; a name that was asked for stands for itself alone."""
         if model == OWN_MODEL:
             return None
-        for provider, name in self._ports.models.named(config.preferred_provider, config.preferred_model):
+        for provider, name in self._ports.models.for_company(config).named(
+            config.preferred_provider, config.preferred_model
+        ):
             if name == model:
-                return self._ports.models.only(provider, name)
+                return self._ports.models.for_company(config).only(provider, name)
         raise HelpRefusedError("NOT_FOUND", f"there is no model {model!r}: GET /v1/models lists them", reason="model")
 
     async def _offered(self, request: CompleteRequest, asker: Asker) -> tuple[OfferedTool, ...]:
@@ -160,7 +162,9 @@ class Completing:
         return chosen_tools(ours, said, journal, asker.language)
 
     async def _check_fits(self, config: CompanyConfig, choice: ModelChoice | None, prompt: Prompt) -> None:
-        chosen = choice or self._ports.models.chosen(config.preferred_provider, config.preferred_model)
+        chosen = choice or self._ports.models.for_company(config).chosen(
+            config.preferred_provider, config.preferred_model
+        )
         model, name = chosen.candidates[0]
         if model.provider != "offline":  # rules have no window
             await check_fits(prompt, self._ports.encoders, name, window_of(name) or self._limits.model_window)

@@ -9,6 +9,7 @@ from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
 from contracts.events.chat import Action, ActionState
 from contracts.languages import Language
+from contracts.own_tools import ACTION_KIND, ACTION_PREFIX
 
 ORDER_TOOL = "create_paper_order"
 CANCEL_TOOL = "cancel_paper_order"
@@ -36,6 +37,12 @@ def pending_actions(journal: Journal) -> tuple[Action, ...]:
                 # Not what the market-adapter answers: the welcome lists what waits, from its source.
                 continue
             found.setdefault(action.id, action)
+        elif data.get("status") == _PENDING and str(data.get("action_id", "")).startswith(ACTION_PREFIX):
+            try:
+                action = _own_action(call.tool, data)
+            except (KeyError, ValueError):
+                continue
+            found.setdefault(action.id, action)
         elif call.tool == CANCEL_TOOL:
             found.pop(str(data.get("order_id")), None)
     for call in own_calls(journal):
@@ -54,6 +61,20 @@ def waiting_text(actions: Sequence[Action], language: Language) -> str:
     """What an answer without buttons says of what waits, whatever the model said."""
     before, after = _WAITING[language]
     return f"{before} {'; '.join(action.summary for action in actions)}. {after}"
+
+
+def _own_action(tool: str, data: Fields) -> Action:
+    """A call of a company's own tool, as the tool-executor keeps it."""
+    return Action.model_validate(
+        {
+            "id": data["action_id"],
+            "kind": ACTION_KIND,
+            "state": ActionState.PENDING,
+            "summary": data["summary"],
+            "details": {"tool": tool, "arguments": data["arguments"], "status": "pending"},
+            "expires_at": data["expires_at"],
+        }
+    )
 
 
 def _order_action(data: Fields) -> Action:

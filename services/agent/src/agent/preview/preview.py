@@ -18,6 +18,7 @@ from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.ports import Asker, Key, OfferedTool, PromptHistory
+from agent.preview.model_check import check_model
 from agent.turns.composer import UNBOUNDED, Material, prompt_for
 from agent.turns.deps import Limits
 from agent.turns.metering import ask_paid
@@ -25,7 +26,16 @@ from agent.turns.tool_runs import outcomes
 from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
 from contracts.languages import Language
-from contracts.trying_rpc import TRY_SECONDS, PromptLayer, PromptReply, PromptRequest, TryReply, TryRequest
+from contracts.trying_rpc import (
+    TRY_SECONDS,
+    ModelCheckReply,
+    ModelCheckRequest,
+    PromptLayer,
+    PromptReply,
+    PromptRequest,
+    TryReply,
+    TryRequest,
+)
 
 
 class Trying:
@@ -51,6 +61,10 @@ class Trying:
             tokens=counter.message(system) + counter.tools(tools),
         )
 
+    async def check_model(self, request: ModelCheckRequest) -> ModelCheckReply:
+        """Whether the settings' model answers; raises BudgetSpentError."""
+        return await check_model(self._ports, request)
+
     async def answer(self, request: TryRequest) -> TryReply:
         """The answer; raises HelpRefusedError, BudgetSpentError, ModelError, UnreachableError."""
         config = request.config
@@ -64,7 +78,11 @@ class Trying:
                 raise ModelDownError("no time is left for the model")
             last = journal.iterations >= config.tool_config.max_iterations
             material = self._material(config, asker, tools, journal, request.question, last=last)
-            model, name = self._ports.models.chosen(config.preferred_provider, config.preferred_model).candidates[0]
+            model, name = (
+                self._ports.models.for_company(config)
+                .chosen(config.preferred_provider, config.preferred_model)
+                .candidates[0]
+            )
             room = UNBOUNDED if model.provider == "offline" else self._limits.model_window
             prompt, _ = await prompt_for(replace(material, time_limit=left), self._encoders, name, room)
             reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from agent.domain.providers import owner_of
 from agent.ports import ModelChoice, Models
 from agent.settings import ModelSettings
-from contracts.company import CompanySettings, faults, read_config
+from contracts.company import CompanyConfig, CompanySettings, faults, read_config
 from contracts.merge_patch import merged_settings
 from contracts.providers import COMPATIBLE, KEYED, KEYS, OFFLINE, OFFLINE_MODEL
 
@@ -53,6 +53,11 @@ class OneModel:
     def __init__(self, models: Models, chosen: ChosenModel) -> None:
         self._models = models
         self._chosen = chosen
+
+    def for_company(self, config: CompanyConfig) -> Models:
+        """The same one."""
+        del config
+        return self
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
         """The one."""

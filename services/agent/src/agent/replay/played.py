@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agent.domain.cost import SpendingAccount
+from agent.domain.cost import Price, SpendingAccount
 from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
 from agent.domain.turn.policy import PATIENCE
 from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key, OfferedTool, PromptHistory, Reservation, Search
@@ -206,9 +206,10 @@ class ReplayUsage:
         reservation: Reservation | None = None,
         goes_on: bool = False,
         further: Reservation | None = None,
+        price: Price | None = None,
     ) -> None:
         """One call."""
-        del account, estimated, goes_on, further
+        del account, estimated, goes_on, further, price
         self.calls.append((provider, model, usage))
 
 

@@ -63,7 +63,8 @@ from runtime.principals import Principal
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery, PullWorker
 from runtime.rpc import RpcServer
-from runtime.settings import NatsSettings
+from runtime.sealing import Seal
+from runtime.settings import NatsSettings, SealSettings
 from runtime.streams import ensure_streams
 from runtime.testing import eventually
 
@@ -372,13 +373,15 @@ async def agent(
     *,
     models: ModelSettings | None = None,
     wrap: Callable[[Ports], Ports] | None = None,
+    seal: Seal | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Agent]:
     """An agent in this process, with a connection of its own. No model URL: the offline assistant."""
     client = await connect(NatsSettings(url=url), name=f"agent-{uuid.uuid4().hex[:4]}")
     # Keys that a developer has in the environment must not make tests call anybody.
     chosen = models or ModelSettings(base_url=model_url, model="scripted" if model_url else None, provider_keys={})
-    running = Agent(AgentConnections(client, verify, chosen), AgentSettings(**settings), wrap)
+    connections = AgentConnections(client, verify, chosen, seal or Seal(SealSettings()), loopback=True)
+    running = Agent(connections, AgentSettings(**settings), wrap)
     await running.start()
     try:
         yield running

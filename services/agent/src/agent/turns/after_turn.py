@@ -64,7 +64,7 @@ class SmallModel:
 
     def is_there(self, config: CompanyConfig) -> bool:
         """Whether anything but the built-in assistant would answer."""
-        chosen = self._models.chosen(config.preferred_provider, _name(config))
+        chosen = self._models.for_company(config).chosen(config.preferred_provider, _name(config))
         return chosen.candidates[0][0].provider != "offline"
 
     async def ask(

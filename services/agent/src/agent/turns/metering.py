@@ -7,12 +7,13 @@ turns are told too. What was used settles its reservation by that fact; what was
 import asyncio
 import time
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Self
 from uuid import uuid4
 
 import structlog
 
-from agent.domain.cost import SpendingAccount, estimated_tokens, prompt_bytes
+from agent.domain.cost import Price, SpendingAccount, estimated_tokens, prompt_bytes
 from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount
 from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
 from agent.ports import (
@@ -33,6 +34,8 @@ from agent.turns.knowledge_search import PassageQuery
 from agent.turns.unheard import unheard
 from contracts.company import Budget, CompanyConfig
 from contracts.memory_rpc import Tier
+from contracts.own_model import OwnModel
+from contracts.providers import CURRENCY
 
 log = structlog.get_logger(__name__)
 
@@ -76,14 +79,14 @@ async def ask_paid(
     """
     sink = sink or _Unheard()
     if choice is None:
-        choice = models.chosen(config.preferred_provider, config.preferred_model)
+        choice = models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
     try:
         return await ask(_paid(spending, choice, account, config, "main", advance), prompt, sink)
     except BudgetSpentError as spent:
         cheaper = config.budget.cheaper_model
         if config.budget.when_spent != "cheaper_model" or not cheaper:
             raise
-        choice = models.cheaper(config.preferred_provider, cheaper)
+        choice = models.for_company(config).cheaper(config.preferred_provider, cheaper)
         sink.restart()
         try:
             return await ask(_paid(spending, choice, account, config, "cheaper"), prompt, sink)
@@ -214,6 +217,7 @@ class _PaidModel:
         self._model = model
         self._account = account
         self._budget = config.budget
+        self._own = config.own_model
         self._tier: Tier = tier
         self._advance = advance
 
@@ -280,7 +284,15 @@ class _PaidModel:
             reservation=reservation,
             goes_on=goes_on,
             further=further,
+            price=own_price(self._own, self.provider, model),
         )
+
+
+def own_price(own: OwnModel | None, provider: str, model: str) -> Price | None:
+    """What the company says that its own model costs; None: it is another one, or nothing is said."""
+    if own is None or own.price is None or (own.provider, own.model) != (provider, model):
+        return None
+    return Price(own.price.prompt, own.price.completion, CURRENCY, datetime.now(UTC).date())
 
 
 def is_limited(budget: Budget, account: SpendingAccount) -> bool:

@@ -109,6 +109,7 @@ def wished(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tupl
     """The company's settings and models with what the asker's program wants for this answer. A model that the company's
     provider does not have (the door has looked) is the company's own."""
     provider, model = config.preferred_provider, config.preferred_model
+    models = models.for_company(config)
     if wishes is None:
         return config, models.chosen(provider, model)
     changes = {"temperature": wishes.temperature, "max_response_tokens": wishes.max_tokens}

@@ -2,6 +2,8 @@
 told by its facts.
 """
 
+import asyncio
+from collections.abc import Awaitable
 from functools import partial
 from typing import Any, Literal
 
@@ -15,6 +17,8 @@ from contracts.envelope import CloudEvent
 from contracts.events.chat import Action
 from contracts.events.market import ActionDecided, AlertTriggered, OrderClosed, OrderFilled
 from contracts.memory_rpc import UserRef
+from contracts.own_tools import ACTION_PREFIX
+from contracts.tools_rpc import OWN_ACTION_DECIDE, OWN_ACTIONS_GET, OWN_ACTIONS_PENDING
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.service_calls import ask
 from gateway.chat.customers import Customers
@@ -26,6 +30,8 @@ log = structlog.get_logger(__name__)
 
 DECIDE_SECONDS = 10.0
 """For a yes or no: the market adapter books it before it answers."""
+OWN_DECIDE_SECONDS = 35.0
+"""For a yes to a call of a company's own tool: it is made before it is answered, and may take 30 s."""
 HELLO_SECONDS = 0.5
 """For what a welcome and a history hold: a chat begins without it when the market is away."""
 MOST_TOLD = 100
@@ -41,8 +47,8 @@ _FiredEvent = CloudEvent[AlertTriggered]
 
 
 class BusActions:
-    """The market-adapter decides whose an action is; here it is only told who speaks. Where a company trades nothing
-    no action waits, whatever was asked for before."""
+    """The market-adapter decides whose an order is, and the tool-executor whose a call of an own tool; here they
+    are only told who speaks. Where a company trades nothing no order waits, whatever was asked for before."""
 
     def __init__(self, client: RpcClient, companies: BusCompanies) -> None:
         self._client = client
@@ -57,7 +63,8 @@ class BusActions:
         language: str | None = None,
         edits: dict[str, Any] | None = None,
     ) -> Action:
-        if not await self._trades(company):
+        own = action.startswith(ACTION_PREFIX)
+        if not own and not await self._trades(company):
             raise not_found("action waiting for a decision")
         request = market_rpc.ActionDecideRequest(
             company_id=company,
@@ -67,21 +74,46 @@ class BusActions:
             language=language,
             edits=edits,
         )
+        if own:
+            return (await ask(self._client, OWN_ACTION_DECIDE, request, deadline=OWN_DECIDE_SECONDS)).action
         return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
 
     async def pending(self, company: str, user: str) -> list[Action]:
-        if not await self._trades(company):
-            return []
+        settings = await self._companies.get(company)
         who = UserRef(company_id=company, user_id=user)
-        return (await ask(self._client, market_rpc.ACTIONS_PENDING, who, deadline=HELLO_SECONDS)).actions
+        asked = [market_rpc.ACTIONS_PENDING] if settings is None or settings.config.trades else []
+        if settings is not None and settings.config.own_tools.names:
+            asked.append(OWN_ACTIONS_PENDING)
+        return await self._of_both(*(ask(self._client, method, who, deadline=HELLO_SECONDS) for method in asked))
 
     async def _trades(self, company: str) -> bool:
         settings = await self._companies.get(company)
         return settings is None or settings.config.trades
 
     async def known(self, company: str, user: str, actions: list[str]) -> list[Action]:
-        asked = market_rpc.ActionsRequest(company_id=company, user_id=user, action_ids=actions)
-        return (await ask(self._client, market_rpc.ACTIONS_GET, asked, deadline=HELLO_SECONDS)).actions
+        own = [one for one in actions if one.startswith(ACTION_PREFIX)]
+        orders = [one for one in actions if one not in own]
+        return await self._of_both(
+            *(
+                ask(
+                    self._client,
+                    method,
+                    market_rpc.ActionsRequest(company_id=company, user_id=user, action_ids=ids),
+                    deadline=HELLO_SECONDS,
+                )
+                for method, ids in ((market_rpc.ACTIONS_GET, orders), (OWN_ACTIONS_GET, own))
+                if ids
+            )
+        )
+
+    @staticmethod
+    async def _of_both(*replies: Awaitable[market_rpc.ActionsReply | market_rpc.PendingActionsReply]) -> list[Action]:
+        """What the market and the executor say; where one is away, the other's. Raises Unavailable when nobody says."""
+        said = await asyncio.gather(*replies, return_exceptions=True)
+        faults = [one for one in said if isinstance(one, BaseException)]
+        if faults and len(faults) == len(said):
+            raise faults[0]
+        return [action for one in said if not isinstance(one, BaseException) for action in one.actions]
 
     async def untold(self, company: str, user: str) -> market_rpc.UntoldAlertsReply:
         who = UserRef(company_id=company, user_id=user)

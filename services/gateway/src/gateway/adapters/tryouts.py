@@ -1,9 +1,11 @@
 """Settings tried before they are saved, and turns explained."""
 
 from datetime import datetime
+from typing import Any
 
 from contracts import trying_rpc
 from contracts.company import CompanyConfig, ToolConfig
+from contracts.events.tool import ToolResult
 from contracts.languages import Language
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.service_calls import ask
@@ -12,6 +14,9 @@ from runtime.rpc import RpcClient
 
 TRY_SECONDS = trying_rpc.TRY_SECONDS + 1.0
 """Seconds for a try-out: the agent's own, and a moment for its answer to come back."""
+
+OWN_TOOL_SECONDS = 32.0
+"""For a call of a company's own tool, which may take 30 s itself, and for its model, which has 20."""
 
 
 class BusTryouts:
@@ -42,6 +47,30 @@ class BusTryouts:
         """Whether fetch_page may read the address."""
         request = trying_rpc.SiteCheckRequest(tool_config=tools, address=address, language=language)
         return await ask(self._client, trying_rpc.SITE_CHECK, request)
+
+    async def own_tool(
+        self,
+        caller: TokenCaller,
+        config: CompanyConfig,
+        tool: str,
+        arguments: dict[str, Any],
+        language: Language,
+    ) -> ToolResult:
+        """What one call of the company's own tool gives; it is really made."""
+        request = trying_rpc.OwnToolRequest(
+            config=config, tool=tool, arguments=arguments, user_id=caller.subject, language=language
+        )
+        return (await ask(self._client, trying_rpc.OWN_TOOL_TRY, request, deadline=OWN_TOOL_SECONDS)).result
+
+    async def model(self, config: CompanyConfig, language: Language) -> trying_rpc.ModelCheckReply:
+        """Whether these settings' model answers."""
+        request = trying_rpc.ModelCheckRequest(config=config, language=language)
+        return await ask(self._client, trying_rpc.MODEL_CHECK, request, deadline=OWN_TOOL_SECONDS)
+
+    async def mcp_tools(self, config: CompanyConfig, server: str, language: Language) -> trying_rpc.McpToolsReply:
+        """What an MCP server of these settings has."""
+        request = trying_rpc.McpToolsRequest(config=config, server=server, language=language)
+        return await ask(self._client, trying_rpc.MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)
 
     async def explain(
         self, company: str, conversation: str, turn: str, user: str | None, answered_at: datetime

@@ -1,8 +1,11 @@
-"""Whether a model is one of its provider's, as the agents list them."""
+"""Which model answers for a company, and whether a model is one of its provider's, as the agents list them."""
+
+from typing import Literal
 
 from contracts.agent_rpc import ProvidersReply
 from contracts.company import CompanyConfig
 
+Why = Literal["environment", "own", "preferred", "fallback", "offline"]
 OPEN = "compatible"
 """The provider whose server alone knows its models."""
 
@@ -28,3 +31,21 @@ def is_known(provider: str, model: str, listed: ProvidersReply) -> bool:
     found = next((view for view in listed.providers if view.id == provider), None)
     # A provider that nobody knows is another field's fault.
     return found is None or any(model == view.id or model in view.aliases for view in found.models)
+
+
+def answering(config: CompanyConfig, listed: ProvidersReply) -> tuple[str, str, Why]:
+    """Provider and model that are asked first for these settings, and why: the operator's environment wins, then comes
+    the company's own model, what it prefers, the first that is configured, and the rules."""
+    views = {view.id: view for view in listed.providers if view.configured}
+    provider, model = config.preferred_provider, config.preferred_model
+    if OPEN in views:
+        return OPEN, views[OPEN].models[0].id if views[OPEN].models else "default", "environment"
+    if config.own_model is not None:
+        return config.own_model.provider, config.own_model.model, "own"
+    if provider in views and provider != "offline":
+        known = [view.id for view in views[provider].models if model == view.id or model in view.aliases]
+        return provider, (known or [view.id for view in views[provider].models] or [model])[0], "preferred"
+    others = [view for name, view in views.items() if name != "offline" and view.models]
+    if provider == "offline" or not others:
+        return "offline", "offline-rules", "preferred" if provider == "offline" else "offline"
+    return others[0].id, others[0].models[0].id, "fallback"

@@ -97,8 +97,12 @@ def _modelling(config: CompanyConfig, listed: ProvidersReply) -> Iterator[Warned
     provider, model = config.preferred_provider, config.preferred_model
     configured = {view.id for view in listed.providers if view.configured}
     if OPEN in configured:
-        if provider != OPEN:
+        if config.own_model is not None:
+            yield Warned("ownModel", "installationsServer", {"provider": config.own_model.model})
+        elif provider != OPEN:
             yield Warned("preferredProvider", "installationsServer", {"provider": provider})
+        return
+    if config.own_model is not None:
         return
     if provider not in configured:
         others = [view.id for view in listed.providers if view.configured and view.id != "offline"] or ["offline"]
@@ -123,7 +127,14 @@ def _switched_on(switches: Mapping[Category, bool]) -> list[str]:
 
 def _offering(config: CompanyConfig, known: Sequence[CatalogueTool]) -> Iterator[Warned]:
     """`known`: of a company that is no trading platform, only those that it can have."""
-    plans = {tool.name: tool.required_plan for tool in known}
+    # What was declared just now an executor may not have heard of.
+    plans = dict.fromkeys(config.own_tools.names, "free") | {tool.name: tool.required_plan for tool in known}
+    taken = {tool.name for tool in known if tool.category != "own"}
+    for name in config.own_tools.names:
+        if name in taken:
+            yield Warned("ownTools", "nameTaken", {"tool": name})
+    for name in sorted(config.own_tools.waiting & set(config.tool_config.enabled_tools)):
+        yield Warned("toolConfig.enabledTools", "needsYes", {"tool": name})
     for name in config.tool_config.enabled_tools:
         if name == OWN_SWITCH:
             yield Warned("toolConfig.enabledTools", "ownSwitch", {"tool": name})

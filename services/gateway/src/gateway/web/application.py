@@ -18,6 +18,7 @@ from gateway.web import (
     failed_turns,
     knowledge,
     knowledge_answers,
+    own_tools,
     personal,
     personas,
     principals,
@@ -78,6 +79,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(agent_help.router)
     application.include_router(company_settings.router)
     application.include_router(companies.router)
+    application.include_router(own_tools.router)
     application.include_router(usage.router)
     application.include_router(reports.router)
     application.include_router(tryouts.router)

@@ -78,7 +78,7 @@ async def make_company(
 ) -> FirstHour:
     """Makes a company: its settings, its first page read, a question tried. An admin: the company of their token."""
     company = body.company_id or id_of(body.name)
-    acting = _acting(caller, company)
+    acting = acting_for(caller, company)
     site = own_address(body.site)
     config: dict[str, Any] = {
         "companyId": company,
@@ -120,7 +120,7 @@ async def show_company(
     accept_language: AcceptLanguage = None,
 ) -> CompanyDetail:
     """One company with its settings."""
-    acting = _acting(caller, company)
+    acting = acting_for(caller, company)
     return await _detail(api, acting, await stored(api, company), request, response, accept_language)
 
 
@@ -141,7 +141,7 @@ async def change_company(
     accept_language: AcceptLanguage = None,
 ) -> CompanyDetail:
     """A merge patch of its settings, as PATCH /v2/llm/config/{companyId} takes it."""
-    acting = _acting(caller, company)
+    acting = acting_for(caller, company)
     check_size(body)
     saved = await change(api, acting, body, if_match)
     return await _detail(api, acting, saved, request, response, accept_language)
@@ -150,7 +150,7 @@ async def change_company(
 @router.delete("/{companyId}", status_code=204, responses=described(404))
 async def delete_company(api: ApiDep, caller: FounderDep, company: CompanyPath) -> Response:
     """Deletes the company, what it says, its conversations and what is remembered of its people. For good."""
-    if not await api.settings.delete(_acting(caller, company).company):
+    if not await api.settings.delete(acting_for(caller, company).company):
         raise not_found("company")
     return Response(status_code=204)
 
@@ -165,7 +165,7 @@ def _named(found: list[FieldFault]) -> list[FieldFault]:
     return list({one.field: one for one in reversed(named)}.values())
 
 
-def _acting(caller: TokenCaller, company: str) -> TokenCaller:
+def acting_for(caller: TokenCaller, company: str) -> TokenCaller:
     """The caller as an admin of the company; raises NOT_FOUND for an admin of another one."""
     if caller.role != "operator" and caller.company != company:
         raise not_found("company")

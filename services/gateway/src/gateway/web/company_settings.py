@@ -7,8 +7,10 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Body, Header, Path, Response
 from pydantic import Field
 
+from contracts import sealed
 from contracts.agent_rpc import ProvidersReply
-from contracts.company import CompanyConfig, CompanySettings, faults
+from contracts.company import CompanyConfig, CompanySettings, faults, read_config
+from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN
 from contracts.languages import spoken_language
@@ -38,16 +40,27 @@ IfMatch = Annotated[
 KnownT = TypeVar("KnownT")
 
 
+class Answering(Wire):
+    """Who is asked first, and why: `environment`, the operator's own server wins; `own`, the company's model;
+    `preferred`; `fallback`, the preferred provider is not configured; `offline`, nobody is."""
+
+    provider: str
+    model: str
+    why: model_choice.Why
+
+
 class ConfigView(CompanyConfig):
-    """The settings, and which of them have no effect."""
+    """The settings, which of them have no effect, and who really answers (left out while no agent says so)."""
 
     warnings: list[FieldFault] = Field(default_factory=list[FieldFault])
+    answering: Answering | None = None
 
 
 class ConfigBody(CompanyConfig):
-    """The settings; `warnings` is what a reply said, and is not stored."""
+    """The settings; `warnings` and `answering` are what a reply said, and are not stored."""
 
     warnings: list[FieldFault] = Field(default_factory=list[FieldFault], exclude=True)
+    answering: Answering | None = Field(default=None, exclude=True)
 
 
 @router.get("/providers", responses=described())
@@ -127,6 +140,7 @@ async def change(api: Api, caller: TokenCaller, patch: dict[str, Any], if_match:
         raise Refused(ErrorCode.PRECONDITION_REQUIRED, "send If-Match with the ETag that GET gave you")
     # A client may send back what it was shown.
     patch.pop("warnings", None)
+    patch.pop("answering", None)
     for left in range(RACES - 1, -1, -1):
         newest = await stored(api, caller.company)
         version = newest.version
@@ -190,8 +204,15 @@ async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept
         FieldFault(field=one.field, message=texts[one.text].format_map(one.values))
         for one in without_effect(settings.config, providers, tools, troubled or ())
     ]
-    config = {name: getattr(settings.config, name) for name in CompanyConfig.model_fields}
-    view = ConfigView.model_construct(**config, warnings=warnings)
+    hidden = settings.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    sealed.replaced(hidden, lambda _place, _value: sealed.HIDDEN)
+    shown_config = read_config(hidden)
+    config = {name: getattr(shown_config, name) for name in CompanyConfig.model_fields}
+    asked = None
+    if providers is not None:
+        provider, model, why = model_choice.answering(settings.config, providers)
+        asked = Answering(provider=provider, model=model, why=why)
+    view = ConfigView.model_construct(**config, warnings=warnings, answering=asked)
     object.__setattr__(view, "__pydantic_extra__", dict(settings.config.unknown))
     return view
 

@@ -165,6 +165,8 @@ async def _tried(api: Api, admin: TokenCaller, config: CompanyConfig, language: 
 
 
 async def _has_model(api: Api, config: CompanyConfig) -> bool:
+    if config.own_model is not None:
+        return True
     try:
         listed = await api.writers.providers(config.company_id)
     except GatewayError:

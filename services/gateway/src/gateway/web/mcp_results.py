@@ -11,7 +11,7 @@ from contracts.tools_rpc import ToolDetails
 
 METADATA = "nexus/metadata"
 LIMIT = "nexus/limit"
-_OPEN_WORLD = frozenset({"market", "news", "site"})
+_OPEN_WORLD = frozenset({"market", "news", "own", "site"})
 
 
 def described(tool: ToolDetails) -> types.Tool:

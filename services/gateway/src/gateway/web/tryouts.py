@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path
 from pydantic import Field
 
+from contracts import sealed
 from contracts.company import CompanyConfig, faults, read_config
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
@@ -67,7 +68,7 @@ class PersonAnswer(Wire):
 @router.post(f"{_CONFIG}/person-check", response_model_exclude_none=True, responses=described(404))
 async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body: PersonQuestion) -> PersonAnswer:
     """Whether a message would go to a person, by rules and office hours. Nothing is stored, no model is asked."""
-    config = await _with(api, caller, company, body)
+    config = await with_unsaved(api, caller, company, body)
     found = ruling(config.person_rules, Asking(body.text, body.plan, body.page))
     at = body.at or api.clock.now()
     if at.tzinfo is None:
@@ -85,7 +86,7 @@ async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body
 @router.post(f"{_CONFIG}/prompt", responses=described(404))
 async def show_prompt(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Unsaved) -> PromptReply:
     """The prompt's layers before the conversation, as a visitor's turn would have them."""
-    return await api.tryouts.prompt(caller, await _with(api, caller, company, body), body.language)
+    return await api.tryouts.prompt(caller, await with_unsaved(api, caller, company, body), body.language)
 
 
 @router.post(f"{_CONFIG}/sandbox", responses=described(404, 429))
@@ -93,14 +94,14 @@ async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body
     """An answer to one question. Nothing is stored; model calls are paid for. Tools are those of the saved settings."""
     if not body.question.strip():
         raise Refused(ErrorCode.EMPTY_TEXT, "question: write something")
-    config = await _with(api, caller, company, body)
+    config = await with_unsaved(api, caller, company, body)
     return await api.tryouts.answer(caller, config, body.question, body.language)
 
 
 @router.post(f"{_CONFIG}/site-check", response_model_exclude_none=True, responses=described(404))
 async def check_site(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Address) -> SiteCheckReply:
     """Whether fetch_page may read an address, and why not. Nothing is fetched."""
-    config = await _with(api, caller, company, body)
+    config = await with_unsaved(api, caller, company, body)
     return await api.tryouts.site(config.tool_config, body.address, body.language)
 
 
@@ -129,7 +130,7 @@ async def explain_turn(
     return found
 
 
-async def _with(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> CompanyConfig:
+async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> CompanyConfig:
     """The saved settings with the patch on top; raises NOT_FOUND, BAD_FIELD."""
     if company != caller.company:
         raise not_found("company")
@@ -139,5 +140,6 @@ async def _with(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> C
         raise not_found("settings of this company")
     before = saved.config.to_wire()
     config = merged_settings(before, {**body.settings, "companyId": company})
+    sealed.keep_hidden(config, before)
     refuse(faults(config, before))
     return read_config(config)

@@ -10,7 +10,7 @@ from contracts.errors import NexusError
 from contracts.identity_rpc import KnownUser
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_companies import MongoCompanies
-from memory.domain.company import checked, patched, shown, with_secrets
+from memory.domain.company import Close, checked, patched, shown, with_secrets
 from memory.domain.identity import IdentityRefused, known_user
 from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
 
@@ -23,12 +23,18 @@ Changed = Callable[[CompanySettings], Awaitable[None]]
 
 
 class CompanyRegistry:
-    """The settings of all companies. What leaves is without secrets. `changed` is told of each change before its caller
-    has the answer."""
+    """The settings of all companies. What leaves is without secrets, or with sealed ones. `changed` is told of each
+    change before its caller has the answer; `close` seals."""
 
     def __init__(
-        self, *, store: MongoCompanies, announcements: BusAnnouncements, changed: Changed | None = None
+        self,
+        *,
+        store: MongoCompanies,
+        announcements: BusAnnouncements,
+        changed: Changed | None = None,
+        close: Close | None = None,
     ) -> None:
+        self._close = close
         self._store = store
         self._announcements = announcements
         self._changed = changed
@@ -60,7 +66,7 @@ class CompanyRegistry:
         Raises:
             BadSettingsError, CompanyExists, StoreUnavailable.
         """
-        made = checked(config)
+        made = checked(config, close=self._close)
         before = await self._store.kept(made.company_id)
         # Behind the version with which an earlier company of this name ended: whoever knows that one takes this one.
         ended = before.version if before is not None and before.deleted else None
@@ -107,7 +113,7 @@ class CompanyRegistry:
             raise SettingsMoved(
                 f"the settings are at version {old.version}, not {version}: read them again", old.version
             )
-        settings = CompanySettings(config=patched(old.config, patch), version=version + 1)
+        settings = CompanySettings(config=patched(old.config, patch, self._close), version=version + 1)
         if not await self._store.replace(settings):
             raise SettingsMoved(f"somebody changed version {version} just now: read the settings again", version + 1)
         await self._announce(settings)

@@ -1,9 +1,10 @@
 """A company's settings: checked, changed by merge patch (RFC 7396), and shown without secrets."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from contracts import merge_patch
+from contracts import merge_patch, sealed
 from contracts.company import (
     Channel,
     CompanyConfig,
@@ -16,12 +17,12 @@ from contracts.company import (
     read_config,
 )
 from contracts.ids import channel_of
+from contracts.sealed import HIDDEN as HIDDEN
 from contracts.strict import Strict
 from memory.domain.identity import wrong_key
 
-HIDDEN = "********"
-"""Stands for a webhook's secret, an identity key or a channel's token wherever settings are shown; sent back
-unchanged, it keeps them."""
+Close = Callable[[str, str], str]
+"""Seals a secret of a company; raises ValueError where it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +41,16 @@ class BadSettingsError(ValueError):
         self.fields = fields
 
 
-def checked(config: dict[str, Any], before: CompanyConfig | None = None) -> CompanyConfig:
-    """The settings, with every default filled in. What a newer release has put into those `before` may stay.
+def checked(config: dict[str, Any], before: CompanyConfig | None = None, close: Close | None = None) -> CompanyConfig:
+    """The settings, with every default filled in. What a newer release has put into those `before` may stay. `close`
+    seals the secrets that others than memory use; without it there can be none.
 
     Raises:
         BadSettingsError: with each field that is wrong.
     """
     if found := faults(config, _raw(before) if before is not None else None):
         raise BadSettingsError([BadField(fault.field, fault.message) for fault in found])
+    _seal(config, _raw(before) if before is not None else {}, close)
     made = _named(read_config(config))
     keys = made.identity.keys
     bad_keys = [
@@ -67,6 +70,27 @@ def checked(config: dict[str, Any], before: CompanyConfig | None = None) -> Comp
     return made
 
 
+def _seal(config: dict[str, Any], before: dict[str, Any], close: Close | None) -> None:
+    kept = {holder.get(field) for _, holder, field in sealed.sealed_places(before)}
+    company, faulty = str(config["companyId"]), list[BadField]()
+
+    def change(place: sealed.Place, value: Any) -> Any:
+        field = "ownModel.key" if place[0] == "model" else f"ownTools.{place[0]}.{place[1]}.headers.{place[-1]}"
+        if value in kept:
+            return value
+        if value == HIDDEN:
+            faulty.append(BadField(field, "give the secret again: it was not kept for this address"))
+        elif close is None:
+            faulty.append(BadField(field, "secrets cannot be kept here: set NEXUS_SECRETS_KEY"))
+        else:
+            return close(str(value), company)
+        return value
+
+    sealed.replaced(config, change)
+    if faulty:
+        raise BadSettingsError(faulty)
+
+
 def _named(config: CompanyConfig) -> CompanyConfig:
     """Every channel with its id, which is part of its webhook's address."""
     if not config.channels:
@@ -75,7 +99,7 @@ def _named(config: CompanyConfig) -> CompanyConfig:
     return config.model_copy(update={"channels": named})
 
 
-def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
+def patched(config: CompanyConfig, patch: dict[str, Any], close: Close | None = None) -> CompanyConfig:
     """The settings after a merge patch: null sets a field back to its default (of visitorHourlyTokens it means no
     limit), lists are replaced whole.
 
@@ -86,11 +110,13 @@ def patched(config: CompanyConfig, patch: dict[str, Any]) -> CompanyConfig:
         raise BadSettingsError([BadField("companyId", "cannot be changed")])
     merged = merge_patch.merged_settings(_raw(config), patch)
     _keep_hidden(_raw(config), merged)
-    return checked(merged, config)
+    sealed.keep_hidden(merged, _raw(config))
+    return checked(merged, config, close)
 
 
 def shown(settings: CompanySettings) -> CompanySettings:
-    """The settings as they leave this service: secrets hidden, and what a newer release has put beside secrets too."""
+    """The settings as they leave this service: memory's own secrets hidden, and what a newer release has put beside
+    them; those that others use stay sealed."""
     raw = _raw(settings.config)
     for name in settings.config.unknown.keys() & {"webhooks", "channels", "identity"}:
         del raw[name]

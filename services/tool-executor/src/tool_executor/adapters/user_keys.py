@@ -53,7 +53,7 @@ def is_of(key: str, owner: str) -> bool:
     """
     parts = key.split(":")
     match parts[:2]:
-        case ["tool", "call" | "limit" | "generation"]:
+        case ["tool", "call" | "limit" | "generation" | "action"]:
             return ":".join(parts[2:4]) == owner
         case ["tool", "cache" | "lead"]:
             # tool:cache:<name>:<version>:user:<company>:<user>:<language>:<fingerprint>:<generation>

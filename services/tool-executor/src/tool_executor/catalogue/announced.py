@@ -2,7 +2,8 @@
 
 An announcement is the whole offer of one service to one company, or to all (``-`` in its subject): it takes the place
 of the one before, and lasts `ttl_seconds`. A name belongs to the catalogue first, then to whoever announces it to all,
-then to whoever announces it to the company; between two services of the same standing, to the one that holds it.
+then to whoever announces it to the company, then to the company's settings; between two services of the same standing,
+to the one that holds it.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from contracts.ids import NOBODY
 from contracts.text import Text
 from contracts.tools_rpc import TOOL_OUTCOME
 from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
 from tool_executor.domain.declaration import CacheScope, CatalogueTool, OverTheBus
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
@@ -38,9 +40,14 @@ class Offers:
     """All tools that there are now: the catalogue's, and what is announced. `clock` counts seconds."""
 
     def __init__(
-        self, catalogue: Registry, compiler: CompiledSchemas, clock: Callable[[], float] = time.monotonic
+        self,
+        catalogue: Registry,
+        compiler: CompiledSchemas,
+        clock: Callable[[], float] = time.monotonic,
+        own: OwnCatalogue | None = None,
     ) -> None:
         self._catalogue = catalogue
+        self._own = own
         self._compiler = compiler
         self._clock = clock
         self._offers: dict[tuple[str, str], _Offer] = {}
@@ -49,9 +56,10 @@ class Offers:
     def find(self, name: str, company: str) -> Entry | None:
         """The tool of that name in this company."""
         entry = self._catalogue.find(name)
-        if entry is not None or not self._offers:
+        if entry is not None:
             return entry
-        return next((offer.entries[name] for offer in self._of(company) if name in offer.entries), None)
+        announced = (offer.entries[name] for offer in self._of(company) if name in offer.entries)
+        return next(announced, None) or self._declared(company).get(name)
 
     def offered_to(self, caller: VerifiedCaller, company: CompanyTools) -> list[Entry]:
         """The tools that this caller may call now, the catalogue's first."""
@@ -63,7 +71,14 @@ class Offers:
                 if name not in names and entry.plan <= plan and entry.visible_to(caller, company):
                     names.add(name)
                     listed.append(entry)
-        return listed
+        names |= {entry.tool.name for entry in self._catalogue}
+        own = self._declared(caller.company)
+        return listed + [
+            entry for name, entry in own.items() if name not in names and entry.visible_to(caller, company)
+        ]
+
+    def _declared(self, company: str) -> dict[str, Entry]:
+        return {} if self._own is None else self._own.of(company)
 
     def announce(self, company: str, announced: ToolsAnnounced, seconds: float) -> list[str]:
         """Takes a service's offer to a company (``-``: all) for so many seconds.

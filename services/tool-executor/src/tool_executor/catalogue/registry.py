@@ -40,6 +40,8 @@ class Entry:
             return False
         if not caller.is_visitor or self.tool.for_visitors:
             return True
+        if not self.tool.offered_to_visitors:
+            return False
         return self.plan is Plan.FREE and (switched is True or self.tool.name in company.enabled_tools)
 
     def needs_settings(self, caller: VerifiedCaller) -> bool:

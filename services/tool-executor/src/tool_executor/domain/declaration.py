@@ -110,6 +110,10 @@ class CatalogueTool:
     """For a tool with side effects: looks up, by the call id, what became of a call that nobody knows the end of."""
     offered: CompanyRule | None = None
     """A company's setting without which nobody there has the tool."""
+    foreign: bool = False
+    """What comes back are a stranger's words: they are marked as data for whoever reads them."""
+    offered_to_visitors: bool = True
+    """False: they can never have it, whatever the company lists."""
     for_visitors: bool = False
     """Visitors have it without the company listing it in enabledTools."""
     budget_per_ticker: int = 1

@@ -73,6 +73,12 @@ UNKNOWN_OUTCOME = Text(
 )
 
 
+TOO_MANY_WAITING = Text(
+    es="Ya hay demasiadas acciones pendientes de confirmar: confirma o rechaza alguna antes.",
+    en="Too many actions wait for a confirmation already: confirm or reject one first.",
+)
+
+
 def spoken(message: Text | str, language: str) -> str:
     """The text in that language; a plain string is one already."""
     return message.said_in(language) if isinstance(message, Text) else message

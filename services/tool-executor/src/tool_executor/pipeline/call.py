@@ -53,7 +53,10 @@ class CallProgress:
     def metadata(self, cached: bool = False) -> ToolMetadata:
         """The result's metadata as of now."""
         spent = round((time.monotonic() - self.started) * 1000, 3)
-        return ToolMetadata(execution_time=spent, cached=cached, degraded=True if self.degraded else None)
+        foreign = self.entry is not None and self.entry.tool.foreign
+        return ToolMetadata(
+            execution_time=spent, cached=cached, degraded=self.degraded or None, foreign=foreign or None
+        )
 
     def success(self, data: Data, *, cached: bool = False) -> ToolResult:
         """A result with data."""

@@ -21,26 +21,34 @@ from tool_executor.pipeline.validation import invalid
 from tool_executor.ports import RemoteTools
 
 _COME_BACK = 0.2
+_COMPANYS_PART = 4
 
 
 class Bulkhead:
-    """Keeps slow categories from taking every place: a call that finds its category full is delivered again."""
+    """Keeps slow categories from taking every place: a call that finds its category full is delivered again. Of the
+    places of companies' own tools one company has a part."""
 
     def __init__(self, places: Mapping[Category, int], default: int) -> None:
         self._places = places
         self._default = default
-        self._taken: Counter[Category] = Counter()
+        self._taken: Counter[Category | str] = Counter()
 
     async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         category = call.found.category
         # A call that nobody waits for any more goes on: the next step says TIMEOUT without running anything.
-        if call.seconds_left > 0 and self._taken[category] >= self._places.get(category, self._default):
+        places = self._places.get(category, self._default)
+        held: dict[Category | str, int] = {category: places}
+        if category is Category.OWN:
+            held[call.caller.company] = max(places // _COMPANYS_PART, 1)
+        if call.seconds_left > 0 and any(self._taken[one] >= most for one, most in held.items()):
             return Postponed(_COME_BACK)
-        self._taken[category] += 1
+        self._taken.update(held.keys())
         try:
             return await rest()
         finally:
-            self._taken[category] -= 1
+            self._taken.subtract(held.keys())
+            if not self._taken[call.caller.company]:
+                del self._taken[call.caller.company]
 
 
 class Execution:

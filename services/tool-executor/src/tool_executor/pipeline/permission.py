@@ -11,6 +11,25 @@ from tool_executor.pipeline.call import CallProgress, Outcome, Rest
 from tool_executor.ports import RateLimiter, StoreAway
 
 
+class KnowCompany:
+    """Before everything: a name that is nobody's may be a tool that the company declares itself, and those are known
+    once its settings are."""
+
+    def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
+        self._offers = offers
+        self._companies = companies
+
+    async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
+        if self._offers.find(call.tool, call.caller.company) is None:
+            try:
+                await self._companies.tools_of(call.caller.company)
+            except ServiceAway:
+                return call.failure(
+                    ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(call.caller.language), reason="settings"
+                )
+        return await rest()
+
+
 class Find:
     """Step 1. A tool that the caller may not know of is not found. Settings that neither memory nor the bus holds are
     those of a company that has made none: only what needs a yes of them waits for memory."""

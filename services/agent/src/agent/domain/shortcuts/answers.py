@@ -9,6 +9,7 @@ from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.shortcuts.told_memory import told_memory
 from agent.domain.turn.journal import TurnCall
 from contracts.languages import Language
+from contracts.own_tools import ACTION_KIND
 
 Fields = dict[str, Any]
 _SAY: dict[str, dict[Language, str]] = {
@@ -47,6 +48,14 @@ _SAY: dict[str, dict[Language, str]] = {
     "failed": {
         "es": "No se ha podido enviar: {summary}. Motivo: {reason}.",
         "en": "It could not be placed: {summary}. Reason: {reason}.",
+    },
+    "own_done": {
+        "es": "Confirmado y hecho: {summary}.{outcome}",
+        "en": "Confirmed and done: {summary}.{outcome}",
+    },
+    "own_failed": {
+        "es": "No se ha podido hacer: {summary}. Motivo: {reason}.",
+        "en": "It could not be done: {summary}. Reason: {reason}.",
     },
     "which": {
         "es": "Hay varias órdenes pendientes. ¿Cuál? Responde, por ejemplo, «sí a la 1», «no a la 2» o «sí a todas»:",
@@ -98,6 +107,10 @@ _SAY: dict[str, dict[Language, str]] = {
 _REASONS: dict[str, dict[Language, str]] = {
     "insufficient_cash": {"es": "no hay efectivo libre suficiente", "en": "there is not enough free cash"},
     "insufficient_position": {"es": "no hay acciones libres suficientes", "en": "there are not enough free shares"},
+    "outcome_unknown": {
+        "es": "el servidor no ha respondido a tiempo y no se sabe si llegó a hacerse",
+        "en": "the server did not answer in time, and it is not known whether it was done",
+    },
     "changed": {"es": "ha cambiado desde que se mostró", "en": "it has changed since it was shown"},
 }
 
@@ -162,6 +175,11 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
             kind = "expired"
         case _:
             kind = "failed"
+    if action.get("kind") == ACTION_KIND:
+        kind = {"confirmed": "own_done", "failed": "own_failed"}.get(str(action.get("state")), kind)
+        outcome = str(details.get("outcome") or "").strip()
+        fields["reason"] = outcome or fields["reason"]
+        fields["outcome"] = f" {outcome}" if outcome else ""
     told = _SAY[kind][language].format(**fields)
     rest = "; ".join(cast("Fields", one)["summary"] for one in data.get("rest") or ())
     return f"{told} {_SAY['rest'][language].format(rest=rest)}" if rest else told

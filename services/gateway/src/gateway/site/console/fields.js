@@ -1,6 +1,8 @@
 /* The settings of a company, field by field: how each is shown, read back, and bounded (visitor-chat settings). */
 import { make, button } from "./dom.js";
 import { officeHours } from "./office-hours.js";
+import { ownModel } from "./own-model.js";
+import { ownTools } from "./own-tools.js";
 import { personRules } from "./person-rules.js";
 import { number, say } from "./words-of.js";
 
@@ -24,6 +26,7 @@ export const SECTIONS = [
     ["askRating", "switch"], ["officeHours", "hours"], ["personRules", "rules"],
   ]],
   ["model", [
+    ["ownModel", "ownModel"],
     ["preferredProvider", "choice"], ["preferredModel", "text", { list: "models", maxlength: 200 }],
     ["temperature", "number", { min: 0, max: 2, step: 0.1 }], ["maxResponseTokens", "number", { min: 1, max: 8192 }],
     ["customSystemPrompt", "long", { maxlength: 8000, rows: 8, empty: null }], ["includeVisitorInfo", "switch"],
@@ -32,6 +35,7 @@ export const SECTIONS = [
     ["toolConfig.fetchPageEnabled", "switch"], ["toolConfig.allowedDomains", "lines"], ["toolConfig.allowedPaths", "lines"],
     ["toolConfig.enabledTools", "lines"], ["toolConfig.maxIterations", "number", { min: 1, max: 10 }],
     ["toolConfig.cacheEnabled", "switch"], ["toolConfig.cacheTtlSeconds", "number", { min: 0, max: 86400 }],
+    ["ownTools", "ownTools"],
   ]],
   ["money", [
     ["budget.dailyTokens", "number", { min: 0, empty: null }], ["budget.visitorHourlyTokens", "number", { min: 0, empty: null }],
@@ -52,7 +56,7 @@ export const at = (settings, path) => path.split(".").reduce((value, name) => va
 
 /* {path, node, read(), show(value), fault(text), warn(texts), bounds(), offer(choices)}; read() gives the value as the settings have it,
    bounds() tells what a number must be where it is not; a choice can be offered [value, label] that were not known before. */
-export function field([path, kind, options = {}], changed) {
+export function field([path, kind, options = {}], changed, company) {
   const id = `setting-${path.replaceAll(".", "-")}`;
   const fault = make("p", { class: "fault", id: `${id}-fault`, role: "alert" });
   const warned = make("p", { class: "warned", id: `${id}-warned` });
@@ -61,7 +65,7 @@ export function field([path, kind, options = {}], changed) {
     fault.textContent = text;
     for (const one of control.inputs) one.toggleAttribute("aria-invalid", Boolean(text));
   };
-  const control = CONTROLS[kind]({ id, changed: () => { tell(""); changed(); }, ...options });
+  const control = CONTROLS[kind]({ id, company, changed: () => { tell(""); changed(); }, ...options });
   for (const one of control.inputs) one.setAttribute("aria-describedby", `${id}-hint ${id}-warned ${id}-fault`);
   const words = [
     control.group ? make("span", { class: "name", id: `${id}-name` }, say(`setting_${path}`)) : make("label", { for: id, class: "name" }, say(`setting_${path}`)),
@@ -84,7 +88,7 @@ export function field([path, kind, options = {}], changed) {
 const HINTS = new Set([
   "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "ownerIdleMinutes", "officeHours", "personRules", "preferredProvider", "temperature", "customSystemPrompt",
   "toolConfig.allowedDomains", "toolConfig.allowedPaths", "toolConfig.enabledTools", "toolConfig.maxIterations", "budget.dailyTokens",
-  "profile", "languages", "timeZone", "assistant.tone",
+  "profile", "languages", "timeZone", "ownModel", "ownTools", "assistant.tone",
   "budget.visitorHourlyTokens", "allowedOrigins", "channels", "webhooks", "knowledge.siteUrl", "knowledge.allowedPaths",
   "retention.conversationDays", "retention.traceDays",
 ]);
@@ -128,6 +132,8 @@ const CONTROLS = {
     return { ...plain(input, () => input.value, show), offer };
   },
   hours: officeHours,
+  ownModel,
+  ownTools,
   rules: personRules,
   color({ id, changed }) {
     const input = make("input", { type: "color", id, oninput: () => { none = false; changed(); } });

@@ -17,19 +17,20 @@ const MOST_TRIES = 4;
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 class SettingsView {
-  #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving;
+  #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving; #answering;
 
   constructor(stage, { session }) {
     this.#stage = stage;
     this.#address = `/v2/llm/config/${session.who.company}`;
-    this.#fields = SECTIONS.flatMap(([, fields]) => fields).map((one) => field(one, () => this.#changed()));
+    this.#fields = SECTIONS.flatMap(([, fields]) => fields).map((one) => field(one, () => this.#changed(), session.who.company));
     const byPath = new Map(this.#fields.map((one) => [one.path, one]));
     this.#status = make("p", { class: "told", role: "status" });
     this.#save = make("button", { type: "submit", class: "primary", disabled: true }, say("save"));
     this.#undo = button(say("undo"), () => this.#show(), { disabled: true });
+    this.#answering = make("p", { class: "hint" });
     this.#switch = make("section", { class: "kill", "aria-label": say("assistant") });
     const form = make("form", { class: "settings", novalidate: true, onsubmit: (event) => { event.preventDefault(); this.#store(this.#patch()); } },
-      this.#switch,
+      this.#switch, this.#answering,
       ...SECTIONS.map(([name, fields]) => make("fieldset", { disabled: true }, make("legend", {}, say(`section_${name}`)),
         ...fields.map(([path]) => byPath.get(path).node))),
       make("datalist", { id: "models" }),
@@ -63,6 +64,8 @@ class SettingsView {
     this.#tag = headers.get("etag");
     this.#drawSwitch();
     this.#warn(body.warnings);
+    const { provider, model, why } = body.answering ?? {};
+    this.#answering.textContent = why ? say(`why_${why}`, { provider, model }) : "";
   }
   /* What is stored and has no effect, beside its field. */
   #warn(warnings = []) {
@@ -183,6 +186,8 @@ function shown(path, value) {
   if (path === "ownerIdleAction") return say(`idle_${value}`);
   if (path === "officeHours") return value.hours.map(({ days, opens, closes }) => `${days.join(" ")} ${opens}–${closes}`).join(", ");
   if (path === "personRules") return value.map(({ to, words, topics, plans, pages }) => `${say(`rule_${to}`)}: ${[...words, ...topics, ...plans, ...pages].join(", ")}`).join("; ");
+  if (path === "ownModel") return value.model;
+  if (path === "ownTools") return [...value.http, ...value.mcp].map(({ name }) => name).join(", ");
   if (path === "profile") return say(`profile_${value}`);
   if (typeof value === "boolean") return say(value ? "valueOn" : "valueOff");
   if (typeof value === "number") return number.format(value);

@@ -17,7 +17,9 @@ export class TryOut {
       this.#one("question", "ask", "questionHint", (text) => this.#asked(text)),
       this.#one("siteAddress", "check", "siteHint", (text) => this.#checked(text)),
       this.#one("personText", "seeWhere", "personHint", (text) => this.#ruled(text)),
-      this.#preview());
+      this.#one("toolCall", "callTool", "toolHint", (text) => this.#called(text)),
+      this.#button("model", "checkModel", () => this.#model()),
+      this.#button("prompt", "showPrompt", () => this.#prompt()));
   }
 
   #one(label, action, hint, work) {
@@ -27,10 +29,10 @@ export class TryOut {
     return make("form", { onsubmit: (event) => { event.preventDefault(); this.#run(event.target, told, () => work(input.value.trim())); } },
       make("label", { for: id }, say(label)), make("div", { class: "row" }, input, make("button", { type: "submit" }, say(action))), told);
   }
-  #preview() {
+  #button(label, action, work) {
     const told = make("div", { class: "result", "aria-live": "polite" });
-    return make("form", { onsubmit: (event) => { event.preventDefault(); this.#run(event.target, told, () => this.#prompt()); } },
-      make("div", { class: "row" }, make("b", {}, say("prompt")), make("button", { type: "submit" }, say("showPrompt"))), told);
+    return make("form", { onsubmit: (event) => { event.preventDefault(); this.#run(event.target, told, work); } },
+      make("div", { class: "row" }, make("b", {}, say(label)), make("button", { type: "submit" }, say(action))), told);
   }
   async #run(form, told, work) {
     const asked = form.querySelector("[type=submit]");
@@ -65,6 +67,22 @@ export class TryOut {
     return [make("p", { class: found.to === "never" ? "bad" : "good" }, ruled),
       make("p", { class: "hint" }, found.open ? say("somebodyThere") : found.told)];
   }
+  /* "order_status order=A-17": one of the company's own tools, really called. */
+  async #called(typed) {
+    const [tool, ...given] = typed.split(/\s+/);
+    const read = (text) => { try { return JSON.parse(text); } catch { return text; } };
+    const pairs = given.map((one) => { const [name, ...value] = one.split("="); return [name, read(value.join("="))]; });
+    const body = { tool, arguments: Object.fromEntries(pairs), language, settings: this.#patch() };
+    const found = await post(`${this.#company}/tool-check`, body, { deadline: 40_000 });
+    return [make("p", { class: found.success ? "good" : "bad" }, found.success ? say("toolAnswered") : found.error.message),
+      ...(found.success ? [make("pre", { tabindex: "0" }, JSON.stringify(found.data.result, null, 1))] : [])];
+  }
+  async #model() {
+    const found = await post(`${this.#company}/model-check`, { language, settings: this.#patch() }, { deadline: 40_000 });
+    const values = { model: found.model, provider: found.provider, seconds: number.format(found.ms / 1000) };
+    return [make("p", { class: found.error ? "bad" : "good" }, found.error ? `${found.model}: ${found.error}` : say("modelAnswered", values))];
+  }
+  get #company() { return this.#address.replace("/llm/config/", "/companies/"); }
   async #prompt() {
     const found = await post(`${this.#address}/prompt`, { language, settings: this.#patch() });
     return [make("ol", { class: "layers" }, ...found.layers.map((layer) =>

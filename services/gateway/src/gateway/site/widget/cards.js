@@ -28,15 +28,16 @@ export class ActionCard {
   #settled(problem = "") {
     clearTimeout(this.#deciding);
     clearInterval(this.#timer);
-    const { state, summary, details, expiresAt } = this.action;
+    // `tool`: of a call of the company's own tool; all else is an order on paper.
+    const { state, summary, details, expiresAt } = this.action, { tool } = details;
     const left = make("span", { class: "left" });
     const open = state === "pending" && !(expiresAt && Date.parse(expiresAt) <= Date.now());
     this.node.className = `card action ${open ? "pending" : state === "pending" ? "expired" : state}`;
     this.node.setAttribute("aria-label", summary);
-    const title = make("div", { class: "card-title" }, make("strong", {}, words.paperOrder), open ? left : "");
-    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details || {}, open ? this.action.editable || {} : {})];
-    if (open) parts.push(make("p", { class: "fine" }, words.paperNote), this.#buttons());
-    else parts.push(this.#outcome(state === "pending" ? "expired" : state, details || {}));
+    const title = make("div", { class: "card-title" }, make("strong", {}, tool || words.paperOrder), open ? left : "");
+    const parts = [title, make("p", { class: "summary", dir: "auto" }, summary), this.#facts(details, open ? this.action.editable || {} : {})];
+    if (open) parts.push(tool ? "" : make("p", { class: "fine" }, words.paperNote), this.#buttons());
+    else parts.push(this.#outcome(state === "pending" ? "expired" : state, details));
     if (problem) parts.push(make("p", { class: "problem" }, problem));
     this.node.replaceChildren(...parts);
     if (open && expiresAt) this.#count(left, Date.parse(expiresAt));
@@ -76,12 +77,11 @@ export class ActionCard {
 
   #outcome(state, details) {
     const texts = { confirmed: words.confirmed, rejected: words.rejected, expired: words.expired, failed: words.failedOrder };
-    // What the market has made of it is said in the language in which it was asked for.
-    if (details.outcome) return make("p", { class: "outcome", dir: "auto" }, icon(details.status === "filled" ? "check" : state === "confirmed" ? "clock" : "warning"), details.outcome);
+    const mark = { confirmed: "check", failed: "warning", expired: "clock" }[state] || "close";
+    // What the market, or the company's server, has made of it is said in the language in which it was asked for.
+    if (details.outcome) return make("p", { class: "outcome", dir: "auto" }, icon(details.tool || details.status === "filled" || state === "failed" ? mark : "clock"), details.outcome);
     const reasons = { insufficient_cash: words.noCash, insufficient_position: words.noShares, changed: words.orderChanged };
-    const reason = (state === "failed" && reasons[details.reason]) || "";
-    return make("p", { class: "outcome" }, icon(state === "confirmed" ? "check" : state === "failed" ? "warning" : state === "expired" ? "clock" : "close"),
-      `${texts[state] || state} ${reason}`.trim());
+    return make("p", { class: "outcome" }, icon(mark), `${texts[state] || state} ${reasons[details.reason] || ""}`);
   }
 
   #count(node, until) {

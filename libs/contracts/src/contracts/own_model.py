@@ -1,0 +1,53 @@
+"""A company's own model: where it is, and the key with which it is asked. Its bill is the company's, not ours."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StrictFloat, ValidationInfo, model_validator
+
+from contracts.enumerations import at_the_door
+from contracts.own_tools import endpoint
+from contracts.providers import COMPATIBLE, KEYED
+from contracts.strict import Strict
+
+
+def _known(value: str, info: ValidationInfo) -> str:
+    if at_the_door(info) and value not in (COMPATIBLE.name, *KEYED):
+        raise ValueError(f"use one of {', '.join((COMPATIBLE.name, *KEYED))}")
+    return value
+
+
+def _plain(value: str) -> str:
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise ValueError("a key is printable ASCII without blanks")
+    return value
+
+
+class Price(Strict):
+    """What a million tokens cost, in USD."""
+
+    prompt: StrictFloat = Field(ge=0, le=10_000)
+    completion: StrictFloat = Field(ge=0, le=10_000)
+
+
+class OwnModel(Strict):
+    """A model that answers for this company alone."""
+
+    provider: Annotated[str, AfterValidator(_known)] = Field(
+        default=COMPATIBLE.name, description="whose API it speaks; compatible: any server that speaks OpenAI's"
+    )
+    address: Annotated[str, Field(max_length=2048), AfterValidator(endpoint)] | None = Field(
+        default=None, description="of the API, e.g. https://models.example/v1; null: the provider's own"
+    )
+    model: str = Field(min_length=1, max_length=200, description="its name there")
+    key: Annotated[str, Field(min_length=1, max_length=2048), AfterValidator(_plain)] | None = Field(
+        default=None, description="kept sealed, and never shown again"
+    )
+    price: Price | None = Field(default=None, description="null: that of the price list, or none is told")
+
+    @model_validator(mode="after")
+    def _is_somewhere(self, info: ValidationInfo) -> "OwnModel":
+        if at_the_door(info) and self.provider == COMPATIBLE.name and self.address is None:
+            raise ValueError("say the address of a compatible server")
+        if at_the_door(info) and self.provider != COMPATIBLE.name and self.key is None:
+            raise ValueError(f"{self.provider} needs a key")
+        return self

@@ -1,0 +1,202 @@
+"""Tools that a company declares in its settings: calls of its own HTTP interface, and tools of MCP servers."""
+
+import json
+import re
+from typing import Annotated, Any, Literal, cast
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import AfterValidator, Field, StrictBool, StrictInt, ValidationInfo, model_validator
+
+from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
+from contracts.strict import Strict
+
+LARGEST_SCHEMA = 16_384
+"""Bytes of a tool's JSON Schema."""
+_DEEPEST = 16
+ACTION_PREFIX = "own_"
+"""What the id of an action begins with that is a call of an own tool; the market-adapter's are orders."""
+ACTION_KIND = "own_tool"
+_NAME = r"^[a-z][a-z0-9_]{0,47}$"
+_PLAIN = re.compile(r"[!-~]+")
+_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]{0,63})\}")
+_NOT_THEIRS = frozenset(
+    {
+        "host", "connection", "content-length", "content-type", "transfer-encoding", "te", "trailer", "upgrade",
+        "expect",
+        "accept-encoding", "cookie", "idempotency-key", "nexus-user", "nexus-role", "nexus-conversation",
+        "mcp-session-id", "mcp-protocol-version", "last-event-id",
+    }
+)  # fmt: skip
+"""Headers that say how a request is sent, or whose it is: those are ours to write."""
+
+
+def is_local(parts: SplitResult) -> bool:
+    """Whether an address is this machine's own, by its name, without encryption."""
+    return parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
+
+
+def endpoint(value: str) -> str:
+    """An address that a company names; raises ValueError."""
+    parts = urlsplit(value)
+    if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname:
+        raise ValueError("use an https address such as https://www.example.com/path")
+    if parts.username or parts.password or parts.fragment or not _PLAIN.fullmatch(value):
+        raise ValueError("use an address with no user, password or fragment, in plain ASCII with no blanks")
+    return value
+
+
+def places(url: str) -> list[str]:
+    """The arguments that stand in an address: ``{order}`` in https://shop.example/orders/{order}."""
+    return _PLACE.findall(url)
+
+
+def _templated(value: str) -> str:
+    parts = urlsplit(endpoint(value))
+    if "{" in parts.netloc or "{" in _PLACE.sub("", value) or "}" in _PLACE.sub("", value):
+        raise ValueError(
+            "write an argument's name in braces, behind the host alone: https://shop.example/orders/{order}"
+        )
+    return value
+
+
+def _header(value: str) -> str:
+    if value.lower() in _NOT_THEIRS or value.lower().startswith("proxy-"):
+        raise ValueError(f"{value} cannot be set")
+    return value
+
+
+def _printable(value: str) -> str:
+    if not value.isascii() or not value.isprintable():
+        raise ValueError("a header's value is printable ASCII")
+    return value
+
+
+def _object_schema(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    if not at_the_door(info):
+        return value
+    if value.get("type") != "object":
+        raise ValueError('a tool\'s schema says "type": "object"')
+    if value.get("additionalProperties", False) is not False:
+        raise ValueError("additionalProperties can only be false")
+    if len(json.dumps(value)) > LARGEST_SCHEMA or too_deep(value, _DEEPEST):
+        raise ValueError(f"a schema has at most {LARGEST_SCHEMA} bytes and {_DEEPEST} levels")
+    return value
+
+
+def too_deep(value: Any, most: int) -> bool:
+    """Whether JSON is nested deeper than this; looked at without recursion."""
+    level: list[Any] = [value]
+    for _ in range(most):
+        level = [inner for one in level for inner in _inside(one)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(cast("dict[str, Any]", value).values())
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+ToolName = Annotated[str, Field(pattern=_NAME)]
+Seconds = Annotated[StrictInt, Field(ge=1, le=30)]
+
+
+class Header(Strict):
+    """A header that goes with every request. The value is a secret: it is kept sealed, and never shown again."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$"), AfterValidator(_header)]
+    value: Annotated[str, Field(min_length=1, max_length=8192), AfterValidator(_printable)]
+
+
+Described = Annotated[str, Field(min_length=1, max_length=1024, description="what it does and when to use it")]
+InputSchema = Annotated[
+    dict[str, Any],
+    AfterValidator(_object_schema),
+    Field(description="JSON Schema 2020-12 of the arguments, an object"),
+]
+Confirmation = Annotated[
+    StrictBool,
+    Field(
+        description="of what has side effects: nothing is done before the customer's yes, and visitors do not have it"
+    ),
+]
+Headers = Annotated[list[Header], Field(max_length=10)]
+
+
+class HttpTool(Strict):
+    """A tool that is a request to the company's own interface. Arguments named in the address stand there; the others
+    are the query of a GET, and the JSON body of anything else."""
+
+    name: ToolName
+    description: Described
+    input_schema: InputSchema
+    url: Annotated[str, Field(max_length=2048), AfterValidator(_templated)]
+    method: Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], OPEN_BEHIND_THE_DOOR] = "POST"
+    headers: Headers = Field(default_factory=list[Header])
+    side_effects: StrictBool = Field(default=False, description="it changes something: it is never made twice")
+    confirmation: Confirmation = True
+    timeout_seconds: Seconds = 10
+
+    @model_validator(mode="after")
+    def _places_are_arguments(self, info: ValidationInfo) -> "HttpTool":
+        if at_the_door(info):
+            required: Any = self.input_schema.get("required")
+            missing = [name for name in places(self.url) if not isinstance(required, list) or name not in required]
+            if missing:
+                raise ValueError(f"{', '.join(missing)}: what stands in the address is a required argument")
+        return self
+
+
+class McpTool(Strict):
+    """A tool that was chosen of a server, as the server described it then: what it says later changes nothing."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,47}$")]
+    description: Described
+    input_schema: InputSchema
+    side_effects: StrictBool = Field(default=True, description="it changes something: it is never made twice")
+    confirmation: Confirmation = True
+
+
+class McpServer(Strict):
+    """An MCP server (streamable HTTP) and the tools chosen of it, each called ``<server>_<tool>`` here."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,15}$")]
+    url: Annotated[str, Field(max_length=2048), AfterValidator(endpoint)]
+    headers: Headers = Field(default_factory=list[Header])
+    tools: list[McpTool] = Field(default_factory=list[McpTool], max_length=40)
+    timeout_seconds: Seconds = 10
+
+
+class OwnTools(Strict):
+    """The tools of a company's own, beside those of the catalogue."""
+
+    http: list[HttpTool] = Field(default_factory=list[HttpTool], max_length=40)
+    mcp: list[McpServer] = Field(default_factory=list[McpServer], max_length=10)
+
+    @property
+    def names(self) -> list[str]:
+        """What models call them, in order."""
+        return [tool.name for tool in self.http] + [
+            f"{server.name}_{tool.name}" for server in self.mcp for tool in server.tools
+        ]
+
+    @property
+    def waiting(self) -> set[str]:
+        """Those whose calls wait for a customer's yes."""
+        names = {tool.name for tool in self.http if tool.side_effects and tool.confirmation}
+        return names | {
+            f"{server.name}_{tool.name}"
+            for server in self.mcp
+            for tool in server.tools
+            if tool.side_effects and tool.confirmation
+        }
+
+    @model_validator(mode="after")
+    def _names_differ(self, info: ValidationInfo) -> "OwnTools":
+        servers = [server.name for server in self.mcp]
+        twice = {name for names in (self.names, servers) for name in names if names.count(name) > 1}
+        if twice and at_the_door(info):
+            raise ValueError(f"two have the name {', '.join(sorted(twice))}")
+        return self

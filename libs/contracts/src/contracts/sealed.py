@@ -1,0 +1,50 @@
+"""How a secret of a company's settings looks: sealed where it is kept (runtime.sealing), hidden where it is shown."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+HIDDEN = "********"
+"""Stands for a secret wherever settings are shown; sent back unchanged, it keeps it."""
+PREFIX = "sealed:1:"
+Place = tuple[str, ...]
+"""What names a secret: whose it is, and its own name there."""
+
+
+def is_sealed(value: object) -> bool:
+    """Whether it is a sealed secret."""
+    return isinstance(value, str) and value.startswith(PREFIX)
+
+
+def sealed_places(config: dict[str, Any]) -> Iterator[tuple[Place, dict[str, Any], str]]:
+    """Every secret of raw settings that is kept sealed: what names it, what holds it, and its field there."""
+    model = _members(config.get("ownModel"))
+    if model.get("key") is not None:
+        yield ("model", str(model.get("provider")), str(model.get("address"))), model, "key"
+    own = _members(config.get("ownTools"))
+    for kind in ("http", "mcp"):
+        for owner in _list(own.get(kind)):
+            for header in _list(owner.get("headers")):
+                # The address is part of the name: a secret does not follow a tool to another server.
+                place = (kind, str(owner.get("name")), str(owner.get("url")), str(header.get("name")).lower())
+                yield place, header, "value"
+
+
+def replaced(config: dict[str, Any], change: Callable[[Place, Any], Any]) -> None:
+    """Puts `change(place, value)` in the place of every such secret."""
+    for place, holder, field in sealed_places(config):
+        if field in holder:
+            holder[field] = change(place, holder[field])
+
+
+def keep_hidden(config: dict[str, Any], known: dict[str, Any]) -> None:
+    """Whoever sends back what they were shown means what they were not shown."""
+    kept = {place: holder.get(field) for place, holder, field in sealed_places(known)}
+    replaced(config, lambda place, value: kept.get(place, value) if value == HIDDEN else value)
+
+
+def _members(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[dict[str, Any]]:
+    return [_members(one) for one in cast("list[Any]", value)] if isinstance(value, list) else []

@@ -1,0 +1,65 @@
+"""Secrets that are kept and sent sealed: companies give them away to be used, and nobody shows them again.
+
+AES-256-GCM (NIST SP 800-38D) under a key that HKDF (RFC 5869) makes of NEXUS_SECRETS_KEY; whose the secret is goes into
+the seal, so that one company's cannot be put into another's settings. Memory seals; those who use a secret open it.
+"""
+
+import base64
+import binascii
+import os
+from collections.abc import Callable
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from contracts.sealed import PREFIX, is_sealed
+from runtime.errors import RuntimeFault
+from runtime.settings import SealSettings
+
+_NONCE = 12
+
+
+class NotSealable(RuntimeFault):
+    """There is no key to seal with, or none that opens what was sealed."""
+
+
+class Seal:
+    """The keys of this process, the first of which seals."""
+
+    def __init__(self, settings: SealSettings) -> None:
+        self._keys = [AESGCM(_derived(key)) for key in settings.keys]
+
+    def close(self, secret: str, owner: str) -> str:
+        """The secret as it is kept. Raises NotSealable."""
+        if not self._keys:
+            raise NotSealable("secrets cannot be kept here: give memory, agent and tool-executor a NEXUS_SECRETS_KEY")
+        nonce = os.urandom(_NONCE)
+        body = nonce + self._keys[0].encrypt(nonce, secret.encode(), owner.encode())
+        return PREFIX + base64.urlsafe_b64encode(body).decode()
+
+    def open(self, secret: str, owner: str) -> str:
+        """The secret in plain; what is not sealed stays as it is. Raises NotSealable."""
+        if not is_sealed(secret):
+            return secret
+        try:
+            body = base64.urlsafe_b64decode(secret.removeprefix(PREFIX))
+        except (ValueError, binascii.Error) as error:
+            raise NotSealable("this secret is damaged") from error
+        for key in self._keys:
+            try:
+                return key.decrypt(body[:_NONCE], body[_NONCE:], owner.encode()).decode()
+            except (InvalidTag, ValueError):
+                continue
+        raise NotSealable("no key of NEXUS_SECRETS_KEY opens this secret: give it anew, or the key back")
+
+
+def company_seal() -> Callable[[str, str], str] | None:
+    """What seals with the environment's key; None: it has none."""
+    settings = SealSettings()
+    return Seal(settings).close if settings.keys else None
+
+
+def _derived(key: bytes) -> bytes:
+    return HKDF(hashes.SHA256(), length=32, salt=None, info=b"nexus secrets of companies").derive(key)

@@ -1,0 +1,162 @@
+"""Companies' own models: asked first for the company that has one, and for nobody else.
+
+An address that a company names is reached by the guarded client alone, as its tools are: never anything on this side of
+the public Internet. A provider's own address is the installation's, with whatever proxy it has set for it.
+"""
+
+from collections import OrderedDict
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from agent.adapters.circuit_breaker import Guarded
+from agent.adapters.model_router import ConfiguredModels, client_of
+from agent.adapters.openai_compatible import ProviderEndpoint
+from agent.domain.turn.journal import ModelAnswer
+from agent.errors import ModelRefusedError
+from agent.ports import Model, ModelChoice, Models, Prompt, TextSink
+from agent.settings import ModelSettings
+from contracts.company import CompanyConfig
+from contracts.own_model import OwnModel
+from contracts.own_tools import is_local
+from contracts.providers import COMPATIBLE, KEYED
+from runtime.guarded_http import AddressNotAllowed, guarded_session, is_loopback
+from runtime.public_address import is_public
+from runtime.sealing import NotSealable, Seal
+
+KEPT = 1_000
+"""Companies' models with what is known of their health."""
+LONGEST = 600.0
+"""Seconds of one request at most; the caller's own limit is shorter."""
+HEADERS = {"Accept-Encoding": "identity"}
+
+
+class OwnModels:
+    """Makes companies' models, each once. `session`: for providers' own addresses; `loopback`: development, where a
+    model may be on this machine."""
+
+    def __init__(
+        self,
+        models: ConfiguredModels,
+        settings: ModelSettings,
+        session: aiohttp.ClientSession,
+        seal: Seal,
+        silence: float,
+        *,
+        loopback: bool = False,
+    ) -> None:
+        self._models = models
+        self._settings = settings
+        self._session = session
+        self._seal = seal
+        self._silence = silence
+        self._public = guarded_session(is_public, seconds=LONGEST, headers=HEADERS)
+        self._loopback = guarded_session(is_loopback, seconds=LONGEST, headers=HEADERS) if loopback else None
+        self._made: OrderedDict[tuple[str, bytes], Guarded] = OrderedDict()
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        for session in (self._public, self._loopback):
+            if session is not None:
+                await session.close()
+
+    def for_company(self, config: CompanyConfig) -> Models:
+        """The company's own model, and behind it the others."""
+        own = config.own_model
+        if own is None:
+            return self._models
+        return CompanyModels(self._of(config.company_id, own), own.model, self._models)
+
+    def _of(self, company: str, own: OwnModel) -> Guarded:
+        key = company, own.to_json()
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = Guarded(self._client(company, own))
+            if len(self._made) > KEPT:
+                self._made.popitem(last=False)
+        return made
+
+    def _client(self, company: str, own: OwnModel) -> Model:
+        provider = KEYED.get(own.provider, COMPATIBLE)
+        try:
+            secret = None if own.key is None else self._seal.open(own.key, company)
+        except NotSealable:
+            return _Refusing(own.provider, "the company's key cannot be read any more: give it again in the settings")
+        silence = self._settings.limits.get(provider.name, self._silence)
+        address = own.address or self._settings.provider_addresses.get(provider.name, provider.address)
+        if not address:
+            return _Refusing(own.provider, "the company's model has no address")
+        session = self._session if own.address is None else self._to(own.address)
+        return _Reached(client_of(provider)(ProviderEndpoint(provider.name, address, secret, silence), session))
+
+    def _to(self, address: str) -> aiohttp.ClientSession:
+        return self._loopback if self._loopback is not None and is_local(urlsplit(address)) else self._public
+
+
+class CompanyModels:
+    """ports.Models of one company that has a model of its own."""
+
+    def __init__(self, own: Guarded, name: str, others: ConfiguredModels) -> None:
+        self._own = own
+        self._name = name
+        self._others = others
+
+    def for_company(self, config: CompanyConfig) -> Models:
+        """These already are."""
+        del config
+        return self
+
+    def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
+        """The own one."""
+        del provider, model
+        return ((self._own.provider, self._name),)
+
+    def only(self, provider: str, model: str) -> ModelChoice:
+        """The own one."""
+        del provider, model
+        return ModelChoice(((self._own, self._name),))
+
+    def chosen(self, provider: str, model: str) -> ModelChoice:
+        """The own one, and then whoever else there is; rules are no stand-in for a model."""
+        others = [one for one in self._others.chosen(provider, model).candidates if one[0].provider != "offline"]
+        own = [(self._own, self._name)]
+        # Whoever rests comes last, as with all others.
+        return ModelChoice(tuple(own + others if self._own.available() else others + own))
+
+    def cheaper(self, provider: str, model: str) -> ModelChoice:
+        """Another model of the same server."""
+        del provider
+        return ModelChoice(((self._own, model),))
+
+
+class _Reached:
+    """A client whose address may turn out to be none that may be reached."""
+
+    def __init__(self, client: Model) -> None:
+        self._client = client
+
+    @property
+    def provider(self) -> str:
+        return self._client.provider
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+        try:
+            return await self._client.reply(prompt, sink)
+        except AddressNotAllowed as error:
+            raise ModelRefusedError("the company's model is at an address that is not public") from error
+
+
+class _Refusing:
+    """A model that cannot be asked."""
+
+    def __init__(self, provider: str, why: str) -> None:
+        self._provider = provider
+        self._why = why
+
+    @property
+    def provider(self) -> str:
+        return self._provider
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+        del prompt, sink
+        raise ModelRefusedError(self._why)

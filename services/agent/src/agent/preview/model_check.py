@@ -1,0 +1,44 @@
+"""rpc.agent.model.check.v1: whether the model that a company's settings name answers, before they are saved."""
+
+import time
+
+from agent.completions.deps import CompletionPorts
+from agent.domain.cost import SpendingAccount
+from agent.errors import ModelError
+from agent.ports import ModelChoice, Prompt
+from agent.turns.metering import ask_paid
+from contracts.trying_rpc import ModelCheckReply, ModelCheckRequest
+
+SECONDS = 20.0
+"""For the whole answer."""
+_ASKED = "Answer with the single word: ready"
+
+
+async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> ModelCheckReply:
+    """Asks the first model that would be tried, and nobody else in its place. Raises BudgetSpentError."""
+    config = request.config
+    choice = ports.models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
+    model, name = choice.candidates[0]
+    prompt = Prompt(
+        messages=[{"role": "user", "content": _ASKED}],
+        tools=(),
+        tool_choice="none",
+        model=name,
+        temperature=0.0,
+        max_tokens=16,
+        time_limit=SECONDS,
+        language=request.language,
+    )
+    began = time.monotonic()
+    text, error = "", None
+    try:
+        account = SpendingAccount(config.company_id)
+        reply = await ask_paid(
+            ports.spending, ports.models, account, config, prompt, choice=ModelChoice(((model, name),))
+        )
+        text = reply.text
+    except ModelError as failure:
+        error = str(failure)
+    return ModelCheckReply(
+        provider=model.provider, model=name, ms=round((time.monotonic() - began) * 1000), text=text, error=error
+    )

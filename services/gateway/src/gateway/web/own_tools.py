@@ -1,0 +1,64 @@
+"""A company's own tools and model tried before they are saved; and what an MCP server has to choose from."""
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from contracts.events.tool import ToolResult
+from contracts.own_tools import McpTool
+from contracts.trying_rpc import ModelCheckReply
+from gateway.errors import Refused
+from gateway.web.companies import CompanyPath, acting_for
+from gateway.web.deps import ApiDep, FounderDep
+from gateway.web.problems import described
+from gateway.web.tryouts import Unsaved, with_unsaved
+
+router = APIRouter(prefix="/v2/companies/{companyId}", tags=["companies"])
+
+
+class OwnToolCall(Unsaved):
+    """A call of one of the settings' own tools."""
+
+    tool: str = Field(min_length=1, max_length=64, description="its name; of an MCP server <server>_<tool>")
+    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class McpListing(Unsaved):
+    """Which of the settings' `ownTools.mcp` is asked."""
+
+    server: str = Field(min_length=1, max_length=64)
+
+
+class McpListed(Wire):
+    """What the server has, each as it would stand in `ownTools.mcp[].tools`."""
+
+    tools: list[McpTool]
+
+
+@router.post("/tool-check", response_model_exclude_none=True, responses=described(404))
+async def try_tool(api: ApiDep, caller: FounderDep, company: CompanyPath, body: OwnToolCall) -> ToolResult:
+    """Makes one call with settings that need not be saved. It is really made; the body is the result."""
+    acting = acting_for(caller, company)
+    config = await with_unsaved(api, acting, company, body)
+    return await api.tryouts.own_tool(acting, config, body.tool, body.arguments, body.language)
+
+
+@router.post("/model-check", response_model_exclude_none=True, responses=described(404, 429))
+async def try_model(api: ApiDep, caller: FounderDep, company: CompanyPath, body: Unsaved) -> ModelCheckReply:
+    """Asks the first model of settings that need not be saved for one word. `error`: why it does not answer."""
+    config = await with_unsaved(api, acting_for(caller, company), company, body)
+    return await api.tryouts.model(config, body.language)
+
+
+@router.post("/mcp-tools", responses=described(404))
+async def list_mcp_tools(api: ApiDep, caller: FounderDep, company: CompanyPath, body: McpListing) -> McpListed:
+    """Asks an MCP server for its tools, to choose from. 422 when it does not answer, or does not speak MCP."""
+    acting = acting_for(caller, company)
+    config = await with_unsaved(api, acting, company, body)
+    found = await api.tryouts.mcp_tools(config, body.server, body.language)
+    if found.error is not None:
+        raise Refused(ErrorCode.BAD_FIELD, found.error)
+    return McpListed(tools=found.tools)

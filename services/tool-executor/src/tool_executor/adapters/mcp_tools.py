@@ -1,0 +1,38 @@
+"""Tools of MCP servers: the official client's package is large, and is imported by the first call, beside the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from contracts.own_tools import McpServer, McpTool
+from tool_executor.adapters.own_http import OwnSessions
+from tool_executor.domain.declaration import CallContext, Data, Handler
+from tool_executor.domain.plans import Arguments
+
+if TYPE_CHECKING:
+    from tool_executor.adapters.own_mcp import McpClient
+
+
+class McpTools:
+    """Makes handlers of tools of MCP servers, and lists what a server has."""
+
+    def __init__(self, sessions: OwnSessions) -> None:
+        self._sessions = sessions
+
+    def handler(self, company: str, server: McpServer, tool: McpTool) -> Handler:
+        """What runs a call of the tool."""
+
+        async def call(arguments: Arguments, context: CallContext) -> Data:
+            return await (await self._client()).call(company, server, tool, arguments, context)
+
+        return call
+
+    async def listed(self, company: str, server: McpServer) -> list[McpTool]:
+        """The server's tools, as they would be declared. Raises ToolFailed."""
+        return await (await self._client()).listed(company, server)
+
+    async def _client(self) -> McpClient:
+        module = await asyncio.to_thread(import_module, "tool_executor.adapters.own_mcp")
+        return cast("McpClient", module.McpClient(self._sessions))

@@ -1,0 +1,190 @@
+"""Calls of companies' own HTTP tools: one request to the address that the company has named, and nowhere else.
+
+Through the same guarded client as pages: every address of the name must be public, redirects are not followed (they
+would carry the company's secrets elsewhere), and what comes back is bounded, plain text or JSON.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from contracts.own_tools import Header, HttpTool, is_local, too_deep
+from contracts.text import Text
+from runtime.guarded_http import AddressNotAllowed, Lookup, guarded_session, is_loopback, system_lookup
+from runtime.public_address import is_public
+from runtime.sealing import NotSealable, Seal
+from tool_executor.domain.declaration import CallContext, Data, Handler, ToolFailed
+from tool_executor.domain.own_request import request_of
+from tool_executor.domain.plans import Arguments
+
+LARGEST = 32 * 1024
+"""Bytes of an answer: a model reads it."""
+MOST_SECONDS = 30.0
+"""For one request; the tool itself may say less."""
+_QUOTED = 300
+"""Characters of a refusal's words that the model is told."""
+_DEEPEST = 32
+HEADERS = {
+    "User-Agent": "NexusTools/1.0",
+    "Accept": "application/json, text/plain;q=0.9",
+    "Accept-Encoding": "identity",
+}
+SUCCESS = range(200, 300)
+REDIRECTS = range(300, 400)
+
+
+class OwnSessions:
+    """The connections to companies' own servers. `loopback`: to this machine's too, where an address names it so."""
+
+    def __init__(self, seal: Seal, *, loopback: bool = False, lookup: Lookup = system_lookup) -> None:
+        self._seal = seal
+        self._public = guarded_session(is_public, seconds=MOST_SECONDS, headers=HEADERS, lookup=lookup)
+        self._loopback = (
+            guarded_session(is_loopback, seconds=MOST_SECONDS, headers=HEADERS, lookup=lookup) if loopback else None
+        )
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        for session in (self._public, self._loopback):
+            if session is not None:
+                await session.close()
+
+    def to(self, url: str) -> aiohttp.ClientSession:
+        """The session that may reach this address, if any may."""
+        return self._loopback if self._loopback is not None and is_local(urlsplit(url)) else self._public
+
+    def secrets(self, company: str, headers: list[Header]) -> dict[str, str]:
+        """The company's headers, opened. Raises ToolFailed."""
+        try:
+            return {header.name: self._seal.open(header.value, company) for header in headers}
+        except NotSealable as error:
+            raise ToolFailed(
+                "secret_lost",
+                Text(
+                    es="La clave de esta herramienta ya no se puede leer: vuelve a darla en los ajustes.",
+                    en="This tool's key cannot be read any more: give it again in the settings.",
+                ),
+            ) from error
+
+
+class OwnHttpTools:
+    """Makes handlers of companies' HTTP tools."""
+
+    def __init__(self, sessions: OwnSessions) -> None:
+        self._sessions = sessions
+
+    def handler(self, company: str, tool: HttpTool) -> Handler:
+        """What runs a call of the tool."""
+
+        async def call(arguments: Arguments, context: CallContext) -> Data:
+            request = request_of(tool, arguments)
+            headers = self._sessions.secrets(company, tool.headers) | told_of(context)
+            if request.body is not None:
+                headers["Content-Type"] = "application/json"
+            async with (
+                in_words(side_effects=tool.side_effects),
+                self._sessions.to(tool.url).request(
+                    request.method,
+                    URL(request.url, encoded=True),
+                    data=request.body,
+                    headers=headers,
+                    allow_redirects=False,
+                ) as response,
+            ):
+                return {"result": await _result(response)}
+
+        return call
+
+
+def told_of(context: CallContext) -> dict[str, str]:
+    """What the company's server is told of a call: which it is, whose, and where it was made."""
+    caller = context.caller
+    told = {"Idempotency-Key": context.call_id, "Nexus-User": caller.user, "Nexus-Role": caller.role}
+    return told | ({"Nexus-Conversation": caller.conversation} if caller.conversation else {})
+
+
+async def read_bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """The body; raises ToolFailed where it is longer, or packed although that was not asked for."""
+    if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
+        raise failed("bad_encoding", es="El servidor comprime su respuesta sin que se le pida.",
+                     en="The server packs its answer without being asked to.")  # fmt: skip
+    body = bytearray()
+    if (response.content_length or 0) <= most:
+        async for piece in response.content.iter_chunked(64 * 1024):
+            body += piece
+            if len(body) > most:
+                break
+        else:
+            return bytes(body)
+    raise failed("too_large", es=f"El servidor ha respondido con más de {most // 1024} KiB.",
+                 en=f"The server answered with more than {most // 1024} KiB.")  # fmt: skip
+
+
+async def _result(response: aiohttp.ClientResponse) -> Any:
+    status = response.status
+    if status in REDIRECTS:
+        raise failed("redirect_refused", es=f"El servidor redirige a otra dirección ({status}): escribe la definitiva.",
+                     en=f"The server redirects ({status}): write the final address.")  # fmt: skip
+    body = await read_bounded(response, LARGEST)
+    if status not in SUCCESS:
+        words = " ".join(body.decode("utf-8", "replace").split())[:_QUOTED] if 400 <= status < 500 else ""
+        said = f": {words}" if words else "."
+        raise failed("bad_status", es=f"El servidor ha respondido con el estado {status}{said}",
+                     en=f"The server answered with status {status}{said}")  # fmt: skip
+    if not body:
+        return None
+    if response.content_type.lower().endswith("json"):
+        return readable(body)
+    if response.content_type.lower().startswith("text/"):
+        return body.decode("utf-8", "replace")
+    raise failed("not_text", es="El servidor no ha respondido con JSON ni con texto.",
+                 en="The server answered with neither JSON nor text.")  # fmt: skip
+
+
+def readable(body: bytes) -> Any:
+    """The JSON; raises ToolFailed for what is none, or nested beyond reason."""
+    try:
+        value: Any = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise _no_json() from error
+    if too_deep(value, _DEEPEST):
+        raise _no_json()
+    return value
+
+
+def _no_json() -> ToolFailed:
+    return failed("bad_result", es="La respuesta del servidor no es un JSON que se pueda leer.",
+                  en="The server's answer is no JSON that can be read.")  # fmt: skip
+
+
+@asynccontextmanager
+async def in_words(*, side_effects: bool) -> AsyncGenerator[None]:
+    """What goes wrong on the way is a ToolFailed; where it may have had its effect all the same, a TimeoutError."""
+    try:
+        yield
+    except AddressNotAllowed as error:
+        raise failed("address_refused", es="La dirección no es de la red pública.",
+                     en="The address is not on the public Internet.") from error  # fmt: skip
+    except aiohttp.ClientConnectorError as error:
+        raise _unreachable() from error
+    except TimeoutError:
+        raise
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        if side_effects:
+            raise TimeoutError("the line broke: the server may have done it") from error
+        raise _unreachable() from error
+
+
+def _unreachable() -> ToolFailed:
+    return failed("unreachable", es="No se llega al servidor de esta herramienta.",
+                  en="This tool's server cannot be reached.")  # fmt: skip
+
+
+def failed(reason: str, *, es: str, en: str) -> ToolFailed:
+    """A ToolFailed in both languages."""
+    return ToolFailed(reason, Text(es=es, en=en))

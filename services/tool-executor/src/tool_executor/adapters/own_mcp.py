@@ -1,0 +1,178 @@
+"""Tools of MCP servers that companies name: streamable HTTP by the official client, over the guarded sessions.
+
+The client negotiates: server/discover of 2026-07-28, or the handshake of earlier versions. It offers the server
+nothing (no sampling, no elicitation, no roots), and lives for one call: no server can hold a connection open here.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import aiohttp
+import httpx2
+import mcp_types
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from yarl import URL
+
+from contracts.own_tools import McpServer, McpTool
+from tool_executor.adapters.own_http import LARGEST, OwnSessions, failed, in_words, told_of
+from tool_executor.domain.declaration import CallContext, Data, ToolFailed
+from tool_executor.domain.plans import Arguments
+
+LARGEST_REPLY = 1024 * 1024
+"""Bytes of one HTTP reply: the list of a server's tools may be long."""
+MOST_PAGES = 10
+MOST_LISTED = 200
+LONGEST_DESCRIPTION = 1024
+_CLIENT = mcp_types.Implementation(name="nexus", version="1")
+
+
+class McpClient:
+    """Talks to MCP servers, a connection for each call."""
+
+    def __init__(self, sessions: OwnSessions) -> None:
+        self._sessions = sessions
+
+    async def call(
+        self, company: str, server: McpServer, tool: McpTool, arguments: Arguments, context: CallContext
+    ) -> Data:
+        """One call of a tool. Raises ToolFailed, and TimeoutError where it may have had its effect."""
+        async with self._connected(company, server, told_of(context), side_effects=tool.side_effects) as client:
+            answer = await client.call_tool(tool.name, dict(arguments))
+        text = "\n".join(part.text for part in answer.content if isinstance(part, mcp_types.TextContent))
+        if answer.is_error:
+            raise failed("tool_error", es=f"El servidor ha respondido: {text[:300]}",
+                         en=f"The server answered: {text[:300]}")  # fmt: skip
+        result: Any = answer.structured_content if answer.structured_content is not None else text
+        if len(str(result).encode()) > LARGEST:
+            raise failed("too_large", es=f"El servidor ha respondido con más de {LARGEST // 1024} KiB.",
+                         en=f"The server answered with more than {LARGEST // 1024} KiB.")  # fmt: skip
+        return {"result": result}
+
+    async def listed(self, company: str, server: McpServer) -> list[McpTool]:
+        """The server's tools, as they would be declared; those that cannot be are left out. Raises ToolFailed."""
+        found: list[McpTool] = []
+        async with self._connected(company, server, {}, side_effects=False) as client:
+            cursor: str | None = None
+            for _ in range(MOST_PAGES):
+                page = await client.list_tools(cursor=cursor)
+                found += [tool for one in page.tools if (tool := _declared(one)) is not None]
+                cursor = page.next_cursor
+                if not cursor or len(found) >= MOST_LISTED:
+                    break
+        return found[:MOST_LISTED]
+
+    @asynccontextmanager
+    async def _connected(
+        self, company: str, server: McpServer, told: dict[str, str], *, side_effects: bool
+    ) -> AsyncGenerator[Client]:
+        headers = self._sessions.secrets(company, server.headers) | told
+        transport = _GuardedTransport(self._sessions.to(server.url), server.url)
+        try:
+            async with in_words(side_effects=side_effects), AsyncExitStack() as stack:
+                http = await stack.enter_async_context(
+                    httpx2.AsyncClient(transport=transport, headers=headers, trust_env=False)
+                )
+                line = streamable_http_client(server.url, http_client=http, terminate_on_close=False)
+                yield await stack.enter_async_context(Client(line, client_info=_CLIENT, cache=None))
+        except (ToolFailed, TimeoutError, MCPError, ValueError, RuntimeError) as error:
+            raise _worded(error, transport.refusal) from error
+        except BaseExceptionGroup as group:
+            inner = _only(group)
+            raise _worded(inner, transport.refusal) from group
+
+
+def _worded(error: BaseException, refusal: BaseException | None) -> BaseException:
+    """What went wrong, in words: the line's own reason first, which the client only tells as one of its own."""
+    if refusal is not None:
+        return refusal
+    if isinstance(error, ToolFailed | TimeoutError):
+        return error
+    said = error.error.message if isinstance(error, MCPError) else "it does not speak MCP"
+    return failed(
+        "tool_error", es=f"El servidor MCP ha fallado: {said[:300]}", en=f"The MCP server failed: {said[:300]}"
+    )
+
+
+def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    inner = group.exceptions[0]
+    return _only(cast("BaseExceptionGroup[BaseException]", inner)) if isinstance(inner, BaseExceptionGroup) else inner
+
+
+def _declared(tool: mcp_types.Tool) -> McpTool | None:
+    """The tool as settings declare it; None for one that nobody can call: its name or schema is none."""
+    schema: dict[str, Any] = {**tool.input_schema, "additionalProperties": False}
+    schema.pop("$schema", None)
+    hints = tool.annotations
+    try:
+        return McpTool.model_validate(
+            {
+                "name": tool.name,
+                "description": (tool.description or tool.title or tool.name)[:LONGEST_DESCRIPTION],
+                "inputSchema": schema,
+                # What a server says of itself is a hint: an admin sees it, and decides.
+                "sideEffects": not (hints is not None and hints.read_only_hint),
+            },
+            context={"door": True},
+        )
+    except ValueError:
+        return None
+
+
+class _GuardedTransport(httpx2.AsyncBaseTransport):
+    """Requests of the MCP client by our guarded session, to one origin, with bounded replies."""
+
+    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+        self._session = session
+        self._origin = _origin(url)
+        self.refusal: BaseException | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if _origin(str(request.url)) != self._origin:
+            raise httpx2.ConnectError("not the server's origin", request=request)
+        # The notices of a server that nobody waits for are not listened to.
+        if request.method == "GET":
+            return httpx2.Response(405, request=request)
+        headers = {name: value for name, value in request.headers.items() if name not in {"host", "accept-encoding"}}
+        try:
+            async with in_words(side_effects=False):
+                response = await self._session.request(
+                    request.method,
+                    URL(str(request.url), encoded=True),
+                    data=await request.aread(),
+                    headers=headers,
+                    allow_redirects=False,
+                )
+        except ToolFailed as refused:
+            self.refusal = refused
+            raise httpx2.ConnectError(str(refused), request=request) from refused
+        if response.status in {401, 403}:
+            status = response.status
+            self.refusal = failed("bad_status", es=f"El servidor MCP no nos deja entrar ({status}): revisa la clave.",
+                                  en=f"The MCP server lets nobody in ({status}): look at the key.")  # fmt: skip
+        return httpx2.Response(
+            response.status, headers=list(response.headers.items()), stream=_Bounded(response), request=request
+        )
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = LARGEST_REPLY
+        async for piece in self._response.content.iter_any():
+            left -= len(piece)
+            if left < 0:
+                raise httpx2.ReadError("the reply is too long")
+            yield piece
+
+    async def aclose(self) -> None:
+        self._response.close()
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)

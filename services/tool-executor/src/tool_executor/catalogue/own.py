@@ -1,0 +1,139 @@
+"""Tools that companies declare in their settings (contracts.own_tools), as entries like the catalogue's own."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import structlog
+
+from contracts.company import CompanySettings
+from contracts.own_tools import HttpTool, InputSchema, McpServer, McpTool, OwnTools
+from contracts.text import Text
+from contracts.tools_rpc import Category
+from runtime.companies import KEPT
+from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.catalogue.registry import CatalogueError, Entry, check
+from tool_executor.domain.declaration import CatalogueTool, Handler
+
+log = structlog.get_logger(__name__)
+
+PER_MINUTE = 30
+RESULT: dict[str, object] = {"type": "object", "required": ["result"], "additionalProperties": False,
+                             "properties": {"result": True}}  # fmt: skip
+"""Everything that the other side says stands below one name: none of its words passes for one of ours."""
+
+
+HELD: dict[str, object] = {"type": "object", "required": ["action_id", "status", "summary", "expires_at"]}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnHandlers:
+    """What makes the calls: of a company's HTTP tools, and of the tools that it has chosen of MCP servers."""
+
+    http: Callable[[str, HttpTool], Handler]
+    mcp: Callable[[str, McpServer, McpTool], Handler]
+    hold: Callable[[str, int], Handler]
+    """Of a tool (its name, and which version of it): keeps its calls until the customer's yes."""
+
+
+class OwnCatalogue:
+    """The tools of each company whose settings were looked at; made when first asked for."""
+
+    def __init__(self, handlers: OwnHandlers, compiler: CompiledSchemas) -> None:
+        self._handlers = handlers
+        self._compiler = compiler
+        self._declared: dict[str, OwnTools] = {}
+        self._made: OrderedDict[str, dict[str, Entry]] = OrderedDict()
+
+    def learn(self, company: str, settings: CompanySettings | None) -> None:
+        """Takes a company's settings as they are now; None: there are none, or they cannot be read."""
+        self._made.pop(company, None)
+        self._declared.pop(company, None)
+        if settings is not None and settings.config.own_tools.names:
+            self._declared[company] = settings.config.own_tools
+            if len(self._declared) > KEPT:
+                self._declared.pop(next(iter(self._declared)))
+
+    def of(self, company: str) -> dict[str, Entry]:
+        """By name."""
+        declared = self._declared.get(company)
+        if declared is None:
+            return {}
+        found = self._made.get(company)
+        if found is None:
+            found = self._made[company] = self._entries(company, declared)
+            if len(self._made) > KEPT:
+                self._made.popitem(last=False)
+        return found
+
+    def _held(self, run: CatalogueTool) -> CatalogueTool:
+        """The same tool as callers have it: its calls wait. To hold one again changes nothing."""
+        hold = self._handlers.hold(run.name, run.version)
+        return replace(run, handler=hold, reconcile=hold, output_schema=HELD, foreign=False, offered_to_visitors=False)
+
+    def runs(self, company: str) -> dict[str, CatalogueTool]:
+        """What a yes runs, by name: the tools with their own handlers."""
+        declared = self._declared.get(company)
+        return {} if declared is None else {tool.name: tool for tool in self.tools(company, declared)}
+
+    def _entries(self, company: str, declared: OwnTools) -> dict[str, Entry]:
+        entries: dict[str, Entry] = {}
+        waiting = declared.waiting
+        for run in self.tools(company, declared):
+            tool = self._held(run) if run.name in waiting else run
+            try:
+                entries.setdefault(tool.name, check(tool, self._compiler))
+            except CatalogueError as error:
+                log.warning("tools.own_refused", company=company, tool=tool.name, why=str(error))
+        return entries
+
+    def tools(self, company: str, declared: OwnTools) -> list[CatalogueTool]:
+        """The declarations, unchecked; as they are run."""
+        found = [
+            _tool(
+                tool.name, tool.description, tool.input_schema, self._handlers.http(company, tool),
+                side_effects=tool.side_effects, seconds=tool.timeout_seconds, version=_digest(tool.to_json()),
+            )
+            for tool in declared.http
+        ]  # fmt: skip
+        found += [
+            _tool(
+                f"{server.name}_{tool.name}", tool.description, tool.input_schema,
+                self._handlers.mcp(company, server, tool), side_effects=tool.side_effects,
+                seconds=server.timeout_seconds, version=_digest(tool.to_json()),
+            )
+            for server in declared.mcp
+            for tool in server.tools
+        ]  # fmt: skip
+        return found
+
+
+def _tool(
+    name: str,
+    description: str,
+    schema: InputSchema,
+    handler: Handler,
+    *,
+    side_effects: bool,
+    seconds: int,
+    version: int,
+) -> CatalogueTool:
+    return CatalogueTool(
+        id=f"own.{name}",
+        name=name,
+        description=Text(es=description, en=description),
+        category=Category.OWN,
+        per_minute=PER_MINUTE,
+        input_schema={**schema, "additionalProperties": False},
+        output_schema=RESULT,
+        side_effects=side_effects,
+        time_limit=float(seconds),
+        version=version,
+        foreign=True,
+        handler=handler,
+    )
+
+
+def _digest(body: bytes) -> int:
+    return int.from_bytes(hashlib.sha256(body).digest()[:6], "big")

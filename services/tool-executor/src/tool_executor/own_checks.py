@@ -1,0 +1,88 @@
+"""A company's own tools before they are saved: one call of a tool, and what an MCP server has."""
+
+import asyncio
+import time
+from typing import cast
+
+from contracts.errors import ToolCode
+from contracts.events.tool import ToolError, ToolMetadata, ToolResult
+from contracts.ids import uuid7
+from contracts.trying_rpc import McpToolsReply, McpToolsRequest, OwnToolReply, OwnToolRequest
+from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.adapters.mcp_tools import McpTools
+from tool_executor.catalogue.own import OwnCatalogue
+from tool_executor.catalogue.registry import CatalogueError, check
+from tool_executor.domain import texts
+from tool_executor.domain.declaration import CallContext, Handler, ToolFailed, ToolRefused
+from tool_executor.domain.defaults import with_defaults
+from tool_executor.domain.plans import VerifiedCaller
+
+LIST_SECONDS = 20.0
+"""For the list of a server's tools, page by page."""
+
+
+class OwnChecks:
+    """The two methods. Nothing is recorded, limited or kept: who asks keeps the company's settings."""
+
+    def __init__(self, catalogue: OwnCatalogue, servers: McpTools, compiler: CompiledSchemas) -> None:
+        self._catalogue = catalogue
+        self._servers = servers
+        self._compiler = compiler
+
+    async def call(self, request: OwnToolRequest) -> OwnToolReply:
+        """Makes the call, as the pipeline would."""
+        started = time.monotonic()
+
+        def reply(**outcome: object) -> OwnToolReply:
+            spent = round((time.monotonic() - started) * 1000, 3)
+            metadata = ToolMetadata(execution_time=spent, foreign=True)
+            return OwnToolReply(result=ToolResult.model_validate({**outcome, "metadata": metadata}))
+
+        def refused(code: ToolCode, message: str, reason: str | None = None) -> OwnToolReply:
+            return reply(success=False, error=ToolError(code=code, message=message, reason=reason))
+
+        company, language = request.config.company_id, request.language
+        declared = {one.name: one for one in self._catalogue.tools(company, request.config.own_tools)}
+        tool = declared.get(request.tool)
+        if tool is None:
+            return refused(ToolCode.TOOL_NOT_FOUND, texts.NOT_FOUND.said_in(language).format(tool=request.tool))
+        try:
+            entry = check(tool, self._compiler)
+        except CatalogueError as error:
+            return refused(ToolCode.VALIDATION_ERROR, str(error))
+        given = with_defaults(request.arguments, tool.input_schema)
+        problems = entry.input.problems(given)
+        caller = VerifiedCaller(company=company, user=request.user_id, role="admin", language=language)
+        context = CallContext(f"try-{uuid7()}", caller, None, tool.time_limit)
+        try:
+            if problems:
+                raise ToolRefused(*problems)
+            async with asyncio.timeout(tool.time_limit):
+                data = await cast("Handler", tool.handler)(given, context)
+        except ToolRefused as wrong:
+            said = "; ".join(
+                f"{one.field or 'arguments'}: {texts.spoken(one.message, language)}" for one in wrong.problems
+            )
+            return refused(ToolCode.VALIDATION_ERROR, said[:1000])
+        except ToolFailed as error:
+            return refused(ToolCode.EXECUTION_ERROR, texts.spoken(error.message, language), error.reason)
+        except TimeoutError:
+            seconds = f"{tool.time_limit:.0f}"
+            return refused(ToolCode.TIMEOUT, texts.TIMEOUT.said_in(language).format(tool=tool.name, seconds=seconds))
+        return reply(success=True, data=data)
+
+    async def servers_tools(self, request: McpToolsRequest) -> McpToolsReply:
+        """Asks the server."""
+        server = next((one for one in request.config.own_tools.mcp if one.name == request.server), None)
+        if server is None:
+            return McpToolsReply(error=texts.NOT_FOUND.said_in(request.language).format(tool=request.server))
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                return McpToolsReply(tools=await self._servers.listed(request.config.company_id, server))
+        except ToolFailed as error:
+            return McpToolsReply(error=texts.spoken(error.message, request.language))
+        except TimeoutError:
+            seconds = f"{LIST_SECONDS:.0f}"
+            return McpToolsReply(
+                error=texts.TIMEOUT.said_in(request.language).format(tool=server.name, seconds=seconds)
+            )
