@@ -24,7 +24,7 @@ PEERS := .venv-peers
 SUITES := tests/support/mcp_suite tests/support/script_check services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign cluster upgrade simulate screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign kill-doors cluster upgrade simulate screenshots test-containers \
 	test-paused injections store-outages audit advisories sbom lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -126,6 +126,9 @@ cluster: $(STAMP) ## three NATS servers, two of each service, haproxy: broken, c
 
 upgrade: $(STAMP) ## a cluster of the release before, replaced by this one and back under load and kills (SECONDS_EACH=30 COMMIT=…)
 	$(BIN)/python -m tests.upgrade.rolling $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH)) $(if $(SEED),--seed $(SEED)) $(if $(COMMIT),--commit $(COMMIT))
+
+kill-doors: $(STAMP) ## kill -9 of the gateway at random moments behind each door that resumes (KILLS=20)
+	NEXUS_KILLS=$(or $(KILLS),20) $(BIN)/pytest -n 0 -q tests/faults/test_kill_behind_a_door.py services/gateway/tests/doors/test_responses_survive.py
 
 test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
 	$(BIN)/python -m tests.support.containers

@@ -17,6 +17,7 @@ from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing_agui import AgUi, events_in, text
+from gateway.testing_doors import kill_moments
 from gateway.testing_ui import ui_clients
 from nexus_cli.drill.log_reader import FINAL, read_log
 from runtime.connection import jetstream
@@ -27,6 +28,8 @@ from tests.support.running_stack import RunningStack
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 SAID = "This answer is long enough for somebody to pull the plug while it is being said."
 SLOW = Reply(text=SAID, token_ms=150)
+IN_MID_ANSWER = pytest.mark.parametrize("heard", kill_moments(len("This answer is long"), len(SAID) - 30))
+"""Characters that the client has when the gateway is killed."""
 
 
 async def said_once(stack: RunningStack, conversation: str) -> bool:
@@ -37,7 +40,8 @@ async def said_once(stack: RunningStack, conversation: str) -> bool:
     return bool(finals)
 
 
-async def test_agui_runs_again(stack: RunningStack, model: ScriptedModel) -> None:
+@IN_MID_ANSWER
+async def test_agui_runs_again(stack: RunningStack, model: ScriptedModel, heard: int) -> None:
     model.say(default=SLOW)
     user = f"u-{uuid.uuid4().hex}"
     ui = AgUi(stack.url, stack.mint("user", user, "acme"))
@@ -49,7 +53,7 @@ async def test_agui_runs_again(stack: RunningStack, model: ScriptedModel) -> Non
         async with ui.stream(ui.body()) as response:
             async for piece in response.aiter_bytes():
                 seen += piece
-                if not dead and "long" in text(events_in(seen[: seen.rindex(b"\n\n") + 2])):
+                if not dead and len(text(events_in(seen[: seen.rindex(b"\n\n") + 2]))) >= heard:
                     dead = stack.kill("gateway")
 
     with pytest.raises(httpx.TransportError):
@@ -61,14 +65,15 @@ async def test_agui_runs_again(stack: RunningStack, model: ScriptedModel) -> Non
     assert await said_once(stack, named_conversation_id("acme", user, "ag-ui", ui.thread))
 
 
-async def test_the_ai_sdk_resumes_its_stream(stack: RunningStack, model: ScriptedModel) -> None:
+@IN_MID_ANSWER
+async def test_the_ai_sdk_resumes_its_stream(stack: RunningStack, model: ScriptedModel, heard: int) -> None:
     model.say(default=SLOW)
     user = f"u-{uuid.uuid4().hex}"
     token = stack.mint("user", user, "acme")
     async with ui_clients() as sdk:
         chat = await sdk.chat(stack.url, token, uuid.uuid4().hex)
         await chat.does("send", text="tell me")
-        await chat.until(lambda: "long" in chat.text)
+        await chat.until(lambda: len(chat.text) >= heard)
         dead = stack.kill("gateway")
         assert (await chat.ended())["isError"]
         await stack.back("gateway", dead)
@@ -85,19 +90,21 @@ async def speaking_a2a(stack: RunningStack, token: str) -> AsyncGenerator[Client
         yield await create_client(stack.url, ClientConfig(httpx_client=http))
 
 
-async def test_a2a_subscribes_again(stack: RunningStack, model: ScriptedModel) -> None:
+@IN_MID_ANSWER
+async def test_a2a_subscribes_again(stack: RunningStack, model: ScriptedModel, heard: int) -> None:
     model.say(default=SLOW)
     token = stack.mint("user", f"u-{uuid.uuid4().hex}", "acme")
     asked = a2a.Message(message_id=str(uuid.uuid4()), role=a2a.ROLE_USER, parts=[a2a.Part(text="tell me")])
-    task, dead = a2a.Task(), 0
+    task, dead, said = a2a.Task(), 0, ""
 
     async def send() -> None:
-        nonlocal task, dead
+        nonlocal task, dead, said
         async with speaking_a2a(stack, token) as agent:
             async for told in agent.send_message(a2a.SendMessageRequest(message=asked)):
                 if told.HasField("task"):
                     task = told.task
-                if not dead and "long" in get_artifact_text(told.artifact_update.artifact):
+                said += get_artifact_text(told.artifact_update.artifact)
+                if not dead and len(said) >= heard:
                     dead = stack.kill("gateway")
 
     with pytest.raises(A2AClientError):

@@ -1,6 +1,8 @@
 """For tests of doors: an agent that answers whatever is asked, over a real bus, and what a test wants to know of it."""
 
 import asyncio
+import os
+import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -12,6 +14,14 @@ from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind
 from contracts.events.chat import Action
 from gateway.testing import AgentStandIn
 from runtime.connection import subscribe
+
+
+def kill_moments(usual: int, most: int) -> list[int]:
+    """How many characters of an answer a client has when its gateway is killed: `usual`, or NEXUS_KILLS times at random
+    up to `most` (`make kill-doors`)."""
+    kills = int(os.environ.get("NEXUS_KILLS", "0"))
+    return [random.randint(1, most) for _ in range(kills)] if kills else [usual]
+
 
 Answering = Callable[["AnsweringAgent", AgentStandIn, int, str], Awaitable[None]]
 

@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 from contracts.ids import answer_id
 from contracts.rpc import TurnState
 from gateway.testing import AgentStandIn, TokenMaker
-from gateway.testing_doors import AnsweringAgent
+from gateway.testing_doors import AnsweringAgent, kill_moments
 from gateway.testing_process import GatewayProcess
 from runtime.settings import TokenSettings
 from runtime.streams import ensure_streams
@@ -23,22 +23,30 @@ PIECES = [f"piece {number} ñ, " for number in range(12)]
 WHOLE = "".join(PIECES)
 
 
-async def _until_it_breaks(stream: Any, gateway: GatewayProcess) -> list[Any]:
+async def _until_it_breaks(stream: Any, gateway: GatewayProcess, characters: int) -> list[Any]:
     """What the client has heard when its gateway is killed after some of the text."""
     heard: list[Any] = []
+    said = ""
     try:
         async for event in stream:
             heard.append(event)
-            if event.type == "response.output_text.delta" and len(heard) > 6:
+            said += event.delta if event.type == "response.output_text.delta" else ""
+            if len(said) >= characters:
                 gateway.kill()
     except (openai.APIError, httpx2.HTTPError):
         return heard
     raise AssertionError("the stream has ended as if nothing had happened")
 
 
+@pytest.mark.parametrize("characters", kill_moments(len(PIECES[0]) * 2, len("".join(PIECES[:6]))))
 @pytest.mark.usefixtures("memory")
 async def test_a_gateway_killed_in_mid_answer(
-    nats_server: NatsServer, nats_client: Client, keys: TokenSettings, tokens: TokenMaker, tmp_path: Path
+    nats_server: NatsServer,
+    nats_client: Client,
+    keys: TokenSettings,
+    tokens: TokenMaker,
+    tmp_path: Path,
+    characters: int,
 ) -> None:
     await ensure_streams(nats_client)
     go_on = asyncio.Event()
@@ -68,7 +76,7 @@ async def test_a_gateway_killed_in_mid_answer(
             AsyncOpenAI(base_url=f"{second.url}/v1", api_key=key, max_retries=0, timeout=30) as after,
         ):
             stream = await before.responses.create(model="nexus", input="tell me", stream=True)
-            heard = await _until_it_breaks(stream, first)
+            heard = await _until_it_breaks(stream, first, characters)
             response = heard[0].response.id
             standing = await after.responses.retrieve(response)
             assert (standing.status, WHOLE.startswith(standing.output_text)) == ("in_progress", True)
