@@ -7,15 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
+from nats.aio.client import Client
 
 from nexus_cli.evaluation.cases import BadCaseError, Case, Expect, own_cases, read_cases
 from nexus_cli.evaluation.checks import checks
 from nexus_cli.evaluation.figures import figures_in, recomputed, unknown_figures
 from nexus_cli.evaluation.observed import Observed, ObservedCall
-from nexus_cli.evaluation.results import BadRunError, compared, read_run, view
-from nexus_cli.evaluation.runner import Result
-from nexus_cli.evaluation.stage import NoModel, StageModels, chosen_models
+from nexus_cli.evaluation.results import BadRunError, closing, compared, read_run, sign_test, view
+from nexus_cli.evaluation.runner import Result, Trial
+from nexus_cli.evaluation.stage import NoModel, Stage, StageModels, chosen_models
+from nexus_cli.target import Target
 
 
 def case(kind: str = "visitor", **fields: Any) -> Case:
@@ -164,6 +167,34 @@ def test_a_run_counts_what_passed_failed_and_was_left_out() -> None:
     assert [one["passed"] for one in run["cases"]] == [True, False, None]
 
 
+def test_what_could_not_be_tried_is_an_error_and_no_failed_case() -> None:
+    one = case()
+    run = view([Result(one, None, error="the gateway is away")], None, 1.0)
+    assert (run["passed"], run["failed"], run["skipped"], run["errors"]) == (0, 0, 0, 1)
+    assert run["cases"][0]["error"] == "the gateway is away"
+    assert "1 could not be tried" in closing(run)
+
+
+def test_a_case_that_is_repeated_passes_when_each_time_does_and_tells_its_spread() -> None:
+    one = case()
+    good, bad = checks(one, ANSWER), checks(one, replace(ANSWER, code="DEADLINE"))
+    times = [Result(one, good, 1.0), Result(one, bad, 4.0), Result(one, good, 2.0), Result(one, None, error="away")]
+    run = view(times, None, 9.0)
+    (shown,) = run["cases"]
+    assert (run["passed"], run["failed"], run["errors"], shown["passed"], shown["seconds"]) == (0, 1, 0, False, 2.0)
+    spread = {"least": 1.0, "median": 2.0, "most": 4.0}
+    assert shown["runs"] == {"tried": 3, "passed": 2, "errors": 1, "seconds": spread}
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "p"), [(0, 0, 1.0), (3, 0, 0.25), (6, 0, 0.0312), (9, 1, 0.0215), (5, 5, 1.0), (7, 3, 0.3438)]
+)
+def test_the_sign_test_is_the_textbooks(better: int, worse: int, p: float) -> None:
+    pairs = [*[(0.0, 1.0)] * better, *[(1.0, 0.0)] * worse]
+    found = sign_test([*pairs, (1.0, 1.0), (None, 1.0)])
+    assert found == {"better": better, "worse": worse, "ties": 1, "p": p}
+
+
 def test_two_runs_are_compared_case_by_case(tmp_path: Path) -> None:
     before, after = tmp_path / "a.json", tmp_path / "b.json"
     before.write_text(json.dumps(run_of({"a": True, "b": False, "gone": True})))
@@ -196,3 +227,12 @@ def test_a_model_is_served_under_a_name_that_recorded_ones_do_not_use(
     chosen = chosen_models("mine")
     assert (chosen.provider, chosen.model, chosen.recorded) == ("openai", "mine", "groq")
     assert chosen.environment["NEXUS_LLM_OPENAI_BASE_URL"] == "http://127.0.0.1:9/v1"
+
+
+async def test_a_server_that_is_away_is_an_error_of_the_run(nats_client: Client) -> None:
+    target = Target("http://127.0.0.1:1", "", "secret", "key")
+    async with aiohttp.ClientSession() as http:
+        trial = Trial(Stage(target, "http://127.0.0.1:1", StageModels()), nats_client, http)
+        result = await trial.run(case(), "acme")
+    assert (result.passed, result.checks) == (None, None)
+    assert result.error

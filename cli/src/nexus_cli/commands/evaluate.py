@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Measure how good answers and recall are.")
 
+LIKELY_CHANCE = 0.05
+NOT_TRIED = 3
+"""Exit code: nothing failed, and something could not be tried, so that nothing is shown either."""
 MOST_HELD = 0.01
 """The share of true sentences that may be held back."""
 TITLES = {"search_memory": "search_memory", "bm25": "plain BM25", "overlap": "word overlap"}
@@ -43,6 +46,10 @@ def evaluate(
     compare: Annotated[
         tuple[Path, Path] | None, typer.Option(metavar="A B", help="Two runs, as --json printed them: what changed.")
     ] = None,
+    repeat: Annotated[
+        int,
+        typer.Option(min=1, max=20, help="Try each case so often, after a warm-up: how often it passes, the spread."),
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Run the cases: visitor chat, copilot, tools and analysis, on a stack of their own, with no network and no key."""
@@ -51,10 +58,10 @@ def evaluate(
     if compare is not None:
         _compare(*compare, as_json=as_json)
     else:
-        _run(cases, model, as_json=as_json)
+        _run(cases, model, repeat, as_json=as_json)
 
 
-def _run(directory: Path | None, model: str | None, *, as_json: bool) -> None:
+def _run(directory: Path | None, model: str | None, repeat: int, *, as_json: bool) -> None:
     from nexus_cli.evaluation import results
     from nexus_cli.evaluation.cases import BadCaseError, own_cases, read_cases
     from nexus_cli.evaluation.stage import chosen_models
@@ -66,7 +73,7 @@ def _run(directory: Path | None, model: str | None, *, as_json: bool) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         found = read_cases(directory or own_cases())
-        done = asyncio.run(_tried(found, chosen_models(model)))
+        done = asyncio.run(_tried(found, chosen_models(model), repeat))
     except (BadCaseError, StackError, RuntimeFault) as error:
         fail(error)
     run = results.view(done, model, time.perf_counter() - started)
@@ -81,9 +88,11 @@ def _run(directory: Path | None, model: str | None, *, as_json: bool) -> None:
         console.print(results.closing(run))
     if run["failed"]:
         raise typer.Exit(1)
+    if run["errors"]:
+        raise typer.Exit(NOT_TRIED)
 
 
-async def _tried(cases: list[EvalCase], models: StageModels) -> list[Result]:
+async def _tried(cases: list[EvalCase], models: StageModels, repeat: int) -> list[Result]:
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
@@ -93,10 +102,10 @@ async def _tried(cases: list[EvalCase], models: StageModels) -> list[Result]:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("starting the stack", total=len(cases))
+        task = progress.add_task("starting the stack", total=len(cases) * repeat)
         async with stage(cases, models) as ready:
             progress.update(task, description="trying")
-            return await run_cases(cases, ready, lambda _: progress.advance(task))
+            return await run_cases(cases, ready, lambda _: progress.advance(task), repeat)
 
 
 def _compare(before: Path, after: Path, *, as_json: bool) -> None:
@@ -115,6 +124,9 @@ def _compare(before: Path, after: Path, *, as_json: bool) -> None:
         console.print(results.comparison_table(found))
         passed, failed = found["passed"], found["failed"]
         console.print(f"passed {passed[0]} → {passed[1]}, failed {failed[0]} → {failed[1]}")
+        signs = found["sign_test"]
+        chance = "chance explains it" if signs["p"] > LIKELY_CHANCE else "hardly by chance"
+        console.print(f"sign test: {signs['better']} better, {signs['worse']} worse, p = {signs['p']:.2g}: {chance}")
     if found["worse"]:
         raise typer.Exit(1)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import comb
 from pathlib import Path
+from statistics import median
 from typing import Any, cast
 
 from rich.table import Table
@@ -18,30 +20,50 @@ class BadRunError(Exception):
 
 
 def view(results: Sequence[Result], model: str | None, seconds: float) -> dict[str, Any]:
-    """{cases [{id, passed, checks, seconds, needs_model}], passed, failed, skipped}; `passed` null: left out."""
+    """{cases [{id, passed, checks, seconds, needs_model}], passed, failed, skipped, errors}; `passed` null: left out,
+    or not tried (`error`). A case that was tried several times has passed when each time did."""
+    by_case: dict[str, list[Result]] = {}
+    for result in results:
+        by_case.setdefault(result.case.id, []).append(result)
+    cases = [_case_view(times) for times in by_case.values()]
     return {
-        "cases": [
-            {
-                "id": result.case.id,
-                "kind": result.case.kind,
-                "language": result.case.language,
-                "about": result.case.about,
-                "passed": result.passed,
-                "checks": [
-                    {"name": check.name, "passed": check.passed, **({} if check.passed else {"detail": check.detail})}
-                    for check in result.checks or []
-                ],
-                "seconds": result.seconds,
-                "needs_model": result.case.needs_model,
-                "model": result.model or None,
-            }
-            for result in results
-        ],
-        "passed": sum(result.passed is True for result in results),
-        "failed": sum(result.passed is False for result in results),
-        "skipped": sum(result.passed is None for result in results),
+        "cases": cases,
+        "passed": sum(case["passed"] is True for case in cases),
+        "failed": sum(case["passed"] is False for case in cases),
+        "skipped": sum(case["passed"] is None and "error" not in case for case in cases),
+        "errors": sum(case["passed"] is None and "error" in case for case in cases),
         "model": model,
         "seconds": round(seconds, 1),
+    }
+
+
+def _case_view(times: Sequence[Result]) -> dict[str, Any]:
+    """One case: how it went, told by the first time that it failed; several times with their spread."""
+    tried = [one for one in times if one.passed is not None]
+    shown = next((one for one in tried if not one.passed), tried[0] if tried else times[0])
+    errors = [one.error for one in times if one.error is not None]
+    seconds = sorted(one.seconds for one in tried)
+    runs = {
+        "tried": len(tried),
+        "passed": sum(one.passed is True for one in tried),
+        "errors": len(errors),
+        "seconds": {"least": seconds[0], "median": median(seconds), "most": seconds[-1]} if seconds else None,
+    }
+    return {
+        "id": shown.case.id,
+        "kind": shown.case.kind,
+        "language": shown.case.language,
+        "about": shown.case.about,
+        "passed": shown.passed,
+        "checks": [
+            {"name": check.name, "passed": check.passed, **({} if check.passed else {"detail": check.detail})}
+            for check in shown.checks or []
+        ],
+        "seconds": median(seconds) if seconds else shown.seconds,
+        "needs_model": shown.case.needs_model,
+        "model": shown.model or None,
+        **({"error": errors[0]} if errors else {}),
+        **({"runs": runs} if len(times) > 1 else {}),
     }
 
 
@@ -54,9 +76,12 @@ def table(run: dict[str, Any]) -> Table:
     drawn.add_column("", no_wrap=True)
     drawn.add_column("checks", justify="right")
     drawn.add_column("s", justify="right")
+    drawn.add_column("", no_wrap=True)
     for case in run["cases"]:
         passed = case["passed"]
         word, colour = {True: ("pass", "green"), False: ("FAIL", "red"), None: ("skip", "yellow")}[passed]
+        if passed is None and "error" in case:
+            word, colour = "ERROR", "magenta"
         good = sum(check["passed"] for check in case["checks"])
         drawn.add_row(
             Text(word, style=colour),
@@ -65,8 +90,17 @@ def table(run: dict[str, Any]) -> Table:
             case["language"],
             f"{good}/{len(case['checks'])}" if case["checks"] else "-",
             f"{case['seconds']:.2f}" if case["checks"] else "-",
+            _spread(case),
         )
     return drawn
+
+
+def _spread(case: dict[str, Any]) -> str:
+    """Of a case that was tried several times: how often it passed, and its fastest and slowest."""
+    runs = case.get("runs")
+    if runs is None or runs["seconds"] is None:
+        return ""
+    return f"{runs['passed']}/{runs['tried']}  {runs['seconds']['least']:.2f}-{runs['seconds']['most']:.2f}"
 
 
 def failures(run: dict[str, Any]) -> Text:
@@ -76,6 +110,8 @@ def failures(run: dict[str, Any]) -> Text:
         failed = [check for check in case["checks"] if not check["passed"]]
         if failed:
             said.append(f"\n{case['id']}", style="bold red").append(f"  {case['about']}\n")
+        if "error" in case:
+            said.append(f"\n{case['id']}", style="bold magenta").append(f"  not tried: {case['error']}\n")
         for check in failed:
             said.append(f"  {check['name']}: ", style="red").append(f"{check.get('detail', '')}\n")
     return said
@@ -84,6 +120,7 @@ def failures(run: dict[str, Any]) -> Text:
 def closing(run: dict[str, Any]) -> str:
     """One line."""
     left_out = f", {run['skipped']} skipped (they need a model)" if run["skipped"] else ""
+    left_out += f", {run['errors']} could not be tried" if run.get("errors") else ""
     model = f" with {run['model']}" if run.get("model") else ""
     return f"{run['passed']} passed, {run['failed']} failed{left_out}, in {run['seconds']:g} s{model}"
 
@@ -120,6 +157,7 @@ def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         "better": [change for change in changes if change["after"] is True and change["before"] is False],
         "worse": [change for change in changes if change["after"] is False],
         "other": [change for change in changes if None in (change["before"], change["after"]) and change["after"]],
+        "sign_test": sign_test([(_share(old[name]), _share(new[name])) for name in both]),
         "added": [name for name in new if name not in old],
         "removed": [name for name in old if name not in new],
         "passed": [before["passed"], after["passed"]],
@@ -132,6 +170,24 @@ def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
             and _slower(old[name].get("seconds", 0.0), new[name].get("seconds", 0.0))
         ],
     }
+
+
+def _share(case: dict[str, Any]) -> float | None:
+    """How often a case passed, of the times that it was tried; None: never tried."""
+    runs = case.get("runs")
+    if runs is not None:
+        return runs["passed"] / runs["tried"] if runs["tried"] else None
+    return None if case["passed"] is None else float(case["passed"])
+
+
+def sign_test(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
+    """Whether better and worse cases are more unlike in number than chance makes them: the exact two-sided sign test,
+    ties left out (Conover, Practical Nonparametric Statistics, 3.4)."""
+    known = [(before, after) for before, after in pairs if before is not None and after is not None]
+    better, worse = sum(after > before for before, after in known), sum(after < before for before, after in known)
+    count = better + worse
+    tail = sum(comb(count, least) for least in range(min(better, worse) + 1)) / 2**count
+    return {"better": better, "worse": worse, "ties": len(known) - count, "p": round(min(1.0, 2 * tail), 4)}
 
 
 def comparison_table(found: dict[str, Any]) -> Table:

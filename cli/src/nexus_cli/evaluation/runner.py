@@ -32,25 +32,31 @@ VISITORS_TOOLS = (
     *("calculate_position_size", "calculate_risk_reward", "explain_concept"),
 )
 BARS = 500
+MODEL_AWAY = "LLM_UNAVAILABLE"
+"""The code of a turn that ended because no model answered: of a real one, unless a case asks for it, not ours."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a case went. `checks` None: it was left out, since it needs a model."""
+    """How a case went. `checks` None: it was left out, since it needs a model, or could not be tried (`error`)."""
 
     case: Case
     checks: list[CaseCheck] | None
     seconds: float = 0.0
     model: str = ""
+    error: str | None = None
 
     @property
     def passed(self) -> bool | None:
-        """None: left out."""
+        """None: left out, or not tried."""
         return None if self.checks is None else all(check.passed for check in self.checks)
 
 
-async def run_cases(cases: Sequence[Case], stage: Stage, tell: Callable[[Result], None]) -> list[Result]:
-    """Every case, in the order given; `tell` is called with each as it ends.
+async def run_cases(
+    cases: Sequence[Case], stage: Stage, tell: Callable[[Result], None], repeat: int = 1
+) -> list[Result]:
+    """Every case as often as `repeat` says, one time after the other, in the order given; `tell` is called with each as
+    it ends. What is repeated is measured, so that the first case of each kind is tried once before, and not counted.
 
     Raises:
         Unreachable: the stage's bus does not answer.
@@ -59,13 +65,20 @@ async def run_cases(cases: Sequence[Case], stage: Stage, tell: Callable[[Result]
     async with bus(stage.target.nats) as client, aiohttp.ClientSession() as http:
         trial = Trial(stage, client, http)
 
-        async def one(case: Case) -> Result:
+        async def one(case: Case, company: str) -> Result:
             async with slots:
-                result = await trial.run(case)
+                result = await trial.run(case, company)
             tell(result)
             return result
 
-        return list(await asyncio.gather(*(one(case) for case in cases)))
+        if repeat > 1:
+            first = {case.kind: case for case in reversed(cases)}
+            await asyncio.gather(*(trial.run(case, f"{case.id}-warm") for case in first.values()))
+        results: list[Result] = []
+        for turn in range(repeat):
+            suffix = f"-{turn + 1}" if turn else ""
+            results += await asyncio.gather(*(one(case, f"{case.id}{suffix}") for case in cases))
+        return results
 
 
 class Trial:
@@ -77,30 +90,37 @@ class Trial:
         self._http = http
         self._gateway = (stage.target.gateway or "").rstrip("/")
 
-    async def run(self, case: Case) -> Result:
-        """The case, judged; one that needs a model where there is none is left out."""
+    async def run(self, case: Case, company: str) -> Result:
+        """The case, judged in a company of that name; one that needs a model where there is none is left out. What
+        keeps it from being tried is an error, and says nothing of the product: a server that is away, a model that
+        does not answer. A refusal, or no answer in time, is the product's own."""
         if case.needs_model and self._stage.models.model is None:
             return Result(case, None)
         try:
             async with asyncio.timeout(ANSWERED_WITHIN * max(len(case.say), 1)):
-                await self._found(case)
-                seen = await self._seen(case)
+                await self._found(case, company)
+                seen = await self._seen(case, company)
+        except TurnRefused as error:
+            seen = Observed(problem=str(error))
         except (ChatFailed, RuntimeFault, aiohttp.ClientError) as error:
-            seen = Observed(problem=str(error) or type(error).__name__)
+            return Result(case, None, error=str(error) or type(error).__name__)
         except TimeoutError:
             seen = Observed(problem=f"no end within {ANSWERED_WITHIN:g} s")
+        real = self._stage.models.model is not None and not case.model
+        if real and case.expect.code is None and seen.code == MODEL_AWAY:
+            return Result(case, None, round(seen.seconds, 3), seen.model, f"the model did not answer: {seen.code}")
         return Result(case, checks(case, seen), round(seen.seconds, 3), seen.model)
 
-    async def _seen(self, case: Case) -> Observed:
+    async def _seen(self, case: Case, company: str) -> Observed:
         match case.kind:
             case "visitor" | "copilot":
-                return await self._chat(case)
+                return await self._chat(case, company)
             case "tool":
-                return await self._call(case)
+                return await self._call(case, company)
             case "analysis":
-                return await self._analysis(case)
+                return await self._analysis(case, company)
 
-    async def _found(self, case: Case) -> None:
+    async def _found(self, case: Case, company: str) -> None:
         """The company of the case."""
         models = self._stage.models
         provider, model = ("offline", "offline-rules")
@@ -109,7 +129,7 @@ class Trial:
         elif models.provider is not None and models.model is not None:
             provider, model = models.provider, models.model
         settings: dict[str, Any] = {
-            "companyId": case.id,
+            "companyId": company,
             "aiAutoResponseEnabled": True,
             "responseDelayMs": 0,
             "preferredProvider": provider,
@@ -125,17 +145,17 @@ class Trial:
             settings[name] = {**mine, **value} if isinstance(mine, dict) and isinstance(value, dict) else value
         await RpcClient(self._client).call(COMPANY_CREATE, CompanyCreateRequest(config=settings), deadline=15)
 
-    def _token(self, case: Case) -> str:
+    def _token(self, case: Case, company: str) -> str:
         secret = self._stage.target.jwt_secret
-        return development_token(secret, role="user", user=f"eval-{case.id}", company=case.id, plan=case.plan)
+        return development_token(secret, role="user", user=f"eval-{case.id}", company=company, plan=case.plan)
 
     # ------------------------------------------------------------ chats
 
-    async def _chat(self, case: Case) -> Observed:
+    async def _chat(self, case: Case, company: str) -> Observed:
         if case.kind == "visitor":
-            token = await visitor_token(self._gateway, case.id, case.language)
+            token = await visitor_token(self._gateway, company, case.language)
         else:
-            token = self._token(case)
+            token = self._token(case, company)
         message: dict[str, Any] = {}
         seconds = 0.0
         page = {"url": f"{self._stage.site}{case.page}"} if case.page else None
@@ -151,7 +171,7 @@ class Trial:
             actions=sum(one["state"] == "pending" for one in message.get("actions") or ()),
             question=" ".join(case.say),
         )
-        record = await record_of(self._client, case.id, str(message.get("turnId") or ""))
+        record = await record_of(self._client, company, str(message.get("turnId") or ""))
         if record is None:
             # A hand-over ends a turn without an answer: the notice of it is what is said.
             if message.get("code") == HANDOFF_WAITING:
@@ -168,8 +188,8 @@ class Trial:
 
     # ------------------------------------------------------------ calls and analyses
 
-    async def _call(self, case: Case) -> Observed:
-        headers = {"Authorization": f"Bearer {self._token(case)}", "Accept-Language": case.language}
+    async def _call(self, case: Case, company: str) -> Observed:
+        headers = {"Authorization": f"Bearer {self._token(case, company)}", "Accept-Language": case.language}
         url, seconds, status = f"{self._gateway}/v2/tools/{case.tool}", 0.0, 0
         body: dict[str, Any] = {}
         for _ in range(case.times):
@@ -180,8 +200,8 @@ class Trial:
         error: dict[str, Any] = body.get("error") or {}
         return Observed(seconds=seconds, text=str(error.get("message") or ""), status=status, body=body)
 
-    async def _analysis(self, case: Case) -> Observed:
-        headers = {"Authorization": f"Bearer {self._token(case)}", "Accept-Language": case.language}
+    async def _analysis(self, case: Case, company: str) -> Observed:
+        headers = {"Authorization": f"Bearer {self._token(case, company)}", "Accept-Language": case.language}
         body: dict[str, Any] = {"query": case.query, "useLlm": case.use_llm}
         if case.tickers is not None:
             body["tickers"] = case.tickers
@@ -206,6 +226,10 @@ class Trial:
         return cast("list[dict[str, Any]]", data.get("bars") or [])
 
 
+class TurnRefused(Exception):  # noqa: N818 - reads as an event
+    """What was said was refused; code and message."""
+
+
 async def _answered(open_one: ChatConnection, text: str) -> dict[str, Any]:
     """Says something; the message that answers it."""
     identity, asked = await open_one.say(text), 0
@@ -214,7 +238,7 @@ async def _answered(open_one: ChatConnection, text: str) -> dict[str, Any]:
         if frame["type"] == "message.ack" and frame["clientMessageId"] == identity:
             asked = int(frame["seq"])
         elif frame["type"] == "error":
-            raise ChatFailed(f"{frame['code']}: {frame['message']}")
+            raise TurnRefused(f"{frame['code']}: {frame['message']}")
         elif frame["type"] == "message.created" and frame["message"]["role"] in ("assistant", "system"):
             early.append(frame["message"])
         # After a reconnect an answer can come before the acknowledgement of what it answers.
