@@ -46,7 +46,7 @@ async def use_everything(stack: RunningStack, http: Http, user: str, word: str) 
 
     async with ChatClient(stack.url, token) as chat:
         await chat.hello(locale="en")
-        (action,) = (await chat.ask(f"buy IBM, says {word}", SOON))["actions"]
+        (action,) = (await chat.ask(f"buy 3 IBM with a limit of 1 dollar, says {word}", SOON))["actions"]
         await chat.send_frame("action.confirm", actionId=action["id"])
         await chat.wait_for("action.updated", deadline=SOON)
         assert (await chat.ask(f"stumble over {word}", SOON))["code"] == "LLM_UNAVAILABLE"
