@@ -12,7 +12,8 @@ from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gat
 from gateway.testing_desk import DeskStandIn
 from gateway.testing_http import Http
 from gateway.testing_knowledge import KnowledgeStandIn
-from gateway.testing_services import CompletionsStandIn, RecordsStandIn, SettingsStandIn, WritersStandIn
+from gateway.testing_records import RecordsStandIn
+from gateway.testing_services import CompletionsStandIn, SettingsStandIn, WritersStandIn
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer

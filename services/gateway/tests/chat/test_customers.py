@@ -25,7 +25,7 @@ from gateway.testing import (
     run_gateway,
 )
 from gateway.testing_http import Http, assert_problem
-from gateway.testing_services import RecordsStandIn
+from gateway.testing_records import RecordsStandIn
 from runtime.testing import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")

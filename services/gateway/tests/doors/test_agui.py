@@ -16,7 +16,7 @@ from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_agui import AgUi, events_in, judged, kinds, text
 from gateway.testing_http import Http, assert_problem
-from gateway.testing_services import RecordsStandIn
+from gateway.testing_records import RecordsStandIn
 from runtime.conversation import ConversationLog
 from runtime.testing import eventually
 

@@ -15,7 +15,7 @@ from gateway.openapi import document
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_http import Http
 from gateway.testing_knowledge import NAME as KNOWN
-from gateway.testing_services import RecordsStandIn
+from gateway.testing_records import RecordsStandIn
 from runtime.rpc import RpcServer
 
 SECRET = "known-to-acme-alone"

@@ -7,7 +7,7 @@ import pytest
 from contracts.memory_rpc import LongTermMemory
 from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
 from gateway.testing_http import Http, assert_problem
-from gateway.testing_services import RecordsStandIn
+from gateway.testing_records import RecordsStandIn
 from runtime.principals import PrincipalVerifier
 from runtime.settings import TokenSettings
 

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 
 from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
 from gateway.testing_http import Http, assert_problem
-from gateway.testing_services import FIGURES, RecordsStandIn
+from gateway.testing_records import FIGURES, RecordsStandIn
 
 pytestmark = pytest.mark.usefixtures("memory")
 DAYS = "from=2026-01-05&to=2026-01-31"

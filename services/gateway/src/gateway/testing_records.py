@@ -1,0 +1,208 @@
+"""For tests: a stand-in for what memory and the market keep of users."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from nats.aio.client import Client
+from pydantic import ValidationError
+
+from contracts import (
+    erasure_rpc,
+    insight_rpc,
+    market_rpc,
+    memory_rpc,
+    report_rpc,
+    rpc,
+)
+from contracts.enumerations import AT_THE_DOOR
+from contracts.errors import ErrorCode, FieldFault
+from contracts.events.chat import Action, ActionState
+from contracts.events.market import TriggeredAlert
+from contracts.merge_patch import merged
+from contracts.text import Text
+from gateway.testing import conversation_view
+from runtime.errors import RpcError
+from runtime.rpc import RpcServer
+
+User = tuple[str, str]
+FIGURES: dict[str, Any] = {
+    "conversations": 4, "answeredByAi": 2, "resolvedByAi": 1, "handedOver": 1, "firstAnswerSeconds": 1.5, "rated": 2,
+    "csat": 4.5, "cost": 0.02, "costPerConversation": 0.005, "costPerResolution": 0.02, "unpriced": 0,
+    "promptTokens": 900, "completionTokens": 90, "tools": 3, "gaps": 1,
+}  # fmt: skip
+
+
+@dataclass
+class RecordsStandIn:
+    """What memory and the market keep of users, by company and user; usage is the same for every day."""
+
+    client: Client
+    remembered: dict[User, memory_rpc.LongTermMemory] = field(default_factory=dict[User, memory_rpc.LongTermMemory])
+    forgotten: list[User] = field(default_factory=list[User])
+    receipts: dict[User, erasure_rpc.Receipt] = field(default_factory=dict[User, erasure_rpc.Receipt])
+    asked_usage: list[memory_rpc.UsageRequest] = field(default_factory=list[memory_rpc.UsageRequest])
+    asked_reports: list[report_rpc.ReportRequest] = field(default_factory=list[report_rpc.ReportRequest])
+    actions: dict[str, tuple[User, Action]] = field(default_factory=dict[str, tuple[User, Action]])
+    untold_actions: list[str] = field(default_factory=list[str])
+    untold: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
+    told: list[str] = field(default_factory=list[str])
+    asked_untold: int = 0
+
+    def __post_init__(self) -> None:
+        self.market = RpcServer(self.client)
+
+    async def start(self) -> None:
+        """Answers from now on."""
+        memory = RpcServer(self.client)
+        await memory.serve(memory_rpc.USAGE, self._usage)
+        await memory.serve(insight_rpc.INSIGHTS, self._insights)
+        await memory.serve(report_rpc.REPORT, self._report)
+        await memory.serve(report_rpc.REPORT_OPEN, self._behind)
+        await memory.serve(report_rpc.RATING, self._rating)
+        await memory.serve(memory_rpc.MEMORY_GET, self._get)
+        await memory.serve(memory_rpc.MEMORY_PATCH, self._patch)
+        await memory.serve(memory_rpc.MEMORY_DELETE, self._delete)
+        await memory.serve(memory_rpc.MEMORY_EXPORT, self._export)
+        await memory.serve(erasure_rpc.ERASE, self._erase)
+        await memory.serve(erasure_rpc.RECEIPT, self._receipt)
+        await memory.serve(erasure_rpc.RECEIPTS, self._receipts)
+        await memory.serve(erasure_rpc.KEEPING, self._keeping)
+        await self.market.serve(market_rpc.HOLDINGS, self._holdings)
+        await self.market.serve(market_rpc.ACTION_DECIDE, self._decide)
+        await self.market.serve(market_rpc.ACTIONS_PENDING, self._pending)
+        await self.market.serve(market_rpc.ACTIONS_GET, self._known)
+        await self.market.serve(market_rpc.ALERTS_UNTOLD, self._untold)
+        await self.market.serve(market_rpc.ALERTS_TOLD, self._told)
+        await self.client.flush()
+
+    async def _usage(self, request: memory_rpc.UsageRequest) -> memory_rpc.UsageReply:
+        self.asked_usage.append(request)
+        day = memory_rpc.UsageDay(date=request.until, turns=2, prompt_tokens=90, completion_tokens=10, cost=0.01)
+        return memory_rpc.UsageReply(days=[day], budget=memory_rpc.UsageBudget(used_today=100))
+
+    async def _insights(self, request: insight_rpc.InsightsRequest) -> insight_rpc.InsightsReply:
+        day = insight_rpc.InsightsDay(
+            date=request.until, conversations=4, answers=9, handed_off=1, failed=0, thumbs_up=2, thumbs_down=1
+        )
+        return insight_rpc.InsightsReply(days=[day], complaints=[])
+
+    async def _report(self, request: report_rpc.ReportRequest) -> report_rpc.ReportReply:
+        self.asked_reports.append(request)
+        total = report_rpc.ReportFigures.model_validate(FIGURES)
+        row = report_rpc.ReportRow(key="=1+1" if request.by == "user" else "2026-01-31", **total.model_dump())
+        return report_rpc.ReportReply(rows=[row], total=total)
+
+    async def _behind(self, request: report_rpc.ReportOpenRequest) -> report_rpc.ReportOpenReply:
+        self.asked_reports.append(request)
+        return report_rpc.ReportOpenReply(conversation_ids=["c1"])
+
+    async def _rating(self, request: rpc.ConversationRef) -> report_rpc.RatingReply:
+        return report_rpc.RatingReply()
+
+    async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
+        known = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())
+        return memory_rpc.MemoryReply(memory=known)
+
+    async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
+        who = (request.company_id, request.user_id)
+        old = self.remembered.get(who, memory_rpc.LongTermMemory())
+        try:
+            new = memory_rpc.LongTermMemory.model_validate(merged(old.to_wire(), request.patch), context=AT_THE_DOOR)
+        except ValidationError as error:
+            found = [FieldFault(field=str(one["loc"][0]), message=one["msg"]) for one in error.errors()]
+            raise RpcError(ErrorCode.BAD_FIELD, "wrong", fields=found) from error
+        self.remembered[who] = new
+        return memory_rpc.MemoryReply(memory=new)
+
+    async def _delete(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryDeleteReply:
+        gone = self.remembered.pop((request.company_id, request.user_id), None)
+        return memory_rpc.MemoryDeleteReply(deleted=gone is not None)
+
+    async def _export(self, request: memory_rpc.MemoryExportRequest) -> memory_rpc.MemoryExportReply:
+        page = int(request.cursor or 0)
+        view = conversation_view(f"c{page}", request.company_id, request.user_id)
+        message = rpc.MessageView.model_validate(
+            {"id": f"m{page}", "seq": 1, "role": "user", "text": "hi", "createdAt": datetime(2026, 1, 1, tzinfo=UTC)}
+        )
+        known = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())
+        return memory_rpc.MemoryExportReply(
+            memory=known if page == 0 else None,
+            conversations=[memory_rpc.ExportedConversation(conversation=view, messages=[message])],
+            next=str(page + 1) if page < 2 else None,
+        )
+
+    async def _erase(self, request: erasure_rpc.EraseRequest) -> erasure_rpc.EraseReply:
+        self.forgotten.append((request.company_id, request.name))
+        receipt = _receipt(request.receipt_id, request.kind, request.by)
+        self.receipts[request.company_id, request.receipt_id] = receipt
+        return erasure_rpc.EraseReply(receipt=receipt)
+
+    async def _receipt(self, request: erasure_rpc.ReceiptRef) -> erasure_rpc.ReceiptReply:
+        return erasure_rpc.ReceiptReply(receipt=self.receipts.get((request.company_id, request.receipt_id)))
+
+    async def _receipts(self, request: erasure_rpc.ReceiptsRequest) -> erasure_rpc.ReceiptsReply:
+        items = [one for (company, _), one in self.receipts.items() if company == request.company_id]
+        return erasure_rpc.ReceiptsReply(items=items)
+
+    async def _keeping(self, request: erasure_rpc.KeepingRequest) -> erasure_rpc.Keeping:
+        del request
+        none = erasure_rpc.Outdated(count=0)
+        at = datetime(2026, 1, 2, 3, tzinfo=UTC)
+        old = erasure_rpc.Outdated(days=30, before=at, count=7)
+        return erasure_rpc.Keeping(next_run=at, conversations=old, files=none, traces=none)
+
+    async def _holdings(self, request: memory_rpc.UserRef) -> market_rpc.Holdings:
+        return market_rpc.Holdings(portfolio={"cash": 1}, alerts=[], watchlist=[request.user_id])
+
+    def add_action(self, company: str, user: str, action: str) -> None:
+        """An action that waits for this user's yes."""
+        expires = datetime.now(UTC) + timedelta(minutes=5)
+        waiting = Action(
+            id=action, kind="paper_order", state=ActionState.PENDING, summary="Buy 1 AAPL", expires_at=expires
+        )
+        self.actions[action] = ((company, user), waiting)
+
+    async def _decide(self, request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:
+        owner, action = self.actions.get(request.action_id, (None, None))
+        if action is None or owner is None or owner != (request.company_id, request.user_id):
+            told = Text(es="no tienes esa acción", en="there is no such action of yours")
+            raise RpcError(ErrorCode.NOT_FOUND, told.said_in(request.language or "en"))
+        if action.state is ActionState.PENDING:
+            if (edits := request.edits or {}).keys() - (action.editable or {}).keys():
+                raise RpcError(ErrorCode.BAD_FIELD, "edits: cannot be changed here")
+            state = ActionState.CONFIRMED if request.decision == "confirm" else ActionState.REJECTED
+            action = action.model_copy(update={"state": state, "details": action.details | edits, "editable": None})
+            self.actions[request.action_id] = (owner, action)
+        return market_rpc.ActionReply(action=action)
+
+    async def _pending(self, request: memory_rpc.UserRef) -> market_rpc.PendingActionsReply:
+        who = (request.company_id, request.user_id)
+        waiting = [action for owner, action in self.actions.values() if owner == who]
+        return market_rpc.PendingActionsReply(actions=[one for one in waiting if one.state is ActionState.PENDING])
+
+    async def _known(self, request: market_rpc.ActionsRequest) -> market_rpc.ActionsReply:
+        who = (request.company_id, request.user_id)
+        theirs = [action for owner, action in self.actions.values() if owner == who]
+        return market_rpc.ActionsReply(actions=[one for one in theirs if one.id in request.action_ids])
+
+    async def _untold(self, request: memory_rpc.UserRef) -> market_rpc.UntoldAlertsReply:
+        self.asked_untold += 1
+        who = (request.company_id, request.user_id)
+        actions = [self.actions[one][1] for one in self.untold_actions if self.actions[one][0] == who]
+        return market_rpc.UntoldAlertsReply(alerts=self.untold.get(who, []), actions=actions)
+
+    async def _told(self, request: market_rpc.AlertsToldRequest) -> market_rpc.AlertsToldReply:
+        self.told.extend([*request.alert_ids, *request.action_ids])
+        self.untold_actions = [one for one in self.untold_actions if one not in request.action_ids]
+        waiting = self.untold.get((request.company_id, request.user_id), [])
+        self.untold[request.company_id, request.user_id] = [one for one in waiting if one.id not in request.alert_ids]
+        return market_rpc.AlertsToldReply(told=len(request.alert_ids))
+
+
+def _receipt(name: str, kind: erasure_rpc.ErasureKind, by: erasure_rpc.ErasedBy) -> erasure_rpc.Receipt:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    chat = erasure_rpc.Removed(place="stream CHAT", removed=2, gone_after=at, remains="freed_space")
+    return erasure_rpc.Receipt(
+        receipt_id=name, kind=kind, by=by, state="running", conversations=1, requested_at=at, removed=[chat]
+    )
