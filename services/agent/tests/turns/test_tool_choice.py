@@ -5,6 +5,7 @@ import json
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.stage import agent, stage
+from contracts.events.chat import ClientTool, Wishes
 from runtime.testing import NatsServer
 
 PLENTY = tuple(
@@ -64,3 +65,14 @@ async def test_a_tool_that_is_not_shown_can_be_called_all_the_same(nats_server: 
         assert (await scene.answered("c1"))[0]["text"] == "Four leeks."
         assert "count_leeks" not in seen(model, 0)
         assert "count_leeks" in seen(model, 1)
+
+
+async def test_a_clients_own_tools_are_always_shown(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[Reply(text="Four apples.")])
+    wishes = Wishes(tools=[ClientTool(name=f"show_{word}") for word in ("map", "card", "table")])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        for name in PLENTY:
+            scene.executor.offer(name, {"count": 4})
+        await scene.visitor("c1", "how many apples are there?", locale="en", wishes=wishes)
+        await scene.answered("c1")
+        assert {"show_map", "show_card", "show_table", "count_apples"} <= set(seen(model, 0))

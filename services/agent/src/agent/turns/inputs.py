@@ -204,8 +204,6 @@ class Knowing:
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"
             room = UNBOUNDED if rules else window_of(name) or self._limits.model_window
-            before = [one.text for one in heard.messages if one.mine or one.seq <= effect.view.basis]
-            shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.asker.language)
             material = Material(
                 config=config,
                 asker=seen.asker,
