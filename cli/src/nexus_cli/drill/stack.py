@@ -178,7 +178,9 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
     try:
         command = ["-m", "nexus_cli.drill.wired", str(data), *network.arguments()]
         # In a directory of its own no .env is found: no key of anybody's, no server but its own.
-        async with ready_program(command, log=directory / "supervisor.log", environment=_environment(), cwd=directory):
+        async with ready_program(
+            command, log=directory / "supervisor.log", environment=drills_environment(), cwd=directory
+        ):
             stack = DrilledStack(network, DataDirectory(data))
             await stack.ready_again(PROCESSES, 60)
             yield stack
@@ -186,7 +188,8 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
         await network.stop()
 
 
-def _environment() -> Mapping[str, str]:
+def drills_environment() -> Mapping[str, str]:
+    """This process's without settings and keys of anybody's, and with limits by address lifted."""
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith("NEXUS_") and name not in KEYS.values()
     }
