@@ -24,7 +24,7 @@ PEERS := .venv-peers
 SUITES := tests/support/mcp_suite tests/support/script_check services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign cluster upgrade restarts simulate screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign cluster upgrade restarts capacity simulate screenshots test-containers \
 	test-paused injections store-outages audit advisories sbom lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,9 @@ bench: $(STAMP) ## run the benchmarks: a table, and JSON in bench-results.json
 
 bench-turn: $(STAMP) ## every message and command of a turn, and of a stack at rest (REST=20 seconds of it)
 	$(BIN)/python -m benchmarks.turn_account $(if $(REST),--rest $(REST))
+
+capacity: $(STAMP) ## CPU and bytes of a turn in every process and store, and what days of many need (TURNS=200)
+	$(BIN)/python -m benchmarks.capacity $(if $(TURNS),--turns $(TURNS))
 
 # What the peers need is nothing that Nexus needs: an environment of their own.
 $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(STAMP)

@@ -87,13 +87,13 @@ async def standing(nats_url: str) -> Standing:
         await bus.close()
 
 
-async def ask(stack: RunningStack) -> float:
+async def ask(stack: RunningStack, question: str = QUESTION) -> float:
     """A new visitor's question; seconds until its answer. Raises ChatFailed, TimeoutError."""
     began = time.monotonic()
     async with asyncio.timeout(ANSWERED_WITHIN):
         token = await visitor_token(stack.url, COMPANY, LOCALE)
         async with conversation(stack.url, token, LOCALE) as (chat, _):
-            await chat.say(QUESTION)
+            await chat.say(question)
             async for frame in chat.frames():
                 if frame["type"] == "message.created" and frame["message"]["role"] in ("assistant", "system"):
                     break
