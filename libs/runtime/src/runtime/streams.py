@@ -158,7 +158,8 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
     async def there(stream: Stream) -> None:
         wanted = {key: value for key, value in stream_config(stream).items() if key in _FIRM}
         while True:
-            answer = await _call(inbox, f"STREAM.INFO.{stream.name}", None, end)
+            # A little longer than the wait: what is missing is said, though the machine stood still at its end.
+            answer = await _call(inbox, f"STREAM.INFO.{stream.name}", None, end + 2.0)
             missing = _error_code(answer) == _NOT_FOUND
             conflicts = [] if missing else _conflicts(wanted, _config(answer))
             if not missing and not conflicts:
