@@ -9,6 +9,12 @@ PREVIOUS = "6050791c"
 ROOT = Path(__file__).parents[2]
 
 
+def has_previous() -> bool:
+    """Whether this clone has its commit: a shallow one has not."""
+    asked = ["git", "-C", str(ROOT), "cat-file", "-e", f"{PREVIOUS}^{{commit}}"]
+    return subprocess.run(asked, capture_output=True, timeout=60, check=False).returncode == 0
+
+
 def previous_release(directory: Path, commit: str = PREVIOUS) -> Path:
     """Its libraries and services below `directory`.
 
