@@ -9,6 +9,7 @@ from random import Random
 from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
 from agent.errors import ModelDownError
 from agent.ports import Model, ModelChoice, Prompt, TextSink
+from contracts.company import CompanyConfig
 
 ORDER = "order"
 """A visitor's text with this word makes the model call the tool with an effect."""
@@ -52,6 +53,11 @@ class SimulatedModels:
 
     def __init__(self, model: Model) -> None:
         self._choice = ModelChoice(((model, "m"),))
+
+    def for_company(self, config: CompanyConfig) -> SimulatedModels:
+        """These: no company has one of its own."""
+        del config
+        return self
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
         """One name."""

@@ -93,6 +93,7 @@ async def test_a_principal_of_one_conversation_is_good_for_that_one_alone(
 async def test_a_tool_that_nobody_declared_is_not_found_and_the_id_stays_free(
     nats_client: Client, valkey_server: ValkeyServer
 ):
+    await Memory().serve(nats_client)  # a name that is nobody's may be a tool of the company's own
     async with running_executor(nats_client, valkey_server.url):
         asker = Asker(nats_client)
         missing = await asker.call("no_such_tool", RISK, call_id="again")

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
-from nats.js.errors import NotFoundError
+from nats.js.errors import APIError
 
 from contracts.channels import TOOL_REQUESTS, analyses_of, client_results_of, conversation_tree, fact, journal
 from contracts.ids import NOBODY
@@ -28,6 +28,9 @@ FEEDBACK = "feedback.given.v1"
 """About an answer of anybody's conversation, under the name of whoever gave it."""
 KNOWLEDGE = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))
 COMPANYS_OWN = ("company.config.changed.v1", "tools.announced.v1", "tools.withdrawn.v1", *KNOWLEDGE)
+_NO_SUCH_SEQUENCE = 10043
+_GONE = frozenset({(10057, "no message found"), (10057, "stream store EOF")})
+"""How NATS tells that there is no such message to delete."""
 
 
 @dataclass(slots=True)
@@ -161,8 +164,10 @@ class StreamErasure:
     async def _delete(self, stream: str, seq: int) -> None:
         try:
             await self._js.delete_msg(stream, seq)
-        except NotFoundError:
-            return  # a worker has just taken it, or another replica deletes too
+        except APIError as error:
+            # A worker has just taken it, another replica deletes too, or it was found under two subjects.
+            if (error.err_code, error.description) not in _GONE and error.err_code != _NO_SUCH_SEQUENCE:
+                raise
 
 
 def fact_types() -> list[str]:
