@@ -50,6 +50,13 @@ def test_figures_of_the_users_own_lists_are_known_and_results_of_other_services_
     assert not asked(words, "create_paper_order", order, ("their_portfolio", {"positions": [["GOOG", 12], 6]}))
 
 
+@pytest.mark.parametrize("said", ["Buy three IBM for me", "compra tres IBM"])
+def test_a_number_in_words_is_the_users(said: str) -> None:
+    words = OwnWords(said, "a page of 3 May about IBM")
+    assert asked(words, "create_paper_order", {"symbol": "IBM", "side": "buy", "quantity": 3})
+    assert not asked(words, "create_paper_order", {"symbol": "IBM", "side": "buy", "quantity": 5}, ("fetch_page", "5"))
+
+
 def test_a_short_yes_takes_up_what_was_said_before_it_and_a_new_question_does_not() -> None:
     def said(newest: str) -> OwnWords:
         told = ("how is NVDA?", "NVDA is at 880. Shall I set an alert at 900?", newest)

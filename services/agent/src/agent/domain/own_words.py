@@ -19,6 +19,7 @@ from agent.domain.context.compression import PromptMessage
 from agent.domain.offline.text_features import plain, symbols_in, word_set
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import OfferedTool
+from contracts.spoken import NUMBERS
 
 NOT_ASKED = "NOT_ASKED"
 TRUSTED = word_set(
@@ -103,6 +104,7 @@ _PHRASE = 12
 _ENDING = re.compile(r"(?:ando|iendo|ing|ed|es|s|ar|er|ir|e|a|o)$")
 _NUMBER = re.compile(r"\d[\d.,]*k?")
 _ACCENTS = re.compile("[\u0300-\u036f]")
+_WORD = re.compile(r"[a-z]+")
 MOST_NAMES = 500
 """Numbers, addresses and names of one call that are looked up, and places of one that are looked at."""
 _FILLING = word_set("the and for get set your our los las una tus sus del con para que")
@@ -150,7 +152,8 @@ class OwnWords:
     def _texts(self, journal: Journal) -> tuple[str, str]:
         """What may be gone by, and what may not."""
         done = [(call.tool, " ".join(_values(json.loads(call.result)))) for call in journal.calls if call.result]
-        known = [self.said, *symbols_in(self.said), *(text for tool, text in done if tool in TRUSTED)]
+        trusted = (text for tool, text in done if tool in TRUSTED)
+        known = [self.said, _counts_in(self.said), *symbols_in(self.said), *trusted]
         others = [text for tool, text in done if tool not in TRUSTED and tool not in KINDS]
         return " ".join(known), " ".join([self.foreign, *others]).strip()
 
@@ -255,6 +258,11 @@ def _is_theirs(value: str, here: HeldText, there: HeldText) -> bool:
     if wording and not here.holds(value) and there.holds(value):
         return False
     return not any(there.names(one) and not here.names(one) for one in _telling(value))
+
+
+def _counts_in(said: str) -> str:
+    """The numbers that are written as words, in figures."""
+    return " ".join(str(NUMBERS[word]) for word in _WORD.findall(plain(said)) if word in NUMBERS)
 
 
 def _folded(text: str) -> str:
