@@ -66,6 +66,7 @@ class BackgroundLoop:
     async def _run(self) -> None:
         while not self._stopping:
             try:
+                await asyncio.sleep(0)  # where neither waits for anything, everybody else has a turn all the same
                 await self._wait()
                 self._began = time.monotonic()
                 async with asyncio.timeout(self._longest):
