@@ -127,8 +127,8 @@ campaign: $(STAMP) ## break a running stack and count (FAULTS=1000 SEED=1 JSON=f
 cluster: $(STAMP) ## three NATS servers, two of each service, haproxy: broken, cut off, scaled, rolled, counted (MINUTES=5 SEED=1 JSON=file)
 	$(BIN)/python -m tests.cluster.campaign $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
 
-upgrade: $(STAMP) ## a cluster of the release before, replaced by this one and back under load and kills (SECONDS_EACH=30 COMMIT=…)
-	$(BIN)/python -m tests.upgrade.rolling $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH)) $(if $(SEED),--seed $(SEED)) $(if $(COMMIT),--commit $(COMMIT))
+upgrade: $(STAMP) ## a cluster of the release before, replaced by this one and back under load and kills (ANSWERS=60 COMMIT=…)
+	$(BIN)/python -m tests.upgrade.rolling $(if $(ANSWERS),--answers $(ANSWERS)) $(if $(SEED),--seed $(SEED)) $(if $(COMMIT),--commit $(COMMIT))
 
 restarts: $(STAMP) ## kill the servers of a running stack a thousand times: no dead subscription, no consumer left over (N=1000 SEED=1)
 	$(BIN)/python -m tests.endurance.restarts $(if $(N),--restarts $(N)) $(if $(SEED),--seed $(SEED))

@@ -19,11 +19,14 @@ from nexus_cli.drill.drill import DrillPlan, DrillReport, Say, break_by_lot, bre
 from nexus_cli.drill.faults import Fault, FaultWindow, Kind
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.services import SERVICES
+from runtime.testing import eventually
 from tests.cluster.programs import MOST, NATS
 from tests.cluster.rig import Cluster, running_cluster
 
 CUT_OFF = 8.0
-SCALED = 15.0
+SCALED = 30
+"""Answers while there are three of each service."""
+ANSWERED_WITHIN = 300.0
 LATE = 10.0
 """Seconds: an answer that took longer is counted as late."""
 
@@ -44,12 +47,18 @@ async def scale(cluster: Cluster, report: DrillReport, say: Say) -> None:
     began = time.monotonic()
     more = await cluster.start(cluster.replicas({name: range(count(cluster, name) + 1, MOST + 1) for name in SERVICES}))
     say(f"scaled up: {len(cluster.names)} processes")
-    await asyncio.sleep(SCALED)
+    await answers(report, SCALED)
     ended = time.monotonic()
     await cluster.stop(more)
     fault = Fault(len(report.windows) + 1, Kind.SCALE, "services", ended - began, 0.0)
     report.windows.append(FaultWindow(fault, began, ended, time.monotonic()))
     say(f"scaled down: {len(cluster.names)} processes")
+
+
+async def answers(report: DrillReport, more: int) -> None:
+    """Waits until people have been answered so many times more."""
+    wanted = len(report.waits) + more
+    await eventually(lambda: len(report.waits) >= wanted, deadline=ANSWERED_WITHIN)
 
 
 def count(cluster: Cluster, service: str) -> int:

@@ -16,12 +16,15 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from random import Random
+from urllib.parse import urlsplit
 
 import aiohttp
 
 from agent.scripted_model.server import ScriptedModel, scripted_model
+from runtime.testing import eventually
 from tests.faults.conftest import SETTINGS
 from tests.faults.networked_stack import NetworkedStack
 from tests.support.paused import COMPANY, pause_and_ask
@@ -110,10 +113,26 @@ async def hurt(stack: NetworkedStack, outage: Outage) -> AsyncGenerator[None]:
 
 
 async def _kill_again_and_again(stack: NetworkedStack, store: str) -> None:
+    """Each time that another one is there."""
+    killed = 0
     while True:
-        with suppress(ProcessLookupError, StopIteration, OSError, ValueError):
-            os.kill(stack.process(store).pid, signal.SIGKILL)
-        await asyncio.sleep(1.5)
+        killed = await eventually(partial(_there, stack, store, killed), deadline=WHOLE_WITHIN)
+        with suppress(ProcessLookupError):
+            os.kill(killed, signal.SIGKILL)
+
+
+async def _there(stack: NetworkedStack, store: str, besides: int) -> int:
+    """The process id of a store that takes connections and is another one; 0: there is none."""
+    try:
+        process = stack.process(store)
+        if process.pid == besides:
+            return 0
+        at = urlsplit(process.url)
+        _, writer = await asyncio.open_connection(at.hostname, at.port)
+    except (OSError, StopIteration, ValueError):
+        return 0
+    writer.close()
+    return process.pid
 
 
 async def endure(stack: NetworkedStack, model: ScriptedModel, outage: Outage) -> list[str]:

@@ -20,6 +20,7 @@ from nexus_cli.drill.drill import DrillPlan, DrillReport, Say, break_once, drill
 from nexus_cli.drill.faults import Fault, FaultWindow, Kind
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.supervisor import Supervisor
+from tests.cluster.campaign import answers
 from tests.cluster.rig import Cluster, running_cluster
 from tests.upgrade.previous import PREVIOUS, previous_release
 
@@ -30,8 +31,8 @@ ORDER = ("memory", "agent", "tool-executor", "market-adapter", "gateway")
 class Rolling:
     """The services by release, and their way forward and back."""
 
-    def __init__(self, older: Path, seconds: float) -> None:
-        self._older, self._seconds = older, seconds
+    def __init__(self, older: Path, answers: int) -> None:
+        self._older, self._answers = older, answers
         self._now: dict[str, tuple[Supervisor, int]] = {}
 
     async def begin(self, cluster: Cluster) -> None:
@@ -43,7 +44,7 @@ class Rolling:
         """Quiet, forward, back, forward; between them each release serves beside the other under kills."""
         assert isinstance(stack, Cluster)
         random = Random(plan.seed)
-        await asyncio.sleep(self._seconds)
+        await answers(report, self._answers)
         for way, release in (("forward", None), ("back", self._older), ("again", None)):
             for place, name in enumerate(ORDER):
                 await self._replace(stack, name, release, way, report)
@@ -51,7 +52,7 @@ class Rolling:
                 if place == len(ORDER) // 2:
                     one = random.choice([f"{other}-{self._now[other][1]}" for other in ORDER])
                     await break_once(stack, Fault(len(report.windows) + 1, Kind.KILL, one, 0.0, 0.0), report, say)
-            await asyncio.sleep(self._seconds)
+            await answers(report, self._answers)
 
     async def _replace(self, cluster: Cluster, name: str, release: Path | None, way: str, report: DrillReport) -> None:
         began = time.monotonic()
@@ -76,10 +77,10 @@ def longest(report: DrillReport, during: Sequence[FaultWindow]) -> tuple[float, 
     return max(inside, default=0.0), max(quiet, default=0.0)
 
 
-async def run(plan: DrillPlan, older: Path, data: Path, seconds: float, say: Say) -> DrillReport:
+async def run(plan: DrillPlan, older: Path, data: Path, each: int, say: Say) -> DrillReport:
     """All of it, on a cluster of its own."""
     async with running_cluster(data, {}, say) as cluster:
-        rolling = Rolling(older, seconds)
+        rolling = Rolling(older, each)
         await rolling.begin(cluster)
         return await drill(plan, cluster, say, rolling.run)
 
@@ -87,7 +88,7 @@ async def run(plan: DrillPlan, older: Path, data: Path, seconds: float, say: Say
 def main() -> None:
     """Reads the arguments, runs, prints."""
     parser = argparse.ArgumentParser(prog="python -m tests.upgrade.rolling", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=30.0, help="for which each state stays")
+    parser.add_argument("--answers", type=int, default=60, help="for which each state stays")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--visitors", type=int, default=4)
     parser.add_argument("--commit", default=PREVIOUS, help="of the release before")
@@ -101,7 +102,7 @@ def main() -> None:
     say(f"seed {arguments.seed}, data in {directory}")
     older = previous_release(directory / "older", arguments.commit)
     plan = DrillPlan(24 * 60, arguments.seed, arguments.visitors)
-    report = asyncio.run(run(plan, older, directory / "stack", arguments.seconds, say))
+    report = asyncio.run(run(plan, older, directory / "stack", arguments.answers, say))
     inside, quiet = longest(report, [one for one in report.windows if one.fault.kind is Kind.RESTART])
     sys.stdout.write(f"{report.as_text()}\nlongest wait: {inside:.2f} s while replaced, {quiet:.2f} s else\n")
     sys.exit(1 if any(report.figures.values()) else 0)

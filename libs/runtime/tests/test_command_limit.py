@@ -47,13 +47,12 @@ async def test_commands_that_never_end_are_broken_off_and_others_served_again(mo
             await limit.run(answered)
         except RefusedError:
             return True
-        await asyncio.sleep(0.1)
         return False
 
     async def served() -> bool:
         return not await refused()
 
-    await asyncio.sleep(STALLED + 0.1)
+    await eventually(lambda: limit.hanging)
     assert await refused()
     assert limit.still() is None
     assert [type(one) for one in await asyncio.gather(*lost, return_exceptions=True)] == [NetworkTimeout] * 2

@@ -100,7 +100,8 @@ class DrillReport:
 
 
 Break = Callable[[DrillPlan, RunningStack, DrillReport, Say], Awaitable[None]]
-"""Breaks the stack, and writes the windows into the report. Raises TimeoutError where something stays broken."""
+"""Breaks the stack, and writes the windows into the report, whose `waits` grow meanwhile. Raises TimeoutError where
+something stays broken."""
 
 
 async def break_by_lot(plan: DrillPlan, stack: RunningStack, report: DrillReport, say: Say) -> None:
@@ -124,7 +125,7 @@ async def break_once(stack: RunningStack, fault: Fault, report: DrillReport, say
 async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break = break_by_lot) -> DrillReport:
     """The whole drill on a stack that is ready: people chat, it is broken, and the books are held against the log."""
     report = DrillReport(plan.seed)
-    scene = Scene(stack, plan.company)
+    scene = Scene(stack, plan.company, waits=report.waits)
     people: list[Callable[[Scene, Random], Awaitable[None]]] = [*[visit] * plan.visitors, take_over]
     there = [
         asyncio.create_task(_again_and_again(scene, one, f"{plan.seed}/{number}")) for number, one in enumerate(people)
@@ -137,7 +138,7 @@ async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break 
         scene.over.set()
         say("waiting until everything is at rest")
         await asyncio.gather(*there)
-    report.waits, report.takeovers = scene.waits, scene.takeovers
+    report.takeovers = scene.takeovers
     report.gave_up += scene.gave_up
     await _close(scene, report)
     return report

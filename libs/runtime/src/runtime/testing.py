@@ -83,8 +83,6 @@ class ServerProcess(ABC):
     """One server as a child process. It can be killed, frozen, thawed and started again on the same port and data."""
 
     start_deadline = START_DEADLINE
-    between_looks = 0.002
-    """Seconds between two looks at one that is not ready."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -138,10 +136,12 @@ class ServerProcess(ABC):
                     stderr=subprocess.STDOUT,
                     preexec_fn=_die_with_parent,
                 )
+            pause = 0.002
             while self._process.poll() is None and time.monotonic() < end:
                 if self.ready():
                     return
-                time.sleep(self.between_looks)
+                time.sleep(pause)
+                pause = min(pause * 1.5, 0.02)
             self._end(signal.SIGKILL)
             # Somebody may have taken the port: since it was chosen, or since we last had it (a client's own end of a
             # connection will do, and that ends soon). A port given by us is kept.

@@ -14,7 +14,6 @@ class ServiceProcess(ServerProcess):
     """`python -m MODULE` of this clone, or of the one whose `python` is given, at a free port."""
 
     ready_path = "/readyz"
-    between_looks = 0.02
 
     def __init__(self, directory: Path, module: str, python: str = sys.executable) -> None:
         super().__init__(directory)
