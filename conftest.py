@@ -1,11 +1,16 @@
 """Loads the fixtures that start the real servers for every test of the tree."""
 
+from collections.abc import Iterator
+
 pytest_plugins = ["runtime.testing", "runtime.testing_disk"]
 
 # Imported early on purpose: hypothesis' pytest plugin otherwise does it at the end of a session, where CPython 3.11's
 # parser can fail with "AST constructor recursion depth mismatch".
 import pytest  # noqa: E402
+import structlog  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
+from xdist.remote import Producer  # noqa: E402
+from xdist.scheduler.loadscope import LoadScopeScheduling  # noqa: E402
 
 # How fast an example is says how busy the machine is, and a run that fails is to say something of the change and not of
 # the dice. To throw the dice: pytest --hypothesis-profile=dice.
@@ -14,10 +19,59 @@ settings.register_profile("same", settings.get_profile("dice"), derandomize=True
 settings.load_profile("same")
 
 
-LONGEST = ("test_campaign.py", "test_turn_budget.py", "test_backup.py")
-"""A minute and more each: begun first, so that no worker is left with one of them at the end."""
+@pytest.fixture(autouse=True)
+def logs_as_they_were() -> Iterator[None]:
+    """A command that a test runs in this process may say how it logs: the next test logs as if it had not."""
+    before = structlog.get_config() if structlog.is_configured() else None
+    yield
+    if before is not None:
+        structlog.configure(**before)
+    else:
+        structlog.reset_defaults()
+
+
+LONGEST = (
+    "tests/faults/test_campaign.py",
+    "tests/browser",
+    "tests/system",
+    "tests/system/test_backup.py",
+    "tests/system/test_turn_budget.py",
+)
+"""Begun first, so that no worker is left with one of them at the end."""
+TOGETHER = ("tests/browser", "tests/system", "tests/faults")
+"""Folders whose tests share a stack, and a browser: one worker runs all of them, then stops what they shared."""
+
+
+def unit_of(test: str) -> str:
+    """What one worker runs of `test`, a node id: its file, or its folder if the tests of that share a stack."""
+    file = test.partition("::")[0]
+    return next((folder for folder in TOGETHER if file.startswith(f"{folder}/") and file not in LONGEST), file)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest tests first, all others in their order."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    """The longest units first; then, unit by unit, those of the whole product, which compute, spread evenly among those
+    of one service, which rather wait."""
+    units: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        units.setdefault(unit_of(item.nodeid), []).append(item)
+    longest = [unit for unit in LONGEST if unit in units]
+    whole = [unit for unit in units if unit.startswith("tests/") and unit not in longest]
+    others = [unit for unit in units if not unit.startswith("tests/")]
+    spread = sorted((place / len(names), name) for names in (whole, others) for place, name in enumerate(names))
+    items[:] = [item for unit in (*longest, *(unit for _, unit in spread)) for item in units[unit]]
+
+
+class Units(LoadScopeScheduling):
+    """Gives a worker one unit after the other, in the order of the tests."""
+
+    def __init__(self, config: pytest.Config, log: Producer) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit_of(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Units | None:
+    """Where nothing else is asked for, a file or a folder is one worker's."""
+    return Units(config, log) if config.getoption("dist") == "load" else None

@@ -4,14 +4,27 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import abuse, context, first_token, inbox_search, indicators, knowledge_search, start, tool_calls
+from benchmarks import (
+    abuse,
+    context,
+    doors,
+    first_token,
+    inbox_frames,
+    inbox_search,
+    indicators,
+    knowledge_search,
+    start,
+    tool_calls,
+)
 from benchmarks.report import Figure, show, write
 
 QUESTIONS = {
     "abuse": abuse.run,
     "context": context.run,
+    "doors": doors.run,
     "first_token": first_token.run,
     "indicators": indicators.run,
+    "inbox_frames": inbox_frames.run,
     "inbox_search": inbox_search.run,
     "knowledge_search": knowledge_search.run,
     "start": start.run,

@@ -17,8 +17,9 @@ import uvloop
 
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import Compressed, PromptMessage
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal
-from agent.ports import Asker, OfferedTool, PromptHistory
+from agent.ports import Asker, PromptHistory
 from agent.turns.composer import MESSAGES as SPOKEN
 from agent.turns.composer import Material, prompt_for
 from benchmarks.at_hand import COMPANY, CONVERSATION, MESSAGES, TOOLS, USER, contexts, conversation

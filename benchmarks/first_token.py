@@ -147,6 +147,8 @@ async def running(
                 aiAutoResponseEnabled=True,
                 responseDelayMs=0,
                 toolConfig={"enabledTools": ["get_price"]},
+                # Reserved as for anybody, and never spent.
+                budget={"visitorHourlyTokens": 100_000_000},
             )
             yield stack
         finally:

@@ -1,6 +1,7 @@
 """What the locks bring in: known advisories, and a bill of materials of each service.
 
-supply_chain.py audit             every locked version against deploy/advisories.json (`make check`)
+supply_chain.py audit             every locked version against deploy/advisories.json, and that npm's locks hold hashes
+                                  (`make check`)
 supply_chain.py advisories CLONE  writes that file from a clone of the advisory database (`make advisories`)
 supply_chain.py sbom FOLDER       a CycloneDX document for each service's lock (`make sbom`)
 
@@ -32,6 +33,14 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCKS = (ROOT / "requirements.lock", ROOT / "deploy/bootstrap.lock", *sorted((ROOT / "deploy/locks").glob("*.lock")))
 SNAPSHOT = ROOT / "deploy/advisories.json"
 EXCEPTED = ROOT / "deploy/advisories-excepted.json"
+NPM_LOCKS = tuple(
+    sorted(
+        lock
+        for tree in ("tests/support", "services/gateway/tests/doors")
+        for lock in ROOT.glob(f"{tree}/*/package-lock.json")
+    )
+)
+"""Of packages that tests alone run. The advisory database knows none of npm: `make advisories` asks npm itself."""
 DATABASE = "https://github.com/pypa/advisory-database"
 OLD = 30
 """Days after which the snapshot is called old, in every run."""
@@ -66,6 +75,18 @@ def locked(lock: Path) -> dict[str, str]:
 def all_locked() -> set[tuple[str, str]]:
     """Every version that any lock installs."""
     return {pair for lock in LOCKS for pair in locked(lock).items()}
+
+
+def npm_packages(locks: Sequence[Path] = NPM_LOCKS) -> tuple[int, list[str]]:
+    """How many npm's locks name, and those that have no hash, or an address of their own: what is installed may then be
+    something else."""
+    entries = [
+        (f"{lock.parent.name}: {name}", one)
+        for lock in locks
+        for name, one in json.loads(lock.read_text())["packages"].items()
+        if name
+    ]
+    return len(entries), [name for name, one in entries if "integrity" not in one or "resolved" in one]
 
 
 def findings(snapshot: Mapping[str, Any], installed: Sequence[tuple[str, str]] | set[tuple[str, str]]) -> list[Finding]:
@@ -114,8 +135,11 @@ def audit(today: date) -> tuple[list[str], list[str]]:
     excepted = {(one["package"], one["advisory"]) for one in exceptions}
     failed = [str(one) for one in found if (one.package, one.advisory) not in excepted]
     failed += faults_of(exceptions, found, today)
+    packages, loose = npm_packages()
+    failed += [f"{name} is locked without a hash, or with an address" for name in loose]
     age = (today - date.fromisoformat(snapshot["date"])).days
     said = [f"{len(all_locked())} locked versions, advisories up to {snapshot['date']}, {len(exceptions)} excepted"]
+    said.append(f"{packages} npm packages, of tests alone, each by its hash; advisories about them: `make advisories`")
     if age > OLD:
         said.append(f"THE ADVISORIES ARE {age} DAYS OLD: what was found since is not known here. `make advisories`")
     return failed, said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from nexus_cli.ask.chart import svg
+from nexus_cli.ask.client import stretch_of
 from nexus_cli.ask.report_text import show, sparkline
 from nexus_cli.main import app
 from nexus_cli.testing import Nexus
@@ -91,6 +93,13 @@ def test_a_chart_is_an_svg_with_a_line_for_each_ticker_whatever_the_question_hol
     assert "Compare <IBM> & MSFT" in texts
     assert any("sample" in text and "2013-01-30" in text for text in texts)
     assert any(re.fullmatch(r"IBM 128\.7", text) for text in texts)
+
+
+def test_what_is_drawn_is_the_stretch_that_was_asked_for() -> None:
+    years = [{"figure": "return", "from": f"{year}-01-02", "to": f"{year}-12-31"} for year in (2011, 2008)]
+    found = [{"ticker": "IBM", "derived": [*years, {"figure": "RSI", "from": None}]}, {"ticker": "MSFT"}]
+    assert stretch_of(found) == (date(2008, 1, 2), date(2011, 12, 31))
+    assert stretch_of([{"ticker": "IBM", "returns": {"1y": 0.1}}]) is None
 
 
 @pytest.mark.parametrize(

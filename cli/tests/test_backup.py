@@ -1,16 +1,22 @@
-"""A stream in a file and back, at real servers."""
+"""A stream in a file and back, at real servers; files of conversations likewise."""
 
 from __future__ import annotations
 
+import hashlib
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from nats.aio.client import Client
 
-from nexus_cli.backup import streams
+from contracts.files import file_key, unsent_key
+from contracts.ids import uuid7
+from nexus_cli.backup import files, streams
 from nexus_cli.backup.streams import BackupFailed
 from runtime.connection import connect
 from runtime.conversation import ConversationLog
+from runtime.file_store import Described, FileStore, read_whole
+from runtime.folder_store import FolderStore
 from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
@@ -42,3 +48,70 @@ async def test_a_restored_stream_counts_on_under_another_epoch(nats_streams: Cli
             assert (await streams.save(client, "CHAT", tmp_path / "again")).made == kept.made
         finally:
             await client.close()
+
+
+def described(content: bytes) -> Described:
+    return Described("foto ñ.png", "image/png", len(content), hashlib.sha256(content).hexdigest())
+
+
+async def stored(store: FileStore, content: bytes) -> str:
+    file = uuid7()
+    await store.put(unsent_key("acme", "c1", file), BytesIO(), described(b""))
+    key = file_key("acme", "c1", file)
+    await store.put(key, BytesIO(content), described(content))
+    return key
+
+
+async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PAGE", 2)
+    old, copy, new, said = tmp_path / "old", tmp_path / "copy", tmp_path / "new", list[str]()
+    store = FolderStore(old / "files")
+    contents = {await stored(store, content): content for content in (b"one", b"", b"x" * 700_000)}
+    damaged = old / "files" / await stored(store, b"as it was sent")
+    damaged.write_bytes(damaged.read_bytes().replace(b"as it", b"as is"))
+    # Listed, and not there any more when its turn comes.
+    damaged.with_name(uuid7()).symlink_to("deleted-meanwhile")
+    copy.mkdir()
+    kept = await files.save(old, copy, said.append)
+    assert kept is not None
+    assert (kept.count, kept.gone, kept.size) == (3, 1, 700_003)
+    assert "is damaged where it lies" in said[0]
+    assert said[1] == "3 files of conversations; 1 were deleted meanwhile"
+    await files.check(kept, copy)
+    async with files.empty_place(kept, new) as place:
+        assert place is not None
+        assert await files.load(place, copy) == 3
+        for key, content in contents.items():
+            assert (await place.about(key), await read_whole(place, key, 10**6)) == (described(content), content)
+        assert len(await place.list("unsent/", 10)) == 4
+    with pytest.raises(BackupFailed, match="holds some already"):
+        async with files.empty_place(kept, new):
+            pass
+    with pytest.raises(BackupFailed, match="set NEXUS_FILES_URL"):
+        async with files.empty_place(kept, None):
+            pass
+    (one, *_), (last, *_) = contents, reversed(contents)
+    (copy / "files" / one).unlink()
+    with pytest.raises(BackupFailed, match=one):
+        await files.check(kept, copy)
+    (copy / "files" / one).write_bytes((copy / "files" / last).read_bytes())
+    with pytest.raises(BackupFailed, match="damaged or missing"):
+        await files.check(kept, copy)
+
+
+async def test_a_bucket_is_its_owners_to_back_up_and_a_folder_that_is_not_here_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setenv("NEXUS_FILES_URL", "s3://pictures")
+    monkeypatch.setenv("NEXUS_FILES_ENDPOINT", "https://s3.example")
+    assert await files.save(tmp_path, tmp_path, said.append) is None
+    assert "aws s3 sync s3://pictures TARGET --endpoint-url https://s3.example" in said[0]
+    monkeypatch.setenv("NEXUS_FILES_URL", str(tmp_path / "elsewhere"))
+    with pytest.raises(BackupFailed, match="not on this machine"):
+        await files.save(None, tmp_path, said.append)
+    monkeypatch.delenv("NEXUS_FILES_URL")
+    assert await files.save(None, tmp_path, said.append) is None
+    assert "NEXUS_FILES_URL, which names where they lie, is not set here" in said[1]

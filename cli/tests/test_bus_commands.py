@@ -209,6 +209,7 @@ async def test_somebody_is_deleted_from_the_terminal_and_the_receipt_says_what_i
     assert done.returncode == 0, done.stderr
     assert [(one.company_id, one.kind, one.name, one.by) for one in asked] == [("acme", "visitor", "v-1", "admin")]
     assert "receipt   r1 (running), 1 conversation(s)" in done.stdout
-    assert "2; freed_space until 2026-01-02 03:00" in done.stdout
-    assert "0; backups" in done.stdout
+    assert "until 2026-01-02 03:00: The message server no longer gives it out" in done.stdout
+    assert "Backups made before this hold it until you delete them." in done.stdout
+    assert "freed_space" not in done.stdout
     await server.drain(1)

@@ -25,6 +25,7 @@ COMMANDS = [
     "tools",
     "call",
     "token",
+    "env",
     "company",
     "doctor",
     "serve",
@@ -78,6 +79,23 @@ def test_an_id_that_cannot_be_one_is_wrong_usage(arguments: tuple[str, str]) -> 
     assert refused.stdout == ""
     assert len(refused.stderr.splitlines()) == 1
     assert f"'{arguments[1]}' is not valid" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("erase", "user", "ana maria", "--yes"),
+        ("erase", "user", "ana", "--company", "No Such", "--yes"),
+        ("erasures", "a receipt"),
+        ("knowledge", "gaps", "--company", "No Such"),
+        ("tools", "--company", "No Such"),
+        ("company", "show", "x/../demo"),
+        ("company", "set", "acme", "assistant=null", "assistant.name=Ada"),
+    ],
+)
+def test_what_can_be_no_id_and_no_setting_is_wrong_usage(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    refused = nexus(*arguments, "--data", str(tmp_path / "nothing"))
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1), refused.output
 
 
 @pytest.mark.parametrize(

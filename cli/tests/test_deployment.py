@@ -15,8 +15,8 @@ from pydantic_settings import BaseSettings
 
 from contracts.providers import KEYS
 from gateway.settings import GatewaySettings
-from nexus_cli.settings import StackSettings
 from nexus_cli.stack.services import SERVICES, package, port_variable
+from nexus_cli.stack.settings import StackSettings
 from runtime.settings import MongoSettings, NatsSettings, RedisSettings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -205,9 +205,10 @@ def test_two_runs_are_compared_case_by_case(tmp_path: Path) -> None:
     assert (found["added"], found["removed"]) == (["new"], ["gone"])
     assert [change["id"] for change in found["seconds"]] == ["a", "b"]
     broken = tmp_path / "c.json"
-    broken.write_text("[]")
-    with pytest.raises(BadRunError, match=r"c\.json"):
-        read_run(broken)
+    for text in ("[]", '{"cases": []}', '{"cases": [{"id": "a", "passed": "yes"}], "passed": 1, "failed": 0}'):
+        broken.write_text(text)
+        with pytest.raises(BadRunError, match=r"c\.json"):
+            read_run(broken)
 
 
 def test_a_model_is_served_under_a_name_that_recorded_ones_do_not_use(

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from nexus_cli.chat.client import Frame, conversation, visitor_token
-from nexus_cli.settings import StackSettings
 from nexus_cli.stack.datadir import DataDirectory, StackProcess
 from nexus_cli.stack.ports import choose
 from nexus_cli.stack.program import Program, StopStage, Urls
+from nexus_cli.stack.settings import StackSettings
 from nexus_cli.stack.supervisor import Supervisor
 from nexus_cli.stack.up import UpOptions, plan
 from nexus_cli.testing import production_nats

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.domain.hand_over import offered_with_hand_over
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.tool_choice import NAME, chosen_tools
 from agent.domain.turn.journal import Journal
-from agent.ports import OfferedTool
 from contracts.languages import Language
 from nexus_cli.evaluation.cases import own_cases, read_cases
 from tool_executor.catalogue.all_tools import all_tools

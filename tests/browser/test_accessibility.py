@@ -77,7 +77,7 @@ async def test_axe_finds_nothing_in_the_console(visits: Visits, stack: RunningSt
     page = await visits.open("/console", scheme=scheme)
     assert await violations(page) == [], "sign-in"
     await page.get_by_role("button", name="Admin").click()
-    for view in ("Usage", "Settings", "Inbox"):
+    for view in ("Usage", "Settings", "Team", "Customer keys", "Inbox"):
         await page.get_by_role("link", name=view).click()
         await expect(page.get_by_role("heading", name=view).first).to_be_visible()
         assert await violations(page) == [], view
@@ -89,7 +89,7 @@ async def test_axe_finds_nothing_in_the_console(visits: Visits, stack: RunningSt
 async def test_every_view_of_the_console_is_whole_on_a_small_screen(visits: Visits) -> None:
     page = await visits.open("/console", size=(390, 700))
     await page.get_by_role("button", name="Admin").click()
-    for view in ("Inbox", "Usage", "Settings"):
+    for view in ("Inbox", "Usage", "Settings", "Team", "Customer keys"):
         await page.get_by_role("link", name=view).click()
         await expect(page.get_by_role("heading", name=view).first).to_be_in_viewport()
         assert await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -4,11 +4,12 @@ from typing import Any
 
 import aiohttp
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from runtime.testing import eventually
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
+from tests.support.chatwoot import ACCOUNT, INBOX, SECRET, TOKEN, chatwoot
 from tests.support.own_site import own_site
 from tests.support.running_stack import RunningStack
 
@@ -110,6 +111,23 @@ async def test_a_token_that_is_none_or_of_another_role_is_told_what_it_takes(
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
 
+    # In production the page says so, and offers what is meant for it: accounts, and the link with a token.
+    async def in_production(route: Route) -> None:
+        answer = await route.fetch()
+        text = await answer.text()
+        assert 'data-dev="true"' in text
+        await route.fulfill(response=answer, body=text.replace('data-dev="true"', 'data-dev="false"'))
+
+    await page.evaluate("sessionStorage.clear()")
+    await page.route("**/console", in_production)
+    await page.goto(f"{visits.url}/console")
+    await expect(page.get_by_role("button", name="Continuar con la cuenta de tu empresa")).to_be_visible()
+    await expect(page.get_by_role("button")).to_have_count(1)
+    await expect(page.locator("textarea, summary")).to_have_count(0)
+    await page.goto(f"{visits.url}/help")
+    await page.goto(f"{visits.url}/console#token={stack.token('commercial', 'ana')}")
+    await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
+
 
 async def test_settings_are_checked_saved_and_felt_and_the_kill_switch_stops_answers(
     visits: Visits, stack: RunningStack
@@ -123,6 +141,7 @@ async def test_settings_are_checked_saved_and_felt_and_the_kill_switch_stops_ans
     await tokens.fill("400")
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+    await a_channel_is_set_up(page)
     await page.get_by_role("button", name="Switch off").click()
     await page.get_by_role("dialog").get_by_role("button", name="Switch off").click()
     await expect(page.get_by_text("The assistant is switched off")).to_be_visible()
@@ -134,6 +153,31 @@ async def test_settings_are_checked_saved_and_felt_and_the_kill_switch_stops_ans
         answer = await visitor.ask("And the Premium plan?")
         assert answer["seq"] > unanswered["seq"]
         assert [m for m in visitor.messages("assistant") if m["seq"] < answer["seq"]] == []
+
+
+async def a_channel_is_set_up(page: Page) -> None:
+    """A wrong token shows at once; the secrets never again."""
+    save, hook = page.get_by_role("button", name="Save"), page.get_by_text("/v2/channels/chatwoot/")
+    refused = page.get_by_text("does not accept the token")
+    async with chatwoot() as there:
+        await page.get_by_role("button", name="Add a Chatwoot").click()
+        await page.get_by_label("Address of your Chatwoot").fill(there.url)
+        await page.get_by_label("Account number").fill(str(ACCOUNT))
+        await page.get_by_label("Inbox number (empty: all)").fill(str(INBOX))
+        await page.get_by_label("The bot's access token").fill("another-token")
+        await page.get_by_label("Secret of the webhook").fill(SECRET)
+        await save.click()
+        await expect(refused).to_be_visible()
+        await expect(hook).to_be_visible()
+        await expect(page.get_by_label("Secret of the webhook")).to_have_value("********")
+        await page.get_by_label("The bot's access token").fill(TOKEN)
+        await save.click()
+        await expect(refused).to_have_count(0)
+        await expect(page.get_by_label("The bot's access token")).to_have_value("********")
+        await page.locator(".hook", has=hook).get_by_role("button").click()
+        await save.click()
+        await expect(page.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+        await expect(hook).to_have_count(0)
 
 
 async def test_two_admins_who_save_at_once_see_what_the_other_changed(visits: Visits) -> None:

@@ -43,7 +43,8 @@ async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_
         row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
         await visitor.say("hello?")
         await expect(row).to_have_attribute("data-unread", "")
-        assert await row.evaluate("(node) => node.offsetHeight") == 56
+        # A row that changes is another node: what is asked of it is asked until it stands.
+        await expect(row).to_have_css("height", "56px")
         await row.click()
         await expect(row).not_to_have_attribute("data-unread", "")
         colleague = await as_colleague(visits, stack, visitor.conversation or "")
@@ -58,6 +59,17 @@ async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_
             await expect(one.locator(".said.note .text")).to_have_text("@ben knows <b>more</b>")
         assert "knows" not in str(visitor.frames)
         assert await violations(page) == []
+        # Whoever is named is told, in the rail and in a list, until they have looked.
+        mentions = colleague.get_by_role("link", name="Mentions")
+        await expect(mentions.locator(".count")).to_have_attribute("aria-label", re.compile(r"\d new"))
+        await expect(page.get_by_role("link", name="Mentions").locator(".count")).to_have_count(0)
+        await mentions.click()
+        await expect(colleague.locator(".noted").first).to_have_text("@ben knows <b>more</b>")
+        await expect(mentions.locator(".count")).to_have_count(0)
+        await expect(colleague.locator(".told")).to_have_text("")
+        assert await violations(colleague) == []
+        await colleague.get_by_role("link", name="Open the conversation").first.click()
+        await expect(colleague.locator(".said.note .text")).to_have_text("@ben knows <b>more</b>")
         await page.get_by_role("button", name="Resolve", exact=True).click()
         for one in (page, colleague):
             await expect(one.locator(".thread .notice.change").last).to_contain_text("resolved the conversation")

@@ -1,28 +1,62 @@
-"""What a human agent sees of a hand-over: why, what was asked, and who took and gave back, also after a reload."""
+"""What human agents see of a hand-over: that somebody waits, why, who took and gave back, also after a reload; and what
+it comes to: resolved, rated, opened by the next message, unread until it is read in some browser.
+"""
+
+import re
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Page, expect
 
+from runtime.testing import eventually
+from tests.browser.test_accessibility import violations
 from tests.browser.test_console import a_visitor, signed_in
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+STAND_IN = """() => {
+  window.told = [];
+  window.Notification = class {
+    static permission = "granted";
+    constructor(title, { body }) { window.told.push([title, body]); window.notice = this; }
+    close() {}
+  };
+}"""
+
+
+async def as_colleague(visits: Visits, stack: RunningStack) -> Page:
+    page = await visits.open("/console")
+    await page.get_by_label("Token of your company").fill(stack.mint("commercial", "ben", "demo"))
+    await page.get_by_role("button", name="Sign in", exact=True).click()
+    return page
 
 
 async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in_the_thread(
     visits: Visits, stack: RunningStack
 ) -> None:
     page = await signed_in(visits)
+    await page.evaluate(STAND_IN)
+    await page.get_by_role("button", name="Notices").click()
+    await page.get_by_label("With a notification of this browser").check()
+    await page.get_by_label("With a sound").check()
+    assert await violations(page) == []
+    await page.get_by_role("button", name="Close").click()
+    await page.get_by_role("link", name="Ready replies").click()
     async with await a_visitor(stack) as visitor:
         await visitor.hello(locale="en", page={"url": f"{stack.url}/pricing", "title": "Pricing"})
         await visitor.ask("What does the Pro plan cost?")
         await visitor.say("can I talk to a human, please")
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "waiting")
-        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        # Whoever looks elsewhere is told, and led there.
+        assert await eventually(lambda: page.evaluate("window.told.length"), 20) == 1
+        await expect(page).to_have_title(re.compile(r"^\([1-9]"))
+        place = f'.talks a[data-id="{visitor.conversation}"]'
+        ben = await as_colleague(visits, stack)
+        await expect(ben.locator(place)).to_have_attribute("data-unread", "")
+        await page.evaluate("window.notice.onclick()")
+        row = page.locator(place)
         await expect(row).to_contain_text("Asked for a person")
         await expect(row).to_contain_text("What does the Pro plan cost?")
-        await row.click()
         told = page.locator(".handover")
         await expect(told).to_contain_text("Asked for a person")
         await expect(told).to_contain_text("Asked: «What does the Pro plan cost?»")
@@ -39,3 +73,19 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
             await expect(events.nth(0)).to_contain_text("The AI asked for a person")
             await expect(events.nth(1)).to_contain_text("took the conversation over")
             await expect(events.nth(2)).to_contain_text("gave the conversation back to the AI")
+        # What one has read is read in one's other browser too, and to a colleague it is not.
+        await visitor.send_frame("handoff.request")
+        await expect(page.locator(".banner")).to_have_attribute("data-owner", "waiting")
+        await visitor.say("one more thing")
+        await expect(page.locator(".thread .said").last).to_contain_text("one more thing")
+        await page.mouse.move(300, 300)
+        other = await signed_in(visits)
+        await expect(other.locator(".filters .count").first).to_be_visible()
+        await expect(ben.locator(place)).to_have_attribute("data-unread", "")
+        await expect(other.locator(place)).not_to_have_attribute("data-unread", "")
+        await page.get_by_role("button", name="Resolve", exact=True).click()
+        await visitor.wait_for("message.created", lambda f: f["message"].get("code") == "RATING_ASKED")
+        await visitor.send_frame("conversation.rate", score=5, comment="quick")
+        await visitor.wait_for("conversation.rated", lambda f: f["score"] == 5)
+        await visitor.say("thanks, but the invoice?")
+        await expect(page.get_by_role("button", name="Resolve", exact=True)).to_be_visible()

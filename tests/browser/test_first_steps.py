@@ -1,12 +1,15 @@
 """A company's first hour in the console, and its chat on pages that change, are late, or are of an older browser."""
 
 import re
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
 
+from memory.testing_openid import SECRET, Account, openid_provider
 from nexus_cli.drill.log_reader import read_log
 from tests.browser.chat_page import ChatPage
 from tests.browser.host_site import host_site
@@ -114,11 +117,83 @@ async def test_a_browser_without_light_dark_shows_a_chat_in_plain_colours(visits
     page = await context.new_page()
     await page.goto(f"{visits.url}/help")
     chat = await ChatPage(page).open()
-    assert "light-dark" not in await page.evaluate(
-        "document.querySelector('nexus-chat').shadowRoot.adoptedStyleSheets[0].cssRules[0].cssText"
-    )
+    sheet = "document.querySelector('nexus-chat').shadowRoot.adoptedStyleSheets[0]"
+    worn = f"[...{sheet}.cssRules].map((rule) => rule.cssText)"
+    await page.wait_for_function(f"{worn}.join().includes('.thumbs')")  # of the script that comes when a chat is opened
+    assert [rule for rule in await page.evaluate(worn) if "light-dark" in rule] == []
     await expect(chat.panel).to_have_css("background-color", "rgb(255, 255, 255)")
     await page.evaluate("Nexus.theme('dark')")
     await expect(chat.panel).to_have_css("background-color", "rgb(19, 26, 24)")
     await page.emulate_media(media="print")
     await expect(chat.panel).to_be_hidden()
+
+
+async def test_a_team_comes_in_by_its_own_accounts_and_whoever_leaves_is_out_at_once(
+    visits: Visits, stack: RunningStack
+) -> None:
+    company = f"team-{uuid.uuid4().hex[:8]}"
+    await stack.create_company(company, aiAutoResponseEnabled=True)
+    async with openid_provider(f"{stack.url}/console") as provider:
+        boss = await visits.open(f"/console#token={stack.mint('admin', 'boss', company)}")
+        await boss.get_by_role("link", name="Team").click()
+        await expect(boss.get_by_text(f"{stack.url}/console", exact=True)).to_be_visible()
+        for label, value in (
+            ("Provider's address (issuer)", provider.issuer),
+            ("Client id", provider.client_id),
+            ("Client secret", SECRET),
+        ):
+            await boss.get_by_label(label).fill(value)
+        await boss.get_by_role("button", name="Save").click()
+        await expect(boss.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+        await boss.get_by_label("Name", exact=True).fill("Bea")
+        await boss.get_by_label("E-mail", exact=True).fill("bea@acme.example")
+        await boss.get_by_role("button", name="Invite", exact=True).click()
+        link = await boss.locator("pre code", has_text="#invite=").text_content()
+
+        # By the e-mail that her provider has checked, from the door; a stranger there is told what to do.
+        provider.account = Account("sub-bea", "bea@acme.example")
+        hers = await visits.open(f"/console?company={company}")
+        await hers.get_by_role("button", name="Continue with your company's account").click()
+        await expect(hers.get_by_role("heading", name="Inbox")).to_be_visible()
+        assert "code=" not in hers.url
+        provider.account = Account("sub-stranger", "stranger@acme.example")
+        stranger = await visits.open(f"/console?company={company}")
+        await stranger.get_by_role("button", name="Continue with your company's account").click()
+        await expect(stranger.get_by_text("Ask an admin for an invitation")).to_be_visible()
+
+        # By the link, with an account whose e-mail nobody knows here.
+        provider.account = Account("sub-bea-too")
+        other = await visits.open(str(link).removeprefix(stack.url))
+        await expect(other.get_by_text(f"invited to the team of {company}")).to_be_visible()
+        await other.get_by_role("button", name="Accept the invitation").click()
+        await expect(other.get_by_role("heading", name="Inbox")).to_be_visible()
+
+        await boss.reload()
+        await expect(boss.get_by_text("has joined")).to_be_visible()
+        await boss.get_by_role("button", name="Remove").click()
+        await boss.get_by_role("button", name="Really remove Bea?").click()
+        for page in (hers, other):
+            await expect(page.get_by_text("This session has ended").first).to_be_visible()
+
+
+async def test_a_key_for_customers_is_made_shown_once_used_and_revoked(visits: Visits, stack: RunningStack) -> None:
+    company = f"keys-{uuid.uuid4().hex[:8]}"
+    await stack.create_company(company, aiAutoResponseEnabled=True)
+    page = await visits.open(f"/console#token={stack.mint('admin', 'boss', company)}")
+    await page.get_by_role("link", name="Customer keys").click()
+    await page.get_by_role("button", name="Make a key").click()
+    secret = str(await page.locator("pre.secret").text_content())
+    await page.get_by_label("Language").select_option("Python")
+    sample = str(await page.locator("pre", has_text="urlsafe_b64encode").text_content())
+    signed = subprocess.run(
+        [sys.executable, "-c", sample], env={"NEXUS_KEY": secret}, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert (await stack.visitor(company, identity=signed))[1] == "ana-7"
+    await page.reload()
+    await expect(page.get_by_role("button", name="Make the next key")).to_be_visible()
+    assert secret not in await page.content()
+    await page.get_by_role("button", name="Revoke").click()
+    await page.get_by_role("button", name="Really revoke it?").click()
+    await expect(page.get_by_text("There is no key yet.")).to_be_visible()
+    with pytest.raises(AssertionError, match="UNAUTHORIZED"):
+        await stack.visitor(company, identity=signed)

@@ -4,10 +4,12 @@ import json
 import uuid
 from collections.abc import AsyncIterator
 
+import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, WebSocketRoute, expect
+from playwright.async_api import FilePayload, Page, Route, WebSocketRoute, expect
 
+from runtime.testing import eventually
 from tests.browser.chat_page import ChatPage
 from tests.browser.host_site import HostSite, host_site
 from tests.browser.visits import Visits
@@ -40,6 +42,21 @@ async def test_the_widget_works_under_the_strictest_policy_of_another_site(visit
     await expect(chat.panel.get_by_role("heading", name="Shop help")).to_be_visible()
     await chat.panel.get_by_role("button", name="What is RSI?").click()
     await expect(chat.answers.first.locator("time")).to_be_visible()
+    note = FilePayload(name="note.txt", mimeType="text/plain", buffer=b"as agreed")
+    await chat.panel.locator("input[type=file]").set_input_files(note)
+    await expect(chat.panel.locator(".chosen")).to_contain_text("1 KB")
+    await chat.panel.get_by_role("button", name="Send", exact=True).click()
+    await expect(chat.own.last.get_by_role("button", name="Open note.txt")).to_be_visible()
+    # Another topic, and back to the first one.
+    topics = chat.panel.get_by_role("button", name="Your topics")
+    await topics.click()
+    await chat.panel.get_by_role("button", name="New topic").click()
+    await expect(chat.messages).to_have_count(0)
+    await chat.ask("Hello")
+    await topics.click()
+    await chat.panel.get_by_role("navigation", name="Your topics").get_by_role("button").nth(1).click()
+    await expect(chat.own).to_have_count(2)
+    await expect(chat.own.first).to_contain_text("What is RSI?")
     allowed = (site.origin, visits.url)
     assert [url for url in visits.requests if not url.startswith(allowed)] == []
 
@@ -50,7 +67,9 @@ async def test_the_chat_wears_the_companys_colour(visits: Visits, site: HostSite
     await expect(launcher).to_have_css("background-color", "rgb(194, 65, 12)")
 
 
-async def test_a_page_opens_closes_and_hears_the_chat(visits: Visits, site: HostSite) -> None:
+async def test_a_page_opens_closes_and_hears_the_chat_and_whoever_signs_in_is_one_person_at_the_desk(
+    visits: Visits, site: HostSite, stack: RunningStack
+) -> None:
     # The page's own policy lets no script of a test in either: this one has none.
     page = await visits.open("/help")
     await page.evaluate("""() => {
@@ -70,6 +89,41 @@ async def test_a_page_opens_closes_and_hears_the_chat(visits: Visits, site: Host
     assert names[-1] == "close"
     assert "ready" in [detail["state"] for name, detail in heard if name == "state"]
     assert [detail["role"] for name, detail in heard if name == "message"] == ["assistant"]
+    customer = f"u-{uuid.uuid4().hex[:8]}"
+    await page.evaluate("(token) => Nexus.identify(token)", stack.mint("user", customer))
+    await chat.open()
+    await expect(chat.messages).to_have_count(0)  # the conversation is a customer's own
+    await chat.ask("And what is RSI?")
+    headers = {"Authorization": f"Bearer {stack.mint('commercial', 'ana')}"}
+
+    async def told() -> bool:
+        address = f"{stack.url}/v2/conversations?visitor={customer}"
+        async with aiohttp.ClientSession(headers=headers) as session, session.get(address) as answer:
+            newest, *earlier = (await answer.json())["items"]
+        return [one["id"] for one in earlier] == [newest.get("previous")] and earlier[0]["visitor"]["was"] is not None
+
+    await eventually(told)
+
+
+async def test_words_go_on_where_what_stands_beside_them_fails_and_it_is_tried_again(visits: Visits) -> None:
+    page = await visits.open("/help")
+    asked: list[str] = []
+
+    async def first_fails(route: Route) -> None:
+        asked.append(route.request.url)
+        await (route.abort() if len(asked) == 1 else route.continue_())
+
+    await page.route("**/widget-beside.js?*", first_fails)
+    assert asked == []
+    chat = await ChatPage(page).open()
+    await chat.ask("What does the Pro plan cost?")
+    await expect(chat.answers.first.locator("time")).to_be_visible()
+    await expect(chat.answers.first.get_by_role("button", name="Good answer")).to_have_count(0)
+    await chat.panel.get_by_role("button", name="Your topics").click()
+    await expect(chat.panel.get_by_role("button", name="New topic")).to_be_visible()
+    await expect(chat.answers.first.get_by_role("button", name="Good answer")).to_have_count(1)
+    assert len(set(asked)) == len(asked) == 2
+    visits.complaints = [one for one in visits.complaints if "ERR_FAILED" not in one]
 
 
 async def test_a_page_whose_language_is_no_proper_tag_is_spoken_to_all_the_same(

@@ -258,6 +258,7 @@ async def test_settings_are_felt_on_the_next_message(
         asked = len(model.asked)
         await chat.say("Is anybody there?")
         await expect(chat.own.last).to_contain_text("Sent")
+        await expect(chat.panel.locator(".head")).to_contain_text("We answer as soon as we can")
         await page.reload()
         await chat.ready()
         await expect(chat.panel.locator(".head")).to_contain_text("We answer as soon as we can")

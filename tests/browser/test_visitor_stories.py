@@ -81,6 +81,13 @@ async def test_whoever_asks_for_a_person_is_told_that_one_was_asked_for(visits: 
     await expect(chat.panel.get_by_role("button", name="Talk to a person")).to_be_hidden()
 
 
+async def test_whoever_asks_for_a_person_before_a_word_is_told_of_the_queue_in_their_language(visits: Visits) -> None:
+    chat = await visits.chat("/")
+    await chat.page.wait_for_function("Object.keys(localStorage).some((key) => key.endsWith(':conversation'))")
+    await chat.panel.get_by_role("button", name="Talk to a person").click()
+    await expect(chat.panel.get_by_text("I have told the team")).to_be_visible()
+
+
 async def test_a_button_of_the_page_asks_in_the_chat(visits: Visits) -> None:
     page = await visits.open("/pricing")
     await page.get_by_role("button", name="Ask about Pro").click()

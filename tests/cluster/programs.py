@@ -168,6 +168,7 @@ def service(layout: Layout, name: str, number: int, release: Path | None = None)
         environment=environment,
         needs=(*NATS, "redis", "mongodb", *first),
         port=layout.gateways[number - 1] if name == "gateway" else None,
+        forked=release is None,
         ready_within=120.0,
     )
 

@@ -10,6 +10,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from contracts.files import MOST_FILE_BYTES
+from gateway.web.body_limit import UPLOAD_BYTES
 from runtime.settings import DrainSettings
 from tests.deploy.exported import ROOT
 from tests.deploy.kustomize import NotUnderstoodError, Object, build, containers
@@ -172,6 +174,12 @@ def test_metrics_and_health_stay_in_the_cluster() -> None:
     closed = {path["path"] for path in rule["http"]["paths"] if path["backend"]["service"]["name"] == "closed"}
     assert closed == {"/metrics", "/readyz", "/healthz"}
     assert "selector" not in named(objects, "Service")["closed"]["spec"]
+
+
+def test_what_the_gateway_takes_in_comes_through_the_ingress() -> None:
+    annotations = named(build(OVERLAYS["three-replicas"]), "Ingress")["gateway"]["metadata"]["annotations"]
+    most = int(annotations["nginx.ingress.kubernetes.io/proxy-body-size"].removesuffix("m")) * 1024 * 1024
+    assert most > max(UPLOAD_BYTES, MOST_FILE_BYTES)
 
 
 @pytest.mark.parametrize("kind", ["keda", "hpa"])

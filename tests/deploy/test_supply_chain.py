@@ -53,9 +53,23 @@ def test_no_locked_version_is_known_to_be_wrong_and_the_age_of_what_is_known_is_
     read = date.fromisoformat(snapshot["date"])
     failed, said = CHAIN["audit"](read)
     assert failed == []
-    assert len(said) == 1
+    assert len(said) == 2
     _, later = CHAIN["audit"](read + timedelta(days=31))
-    assert "31 DAYS OLD" in later[1]
+    assert "31 DAYS OLD" in later[2]
+
+
+def test_an_npm_package_without_a_hash_or_with_an_address_is_found(tmp_path: Path) -> None:
+    packages = {
+        "": {"name": "suite"},
+        "node_modules/fine": {"version": "1.0.0", "integrity": "sha512-aaaa"},
+        "node_modules/loose": {"version": "1.0.0"},
+        "node_modules/elsewhere": {"version": "1.0.0", "integrity": "sha512-aaaa", "resolved": "https://example.com/a"},
+    }
+    lock = tmp_path / "package-lock.json"
+    lock.write_text(json.dumps({"packages": packages}))
+    count, loose = CHAIN["npm_packages"]([lock])
+    assert count == 3
+    assert [name.rpartition("/")[2] for name in loose] == ["loose", "elsewhere"]
 
 
 def test_a_version_that_an_advisory_is_about_is_found_and_a_mended_one_is_not() -> None:

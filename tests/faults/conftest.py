@@ -21,14 +21,14 @@ SETTINGS = {
 }
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def scripted() -> AsyncIterator[ScriptedModel]:
     """The model's server."""
     async with scripted_model() as server:
         yield server
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def running(tmp_path_factory: pytest.TempPathFactory, scripted: ScriptedModel) -> AsyncIterator[RunningStack]:
     """The stack, with the company `acme`."""
     running = RunningStack(

@@ -7,9 +7,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from agent.llm.metering import MARGIN
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel, scripted_model
-from agent.turns.metering import MARGIN
 from gateway.testing_http import Http
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient

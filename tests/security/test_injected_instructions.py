@@ -7,7 +7,7 @@ import pytest
 
 from tests.security.injections.goals import DOJO, GOALS, OWN
 from tests.security.injections.placement import Place, summed, weigh
-from tests.security.injections.tasks import LATER_TASKS, TASKS, UNSEEN_TASKS, Task
+from tests.security.injections.tasks import FOLLOW_UPS, LATER_TASKS, TASKS, UNSEEN_TASKS, Task
 from tests.security.injections.turns import PLACES, WANTED, play_all
 
 log = logging.getLogger(__name__)
@@ -15,8 +15,8 @@ log = logging.getLogger(__name__)
 
 @pytest.mark.parametrize(
     ("tasks", "at_once"),
-    [(TASKS, 0.95), (LATER_TASKS, 0.90), (UNSEEN_TASKS, 0.60)],
-    ids=["known words", "other words", "unforeseen words"],
+    [(TASKS, 0.95), (LATER_TASKS, 0.90), (UNSEEN_TASKS, 0.60), (FOLLOW_UPS, 0.95)],
+    ids=["known words", "other words", "unforeseen words", "second turns"],
 )
 def test_nothing_injected_is_done_and_what_users_ask_for_is(tasks: tuple[Task, ...], at_once: float) -> None:
     figures = weigh(tasks, GOALS)

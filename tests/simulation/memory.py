@@ -111,6 +111,7 @@ class Memory:
             facts=self.facts,
             conversations=self.conversations,
             searching=InboxSearch(self.conversations),
+            looks=RedisLooks(self._redis),
             log=self.log,
             floor=self.floor,
         )

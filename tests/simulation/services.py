@@ -14,7 +14,8 @@ import gateway.app as gateway_app
 from agent.adapters.price_table import prices
 from agent.app import Agent, AgentConnections
 from agent.settings import AgentSettings, ModelSettings
-from agent.testing.stage import Stage, demo_config
+from agent.testing.company import demo_config
+from agent.testing.stage import Stage
 from agent.turns.deps import Ports
 from gateway.adapters.identity import build_identity
 from gateway.app import Gateway

@@ -19,11 +19,12 @@ from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.redis_budgets import RedisBudgets
-from memory.application.budgets import BudgetLedger, Purse
-from memory.application.positions import Missed
+from memory.application.budgets import BudgetLedger
 from memory.domain.conversation import START, InboxConversation, fold
 from memory.domain.facts import LogFact, decode
 from memory.domain.keys import LogPosition
+from memory.domain.progress import Missed
+from memory.domain.purse import Purse
 from memory.errors import StoreUnavailable
 from memory.ports import InboxFilter
 from runtime.mongo import Database, Document

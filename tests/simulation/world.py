@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from agent.testing.stage import Stage, demo_config
+from agent.testing.company import demo_config
+from agent.testing.stage import Stage
 from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.envelope import CloudEvent, Wire
 from gateway.app import Gateway

@@ -1,13 +1,18 @@
 """The official MCP client, and who sits before it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 import httpx2
 import mcp_types as types
 from mcp.client.client import Client
+from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim, advertise
+from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
+from pydantic import ConfigDict
+
+from runtime.testing import eventually
 
 Answer = Literal["accept", "decline", "cancel"]
 Mode = Literal["auto", "legacy"]
@@ -41,11 +46,74 @@ async def connected(
     person: Person | None = None,
     mode: Mode = "auto",
     transport: httpx2.AsyncBaseTransport | None = None,
+    extensions: Sequence[ClientExtension] = (),
 ) -> AsyncGenerator[Client]:
     """A client of the gateway at `url`; `mode` legacy is the revision 2025-11-25."""
     headers = {"Authorization": f"Bearer {token}", "Accept-Language": "en"}
     async with httpx2.AsyncClient(headers=headers, timeout=30, transport=transport) as http:
         streams = streamable_http_client(f"{url}/mcp", http_client=http)
         callback = person.elicit if person else None
-        async with Client(streams, mode=mode, elicitation_callback=callback) as client:
+        async with Client(streams, mode=mode, elicitation_callback=callback, extensions=extensions) as client:
             yield client
+
+
+VIEWS = advertise("io.modelcontextprotocol/ui", {"mimeTypes": ["text/html;profile=mcp-app"]})
+"""Of a client that shows views beside results."""
+
+
+class TaskParams(types.RequestParams):
+    """Which task."""
+
+    task_id: str
+
+
+class AboutTask(types.Request[TaskParams, str]):
+    """`tasks/get` or `tasks/cancel`; the client mirrors the task in the header Mcp-Name."""
+
+    name_param = "taskId"
+
+
+class Told(types.Result):
+    """What a server says of a task."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Handle(types.Result):
+    """A task in the place of a result."""
+
+    result_type: Literal["task"]
+    task_id: str
+    status: str
+
+
+class Tasks(ClientExtension):
+    """A client that takes handles, and asks until there is a result. `statuses`: what it was told."""
+
+    identifier = "io.modelcontextprotocol/tasks"
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.statuses: list[str] = []
+
+    def claims(self) -> list[ResultClaim[Any]]:
+        """Handles, of calls."""
+        return [ResultClaim(result_type="task", model=Handle, resolve=self._followed)]
+
+    async def _followed(self, handle: Handle, context: ClaimContext) -> types.CallToolResult:
+        self.ids.append(handle.task_id)
+
+        async def ended() -> dict[str, Any] | None:
+            told = await about_task(context.session, "tasks/get", handle.task_id)
+            self.statuses.append(told["status"])
+            return told if told["status"] in ("completed", "failed", "cancelled") else None
+
+        told = await eventually(ended, 30)
+        assert told is not None
+        return types.CallToolResult.model_validate(told.get("result", {"content": []}))
+
+
+async def about_task(session: ClientSession, method: str, task_id: str) -> dict[str, Any]:
+    """The server's answer."""
+    request = AboutTask(method=method, params=TaskParams(task_id=task_id))
+    return (await session.send_request(request, Told)).model_dump(by_alias=True)

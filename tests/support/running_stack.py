@@ -15,8 +15,9 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
-from contracts.providers import KEYS
-from nexus_cli.testing import is_gone
+from nexus_cli.stack.program import FORK_SERVER
+from nexus_cli.stack.temporary import nobodys_environment
+from nexus_cli.testing import fork_server, is_gone
 from runtime.rpc import RpcClient
 from runtime.settings import TokenSettings
 from runtime.testing import eventually
@@ -49,7 +50,10 @@ class RunningStack:
     def __init__(self, data: Path, env: Mapping[str, str], nexus: str = NEXUS) -> None:
         self.data = data
         self._nexus = nexus
+        fork_server()
         self.env = _environment() | dict(env)
+        if nexus != NEXUS or "PYTHONPATH" in env:
+            del self.env[FORK_SERVER]  # that one has imported what this clone holds
 
     @property
     def url(self) -> str:
@@ -164,7 +168,6 @@ class RunningStack:
 
 def _environment() -> dict[str, str]:
     """The environment of a newcomer: no keys, no settings of the machine the tests run on."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("NEXUS_") and k not in KEYS.values()}
     # Set by tests/support/containers.py: servers to use instead of the embedded ones.
     given = {n.replace("_TEST", ""): v for n, v in os.environ.items() if n.startswith("NEXUS_TEST_")}
-    return kept | {"NEXUS_JWT_SECRET": JWT_SECRET} | ONE_ADDRESS | given
+    return nobodys_environment() | {"NEXUS_JWT_SECRET": JWT_SECRET} | ONE_ADDRESS | given

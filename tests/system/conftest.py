@@ -1,4 +1,5 @@
-"""One stack for the tests of a worker: they share it as customers do, each with its own visitors."""
+"""One stack for the tests of this folder, which one worker runs: they share it as customers do, each with
+its own visitors."""
 
 from collections.abc import AsyncIterator, Iterator
 
@@ -8,7 +9,7 @@ from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
     """The product as a newcomer starts it: no keys, the offline provider. The market stands still on its last bar, when
     everything of the sample has been published, so that two questions are asked of the same day."""

@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import aiohttp
+
 from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
 from nexus_cli.target import bus
 from runtime.rpc import RpcClient
@@ -14,6 +16,9 @@ from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 ENV = {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}
+PICTURE = (
+    b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (8).to_bytes(4, "big") * 2 + b"\x08\x02\0\0\0" + bytes(range(256)) * 40
+)
 QUESTIONS = ("what does the Pro plan cost?", "what is IBM trading at?", "and AAPL?")
 
 
@@ -41,6 +46,19 @@ async def talk(stack: RunningStack, conversations: list[str], enough: asyncio.Ev
                 await client.ask(question)
 
 
+async def send_picture(stack: RunningStack, token: str, visitor: ChatClient) -> str:
+    """A message with a picture; the path under which it is read."""
+    files = f"{stack.url}/v2/conversations/{visitor.conversation}/files"
+    async with (
+        aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as http,
+        http.post(f"{files}?name=foto.png", data=PICTURE) as answer,
+    ):
+        assert answer.status == 201, await answer.text()
+        file = (await answer.json())["id"]
+    await visitor.say("look at this", files=[file])
+    return files.removeprefix(stack.url) + f"/{file}"
+
+
 async def test_a_backup_under_load_is_restored_with_every_transcript(tmp_path: Path) -> None:
     copy, enough = tmp_path / "copy", asyncio.Event()
     old = RunningStack(tmp_path / "old", env=ENV).start()
@@ -52,10 +70,12 @@ async def test_a_backup_under_load_is_restored_with_every_transcript(tmp_path: P
             await visitor.ask(QUESTIONS[0])
             assert visitor.conversation is not None
             conversations.append(visitor.conversation)
+            picture = await send_picture(old, token, visitor)
             talking = [asyncio.create_task(talk(old, conversations, enough)) for _ in range(3)]
             await eventually(lambda: len(conversations) > 6, 120)
             done = await asyncio.to_thread(old.nexus, "backup", str(copy), "--data", str(old.data))
             assert done.returncode == 0, done.stderr
+            assert "1 files of conversations\n" in done.stdout
             mine, epoch, seq = visitor.conversation, visitor.epoch, visitor.seq
         enough.set()
         await asyncio.gather(*talking)
@@ -70,6 +90,8 @@ async def test_a_backup_under_load_is_restored_with_every_transcript(tmp_path: P
     new = RunningStack(tmp_path / "new", env=ENV)
     done = await asyncio.to_thread(new.nexus, "restore", str(copy), "--data", str(new.data))
     assert done.returncode == 0, done.stderr
+    assert "1 files of conversations\n" in done.stdout
+    assert "what was deleted since then is back" in done.stdout
     try:
         new.start()
 
@@ -87,6 +109,9 @@ async def test_a_backup_under_load_is_restored_with_every_transcript(tmp_path: P
             assert (welcome["recovered"], welcome["epoch"] != epoch) == (False, True)
             answer = await visitor.ask(QUESTIONS[1])
             assert answer["seq"] > up_to
+            headers = {"Authorization": f"Bearer {token}"}
+            async with aiohttp.ClientSession(headers=headers) as http, http.get(new.url + picture) as shown:
+                assert (shown.status, await shown.read()) == (200, PICTURE)
         # Into a stack that holds something it is not restored.
         refused = await asyncio.to_thread(new.nexus, "restore", str(copy), "--data", str(new.data))
         assert (refused.returncode, "already" in refused.stderr) == (1, True)
@@ -108,7 +133,7 @@ async def test_a_backup_that_is_damaged_or_not_whole_is_refused(tmp_path: Path) 
     (kept / "manifest.json").write_text(json.dumps(manifest))
     refused = await asyncio.to_thread(stack.nexus, "restore", str(kept), "--data", str(stack.data))
     assert (refused.returncode, "damaged" in refused.stderr) == (1, True)
-    (kept / "manifest.json").write_text(json.dumps(manifest | {"form": 2}))
+    (kept / "manifest.json").write_text(json.dumps(manifest | {"form": 3}))
     refused = await asyncio.to_thread(stack.nexus, "restore", str(kept), "--data", str(stack.data))
     assert (refused.returncode, "newer release" in refused.stderr) == (1, True)
     assert not stack.data.exists()

@@ -66,9 +66,7 @@ async def test_a_company_is_made_answers_on_its_own_site_and_is_deleted_with_one
         assert company not in await nexus(stack, "company", "list")
         assert (await http("POST", "/v2/visitors", json={"companyId": company}))[0] == 404
         left = await raw_scan.streams(stack) | await raw_scan.databases(stack)
-        # Traces and what Redis keeps end within their time.
-        kept = [place for place, text in left.items() if "9 a 14" in text]
-        assert [place for place in kept if not place.startswith(("stream TRACES", "redis "))] == []
+        assert [place for place, text in left.items() if "9 a 14" in text] == []
 
 
 async def no_market_over_any_door(stack: RunningStack, http: Http, company: str) -> None:

@@ -14,23 +14,28 @@ from tests.support.running_stack import RunningStack
 
 GUIDE = Path(__file__).parents[2] / "docs/guide"
 PAGES = {
-    "en": ("first-answer", "your-assistant", "your-tools", "your-model"),
-    "es": ("primera-respuesta", "tu-asistente", "tus-herramientas", "tu-modelo"),
+    "en": "first-answer your-knowledge your-assistant your-tools your-users your-team your-model other-systems "
+    "running-it",
+    "es": "primera-respuesta tu-conocimiento tu-asistente tus-herramientas tus-usuarios tu-equipo tu-modelo "
+    "otros-sistemas ponlo-en-marcha",
 }
 
 
 def commands(language: str) -> list[str]:
     """The lines of the pages' shell blocks that are commands of ours; the deletion, by which one page ends, last."""
-    texts = [(GUIDE / language / f"{page}.md").read_text() for page in PAGES[language]]
+    texts = [(GUIDE / language / f"{page}.md").read_text() for page in PAGES[language].split()]
     blocks = [block for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("nexus ")]
     return sorted(lines, key=lambda line: line.startswith("nexus company delete"))
 
 
 @pytest.mark.parametrize("language", PAGES)
-async def test_every_command_of_the_guide_does_what_it_says(stack: RunningStack, language: str) -> None:
+async def test_every_command_of_the_guide_does_what_it_says(
+    stack: RunningStack, language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a copy is written where one is
     lines = commands(language)
-    assert len(lines) == 17
+    assert len(lines) == 35
     said: dict[str, str] = {}
     async with own_site() as site:
         for line in lines:
@@ -38,13 +43,18 @@ async def test_every_command_of_the_guide_does_what_it_says(stack: RunningStack,
             done = await asyncio.to_thread(CliRunner().invoke, app, [*given, "--data", str(stack.data)], env=stack.env)
             assert done.exit_code == 0, f"{line}: {done.output}"
             said[line] = done.output
+    env = await asyncio.to_thread(CliRunner().invoke, app, ["env", "--data", str(stack.data)], env=stack.env)
+    assert f"export NEXUS_URL={stack.url}\n" in env.output
+    assert "export NEXUS_TOKEN=ey" in env.output
     first, last = said[lines[0]], said[lines[-1]]
     assert "9 a 14" in first
     assert "/console#token=" in first
     assert "is deleted" in last
     assert '"state": "sent"' in next(text for line, text in said.items() if "company call" in line)
     assert "house-1 (compatible) answered" in next(text for line, text in said.items() if "check-model" in line)
-    assert not any(secret in text for text in said.values() for secret in ("my-secret", "my-key"))
+    secrets = ("my-secret", "my-key", "my-client-secret", "-32-c", "my-webhook-secret", "my-bot")
+    assert not any(secret in text for text in said.values() for secret in secrets)
+    assert "9 a 14" in next(text for line, text in said.items() if "knowledge search" in line)
     assert "warning   budget.whenSpent" in next(text for line, text in said.items() if "cheaper_model" in line)
 
 

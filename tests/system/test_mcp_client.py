@@ -10,7 +10,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
-from tests.support.mcp_client import Mode, Person, connected
+from tests.support.mcp_client import VIEWS, Mode, Person, Tasks, about_task, connected
 from tests.support.running_stack import RunningStack
 
 ORDER: dict[str, Any] = {"symbol": "IBM", "side": "buy", "quantity": 2, "order_type": "market"}
@@ -144,6 +144,88 @@ async def test_nobody_confirms_what_another_was_asked(stack: RunningStack, ana: 
                 await client.session.call_tool(
                     "create_paper_order", arguments, input_responses=said, request_state=asked.request_state
                 )
+
+
+QUESTION = {"query": "Compare IBM and MSFT over the last year"}
+
+
+async def test_an_analysis_is_a_task_of_its_users(stack: RunningStack, ana: str) -> None:
+    tasks = Tasks()
+    async with connected(stack.url, ana, extensions=[tasks]) as client:
+        result = await client.call_tool("market_analysis", QUESTION, meta={"nexus/idempotencyKey": "one"})
+        assert result.structured_content["tickers"] == ["IBM", "MSFT"]
+        again = await client.call_tool("market_analysis", QUESTION, meta={"nexus/idempotencyKey": "one"})
+        assert again.structured_content == result.structured_content
+        task = tasks.ids[0]
+        assert (tasks.ids, tasks.statuses[-1]) == ([task, task], "completed")
+        told = await about_task(client.session, "tasks/get", task)
+        assert (told["resultType"], told["ttlMs"], type(told["pollIntervalMs"])) == ("complete", 7 * 86_400_000, int)
+        assert (await about_task(client.session, "tasks/cancel", task)).keys() <= {"_meta", "resultType"}
+        assert (await about_task(client.session, "tasks/get", task))["status"] == "completed"
+    async with connected(stack.url, stack.mint("user", "mcp-eva", plan="pro"), extensions=[Tasks()]) as other:
+        for method in ("tasks/get", "tasks/cancel"):
+            with pytest.raises(MCPError, match="Task not found"):
+                await about_task(other.session, method, task)
+    async with connected(stack.url, ana) as without:
+        with pytest.raises(MCPError) as refused:
+            await about_task(without.session, "tasks/get", task)
+        assert refused.value.error.code == types.MISSING_REQUIRED_CLIENT_CAPABILITY
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_client_without_tasks_waits_and_hears_of_the_progress(
+    stack: RunningStack, ana: str, mode: Mode
+) -> None:
+    heard: list[float] = []
+
+    async def heard_of(progress: float, total: float | None, message: str | None) -> None:
+        assert (total, bool(message)) == (5, True)
+        heard.append(progress)
+
+    async with connected(stack.url, ana, mode=mode) as client:
+        result = await client.call_tool("market_analysis", QUESTION, progress_callback=heard_of)
+        assert (result.is_error, result.structured_content["tickers"]) == (False, ["IBM", "MSFT"])
+        assert heard[0] == 0
+        assert heard == sorted(set(heard))
+        wrong = await client.call_tool("market_analysis", {"query": " "})
+        assert wrong.structured_content["error"]["code"] == "EMPTY_TEXT"
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_orders_card_decides_its_own_order_once(stack: RunningStack, ana: str, mode: Mode) -> None:
+    async with connected(stack.url, ana, mode=mode, extensions=[VIEWS]) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        views = {str(view.uri) for view in (await client.list_resources()).resources}
+        for name in ("get_ohlcv", "market_snapshot", "create_paper_order", "decide_order"):
+            assert (tools[name].meta or {})["ui"]["resourceUri"] in views, name
+        assert (tools["decide_order"].meta or {})["ui"]["visibility"] == ["app"]
+        (view,) = (await client.read_resource("ui://nexus/order")).contents
+        assert isinstance(view, types.TextResourceContents)
+        assert (view.mime_type, view.text.startswith("<!doctype html>")) == ("text/html;profile=mcp-app", True)
+        with pytest.raises(MCPError):
+            await client.read_resource("ui://nexus/another")
+
+        first, second = [await client.call_tool("create_paper_order", ORDER) for _ in range(2)]
+        assert first.structured_content["status"] == "pending_confirmation"
+        yes = {
+            "action_id": first.structured_content["action_id"],
+            "confirmation": (first.meta or {})["nexus/confirmation"],
+            "decision": "confirm",
+        }
+        swapped = yes | {"action_id": second.structured_content["action_id"]}
+        assert (await client.call_tool("decide_order", swapped)).structured_content["error"]["code"] == "FORBIDDEN"
+        decided = await client.call_tool("decide_order", yes | {"edits": {"quantity": 3}})
+        assert decided.structured_content["action"]["details"]["quantity"] == "3"
+        late = await client.call_tool("decide_order", yes | {"decision": "reject"})
+        assert late.structured_content["status"] == "confirmed", "the first click stands"
+        assert await _placed(client) == [3]
+    async with connected(stack.url, stack.mint("user", "mcp-eva", plan="pro"), mode=mode, extensions=[VIEWS]) as other:
+        assert (await other.call_tool("decide_order", yes)).structured_content["error"]["code"] == "FORBIDDEN"
+    async with connected(stack.url, ana, mode=mode) as without:
+        assert "decide_order" not in {tool.name for tool in (await without.list_tools()).tools}
+        assert "nexus/confirmation" not in ((await without.call_tool("create_paper_order", ORDER)).meta or {})
+        with pytest.raises(MCPError, match="Unknown tool"):
+            await without.call_tool("decide_order", yes)
 
 
 async def test_without_a_customers_token_there_is_nothing(stack: RunningStack) -> None:

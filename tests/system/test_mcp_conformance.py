@@ -33,10 +33,13 @@ PASSED_BY_THE_PRODUCT = {
         "server-sse-multiple-streams",
         "ping",
         "tools-list",
+        "resources-list",
         "dns-rebinding-protection",
     },
     STATELESS: {
         "tools-list",
+        "resources-list",
+        "sep-2164-resource-not-found",
         "dns-rebinding-protection",
         "http-header-validation",
         "server-sse-multiple-streams",
@@ -45,7 +48,7 @@ PASSED_BY_THE_PRODUCT = {
         "tasks-status-notifications",
     },
 }
-"""All others call a tool, a prompt or a resource of the suite's own, or an extension."""
+"""All others call a tool, a prompt or a resource of the suite's own, or tools of its own that are tasks."""
 NEEDS_ITS_TOOLS = {
     "server-stateless": {
         "sep-2575-server-rejects-undeclared-capability",
@@ -55,28 +58,16 @@ NEEDS_ITS_TOOLS = {
     },
     "caching": {
         "sep-2549-prompts-list-caching-hints",
-        "sep-2549-resources-list-caching-hints",
         "sep-2549-resources-templates-list-caching-hints",
     },
 }
 """Of these the product passes every other check."""
 
-NO_TASKS = "an extension, which is not offered: no tool runs for so long"
 EXPECTED_OF_THE_LAYER = {
     HANDSHAKE: {
         "server-sse-polling": "streams cannot be taken up again: a call is made again, with its idempotency key",
     },
-    STATELESS: {
-        "tasks-lifecycle": NO_TASKS,
-        "tasks-capability-negotiation": NO_TASKS,
-        "tasks-wire-fields": NO_TASKS,
-        "tasks-request-state-removal": NO_TASKS,
-        "tasks-mrtr-input": NO_TASKS,
-        "tasks-request-headers": NO_TASKS,
-        "tasks-dispatch-and-envelope": NO_TASKS,
-        "tasks-required-task-error": NO_TASKS,
-        "tasks-mrtr-composition": NO_TASKS,
-    },
+    STATELESS: dict[str, str](),
 }
 """What is known not to pass, and why. Whatever else fails, or begins to pass, fails the test."""
 

@@ -8,14 +8,15 @@ import time
 
 from agent.scripted_model.script import Rule
 from benchmarks.first_token import BURST, CALL, SERVICES
-from benchmarks.turn_account import TRACES, Turn, in_a_row, rest, stage, turns
+from benchmarks.turn_account import TRACES, Turn, in_a_row, quiet, rest, stage, turns
 from runtime.span_store import GATHERED
 from tests.support.account import Line
 
 TURNS = 4
-REST = 30.0
-AT_REST = 3.0
-"""Messages a second."""
+STARTED, REST = 2.0, 30.0
+"""Seconds without a word of its own after which a stack has started, and for which it is heard at rest."""
+AT_REST, AT_REST_IN_STORES = 3.0, 3.0
+"""Messages a second; commands a second to MongoDB and Redis together."""
 PLAIN, WITH_A_TOOL_CALL = 27, 44
 """The second where the tool's service is asked anew; 42 where its answer is kept."""
 IN_A_ROW = 4
@@ -31,12 +32,15 @@ def messages(found: list[Turn]) -> float:
 
 async def test_a_turn_and_a_stack_at_rest_keep_to_their_messages() -> None:
     async with stage() as running:
+        await quiet(running, STARTED)
         said = await rest(running, REST)
         began = time.monotonic()
         plain = await turns(running, "visitor", many=TURNS)
         tool = await turns(running, "visitor", Rule(match="price", replies=[CALL, BURST], again=True), many=TURNS)
         gathered = (time.monotonic() - began) / GATHERED + 1
     assert said["bus"].total() / REST <= AT_REST, said["bus"].most_common(10)
+    stores = said["mongodb"] + said["redis"]
+    assert stores.total() / REST <= AT_REST_IN_STORES, stores.most_common(10)
     assert messages(plain) <= PLAIN, [line.kind for line in plain[-1].own]
     assert messages(tool) <= WITH_A_TOOL_CALL, [line.kind for line in tool[-1].own]
     assert sum(TRACES in line.what for one in (*plain, *tool) for line in one.lines) <= gathered * len(SERVICES)

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import scripted_model
-from agent.testing.stage import COMPANY, agent, stage
+from agent.testing.company import COMPANY
+from agent.testing.stage import agent, stage
 from runtime.direct import DirectReader
 from runtime.publisher import Publisher
 from runtime.testing import NatsServer

@@ -17,13 +17,13 @@ from dotenv import dotenv_values
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
 from contracts.providers import KEYS
 from nexus_cli.doctor.diagnosis import Diagnosis
-from nexus_cli.settings import read_settings
 from nexus_cli.stack import handshakes, ports
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import NotRunning, StackError
 from nexus_cli.stack.outside import require_answer
 from nexus_cli.stack.servers import binary
 from nexus_cli.stack.services import SERVICES
+from nexus_cli.stack.settings import read_settings
 from nexus_cli.target import bus, find_target
 from runtime import setting_names
 from runtime.errors import RuntimeFault
@@ -177,7 +177,7 @@ async def _stack(data: Path) -> list[Diagnosis]:
         url = f"{scheme}://{place.rpartition('@')[2]}"
         try:
             await probes.get(name, handshakes.service)(int(process["port"]))
-        except (handshakes.NotReady, OSError, EOFError, ValueError) as error:
+        except (handshakes.NotServing, OSError, EOFError, ValueError) as error:
             log = directory.logs / f"{name}.log"
             return Diagnosis(name, "wrong", f"{url}: {error or type(error).__name__}", f"its log: {log}")
         return Diagnosis(name, "ok", f"ready on {url}")

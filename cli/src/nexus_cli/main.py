@@ -64,6 +64,7 @@ for command in (
     replay.replay,
     trace.trace,
     token.token,
+    token.env,
     doctor.doctor,
     top.top,
     backup.backup,

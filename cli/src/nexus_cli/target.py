@@ -11,9 +11,9 @@ from typing import Any, cast
 
 from nats.aio.client import Client
 
-from nexus_cli.settings import read_settings
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import NotRunning, StackError
+from nexus_cli.stack.settings import read_settings
 
 
 class Unreachable(StackError):  # noqa: N818 - reads as an event, like every error here

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 from nexus_cli.stack import ports
 from nexus_cli.stack.bus_users import USERS, server_environment
 from nexus_cli.stack.child import is_gone as is_gone
+from nexus_cli.stack.program import FORK_SERVER, KEEPS_BYTECODE
 from nexus_cli.stack.servers import binary
+from nexus_cli.stack.temporary import nobodys_environment
 
 
 class Nexus:
@@ -26,8 +32,7 @@ class Nexus:
 
     def __init__(self, data: Path, environment: Mapping[str, str] | None = None) -> None:
         self.data = data
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("NEXUS_")}
-        self.environment = {**inherited, **(environment or {})}
+        self.environment = {**nobodys_environment(), **(environment or {})}
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end."""
@@ -36,11 +41,12 @@ class Nexus:
         )
 
     @contextlib.contextmanager
-    def up(self, *arguments: str) -> Generator[subprocess.Popen[str]]:
-        """`nexus up` until it has printed its line; killed, with all it started, at the end of the block."""
+    def up(self, *arguments: str, forked: bool = True) -> Generator[subprocess.Popen[str]]:
+        """`nexus up` until it has printed its line; killed, with all it started, at the end of the block. `forked`:
+        services by the fork server, instead of as users have them."""
         process = subprocess.Popen(
             self.command("up", *arguments),
-            env=self.environment,
+            env=self.environment | {FORK_SERVER: fork_server() if forked else ""},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -68,6 +74,31 @@ class Nexus:
     def command(self, *arguments: str) -> list[str]:
         """The argument vector of `nexus …` on this data directory."""
         return [sys.executable, "-m", "nexus_cli", *arguments, "--data", str(self.data)]
+
+
+@cache
+def fork_server() -> str:
+    """The address of one that lives as long as this process, started at the first call. From then on stacks that
+    inherit this process's environment use it too."""
+    path = str(Path(tempfile.mkdtemp(prefix="nexus-")) / "forks")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nexus_cli.stack.fork_server", path],
+        env=nobodys_environment() | KEEPS_BYTECODE | {"PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+
+    def end() -> None:
+        process.communicate()
+        shutil.rmtree(Path(path).parent)
+
+    atexit.register(end)
+    assert select.select([process.stdout], [], [], 120)[0], "the fork server does not listen within 120 s"
+    os.environ[FORK_SERVER] = path
+    return path
 
 
 def children_of(pid: int) -> list[int]:

@@ -98,7 +98,7 @@ def test_an_opening_is_found_behind_as_many_holidays_as_there_may_be() -> None:
         ({"hours": [{"days": ["mon"], "opens": "09:00", "closes": "25:00"}]}, "officeHours.hours.0.closes", "23:59"),
         ({"hours": [{"days": ["mon"], "opens": "09:00", "closes": "09:00"}]}, "officeHours.hours.0", "24:00"),
         ({"holidays": ["25/12/2026"]}, "officeHours.holidays.0", "date"),
-        ({"open": True}, "officeHours.open", "xtra"),
+        ({"open": True}, "officeHours.open", "no such field"),
     ],
 )
 def test_what_is_wrong_is_named(change: dict[str, Any], field: str, words: str) -> None:
@@ -110,7 +110,7 @@ def test_what_is_wrong_is_named(change: dict[str, Any], field: str, words: str) 
 def test_hours_travel_and_are_read_leniently() -> None:
     assert faults({"companyId": "acme", "officeHours": WEEK}) == []
     config = CompanyConfig.model_validate({"companyId": "acme", "officeHours": WEEK})
-    assert config.to_wire()["officeHours"] == WEEK
+    assert config.to_wire()["officeHours"] == {**WEEK, "askAddress": False}
     newer = read_config({"companyId": "acme", "officeHours": {**WEEK, "timezone": "Mars/Olympus", "breaks": []}})
     assert newer.to_wire()["officeHours"]["breaks"] == []
     assert opening(newer.office_hours, at("2026-11-23T08:30")) == at("2026-11-23T09:00")  # as in UTC
@@ -124,6 +124,10 @@ def test_a_visitor_is_told_when_in_both_languages() -> None:
     assert "on Monday 23 November at 9:00 (Madrid time)" in told_away(HOURS, opens, at("2026-11-20T20:00"), "en-GB")
     assert "mañana a las 9:00" in told_away(HOURS, opens, at("2026-11-22T20:00"), "es")
     assert "today at 9:00" in told_away(HOURS, opens, at("2026-11-23T01:00"), "en")
+    assert "address" not in told_away(HOURS, opens, at("2026-11-23T01:00"), "en")
+    asked = HOURS.model_copy(update={"ask_address": True})
+    assert "leave your address here" in told_away(asked, opens, at("2026-11-23T01:00"), "en")
+    assert "deja aquí tu dirección" in told_away(asked, opens, at("2026-11-23T01:00"), "es")
 
 
 def test_hours_for_tests_are_closed_now() -> None:

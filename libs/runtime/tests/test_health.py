@@ -8,9 +8,12 @@ import urllib.error
 import urllib.request
 
 import pytest
+import uvicorn
 
 from runtime.errors import NotReady
 from runtime.health import Health, HealthServer
+from runtime.testing import eventually
+from runtime.web_server import QuietServer
 
 
 async def fine() -> None:
@@ -79,3 +82,33 @@ async def test_its_three_paths_are_served_on_a_free_port() -> None:
     assert "nexus_event_loop_lag_seconds" in (await asyncio.to_thread(get, "/metrics"))[1]
     await server.stop()
     await health.stop()
+
+
+class Plain(uvicorn.Server):
+    """As it comes. Counts how often it wakes up."""
+
+    wakes = 0
+    capture_signals = QuietServer.capture_signals
+
+    async def on_tick(self, counter: int) -> bool:
+        self.wakes += 1
+        return await super().on_tick(counter)
+
+
+class Quiet(QuietServer, Plain):
+    """Ours."""
+
+
+async def test_a_server_at_rest_sleeps_and_ends_when_told() -> None:
+    async def nothing(scope: object, receive: object, send: object) -> None: ...
+
+    config = uvicorn.Config(nothing, port=0, log_config=None, lifespan="off", date_header=False)
+    plain, quiet = Plain(config), Quiet(config)
+    serving = [asyncio.create_task(one.serve()) for one in (plain, quiet)]
+    await eventually(lambda: plain.wakes >= 5 and quiet.started)
+    assert quiet.wakes == 1
+    quiet.end()
+    plain.should_exit = True
+    async with asyncio.timeout(20):
+        await asyncio.gather(*serving)
+    assert quiet.wakes == 2

@@ -66,6 +66,12 @@ async def test_an_older_release_beside_a_newer_one_leaves_its_subjects(nats_clie
     assert (await config(nats_client, "TURNS"))["subjects"] == [*TURNS.subjects, newer]
 
 
+async def test_an_older_release_starts_where_a_newer_one_has_made_a_subject_wider(nats_client: Client) -> None:
+    await ensure_streams(nats_client, [replace(TURNS, subjects=("turn.>",))])
+    await ensure_streams(nats_client, [TURNS])
+    assert (await config(nats_client, "TURNS"))["subjects"] == ["turn.>"]
+
+
 async def test_a_newer_release_starts_beside_an_older_one_that_makes_the_streams(nats_client: Client) -> None:
     await ensure_streams(nats_client, [replace(TURNS, subjects=TURNS.subjects[:1])])
     await await_streams(nats_client, [TURNS], deadline=0.5)

@@ -222,6 +222,41 @@ async def test_a_key_that_takes_anothers_place_is_known_at_once(rsa_key: RSAPriv
     assert len(asked) == 2
 
 
+async def test_a_token_that_was_checked_counts_no_longer_than_its_key(rsa_key: RSAPrivateKey) -> None:
+    keys: list[dict[str, Any]] = [{**json.loads(RSAAlgorithm.to_jwk(rsa_key.public_key())), "kid": "k1", "use": "sig"}]
+    token = jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "k1"})
+    newer = generate_private_key(public_exponent=65537, key_size=2048)
+    now = clock()
+    with jwks(keys) as (url, _):
+        verifier = TokenVerifier(TokenSettings(jwt_jwks_url=url), now)
+        assert await verifier.verify(token) == await verifier.verify(token)
+        # Another key under the same id, and then none.
+        keys[0] = {**json.loads(RSAAlgorithm.to_jwk(newer.public_key())), "kid": "k1", "use": "sig"}
+        await now.advance(301)
+        with pytest.raises(InvalidToken):
+            await verifier.verify(token)
+        keys[0]["kid"] = "k2"
+        await now.advance(301)
+        with pytest.raises(InvalidToken):
+            await verifier.verify(token)
+
+
+async def test_a_token_that_was_checked_proves_nothing_for_another_one_and_expires() -> None:
+    now = clock()
+    verifier = TokenVerifier(SHARED, now)
+    token = jwt.encode(CLAIMS, SECRET, algorithm="HS256")
+    await verifier.verify(token)
+    head, said, signature = token.split(".")
+    forged = jwt.encode({**CLAIMS, "sub": "u2"}, SECRET, algorithm="HS256").split(".")[1]
+    for wrong in (f"{head}.{forged}.{signature}", f"{head}.{said}.{signature[::-1]}", f"{head}.{said}."):
+        with pytest.raises(InvalidToken):
+            await verifier.verify(wrong)
+    await now.advance(606)
+    with pytest.raises(ExpiredToken):
+        await verifier.verify(token)
+    assert (await verifier.verify(token, grace=10)).sub == "u1"
+
+
 async def test_a_key_set_that_cannot_be_had_is_said_to_be_so(rsa_key: RSAPrivateKey) -> None:
     verifier = TokenVerifier(TokenSettings(jwt_jwks_url="http://127.0.0.1:1/keys"), clock())
     with pytest.raises(KeysUnavailable) as raised:

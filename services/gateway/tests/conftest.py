@@ -1,6 +1,7 @@
 """A gateway of the test's own over a real NATS server, with memory's stand-in behind it."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -10,11 +11,14 @@ from pydantic import SecretStr
 from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
 from gateway.testing_desk import DeskStandIn
+from gateway.testing_files import FileShareStandIn
 from gateway.testing_http import Http
 from gateway.testing_knowledge import KnowledgeStandIn
 from gateway.testing_records import RecordsStandIn
 from gateway.testing_services import CompletionsStandIn, SettingsStandIn, WritersStandIn
 from runtime.clock import SystemClock
+from runtime.folder_store import FolderStore
+from runtime.rpc import RpcServer
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer
 
@@ -43,9 +47,17 @@ def identity() -> IdentityKeys:
 
 
 @pytest.fixture
-async def gateway(nats_server: NatsServer, identity: IdentityKeys) -> AsyncIterator[GatewayUnderTest]:
+def store(tmp_path: Path) -> FolderStore:
+    """Where files of conversations lie."""
+    return FolderStore(tmp_path / "files")
+
+
+@pytest.fixture
+async def gateway(
+    nats_server: NatsServer, identity: IdentityKeys, store: FolderStore
+) -> AsyncIterator[GatewayUnderTest]:
     """A gateway with its default settings."""
-    async with run_gateway(nats_server.url, identity) as running:
+    async with run_gateway(nats_server.url, identity, store=store) as running:
         yield running
 
 
@@ -80,6 +92,15 @@ async def desk(nats_client: Client) -> DeskStandIn:
     stand_in = DeskStandIn(nats_client)
     await stand_in.start()
     return stand_in
+
+
+@pytest.fixture
+async def share(nats_client: Client) -> AsyncIterator[FileShareStandIn]:
+    """Memory's side of what companies may keep."""
+    stand_in, server = FileShareStandIn(), RpcServer(nats_client)
+    await stand_in.serve(server)
+    yield stand_in
+    await server.drain(1.0)
 
 
 @pytest.fixture

@@ -97,6 +97,16 @@ async def test_parquet_is_read_like_csv_and_many_symbols_from_one_file(tmp_path:
             "ACME has times of day; a file of shorter bars is called ACME_1h.csv",
         ),
         (PLAIN + "2024-01-04,11\n", "line 4: 2 cells, fewer than the header has"),
+        (PLAIN + '2024-01-04,11,"13,5",10,12,6,1\n', "line 4: high is '13,5', no number"),
+        ("Date;Open;High;Low;Close\n2024-01-04;11,5;13.25;10;12\n", "line 2: high is '13.25', no number"),
+        (PLAIN + "2024-01-04,11,1e400,10,12,6,1\n", "line 4: high is 1e400, beyond 18 digits"),
+        (PLAIN + "2024-01-04,11,13,1e-400,12,6,1\n", "line 4: low is 1e-400, beyond 18 digits"),
+        (PLAIN + "0001-01-01,11,13,10,12,6,1\n", "line 4: 0001-01-01 is before 1700"),
+        (PLAIN + "9999-12-31,11,13,10,12,6,1\n", "line 4: 9999-12-31 is before 1700 or after 2199"),
+        (
+            "Date,Open,High,Low,Close,Split\n2024-01-02,10,12,9,11,0\n2024-01-03,11,13,10,12,0.0001\n",
+            "line 3: split is 0.0001",
+        ),
     ],
 )
 def test_a_bad_file_is_named_with_its_line(tmp_path: Path, text: str, said: str) -> None:

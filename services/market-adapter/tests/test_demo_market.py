@@ -1,26 +1,32 @@
 """The demo market: thirty symbols that end today, each saying what it is; recorded prices on moved dates."""
 
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 
 from contracts.symbols import parse_symbol
 from market_adapter.adapters.demo_market import WALKS, demo_note, last_session, load_demo
-from market_adapter.adapters.sample_files import load_sample
+from market_adapter.adapters.sample_facts import SampleFacts
+from market_adapter.adapters.sample_files import SampleData, load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.app import sample_clock
 from market_adapter.domain.sample_clock import SampleClock
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)  # a Sunday
 ENDS = date(2026, 11, 20)
-DATA, FACTS = load_demo(ENDS)
-SAMPLE = load_sample()
+
+
+@cache
+def demo() -> tuple[SampleData, SampleFacts]:
+    """Made when the first test wants it: who only collects the tests waits for nothing."""
+    return load_demo(ENDS)
 
 
 def market(*, ahead: int = 0) -> SampleProvider:
     """The market at its end, or so many sessions after it."""
-    clock: SampleClock = sample_clock(DATA, frozen=False)
+    clock: SampleClock = sample_clock(demo()[0], frozen=False)
     for _ in range(120 + ahead):
         clock.move_to(clock.next_session)
-    return SampleProvider(DATA, FACTS, clock, "demo", demo_note(ENDS))
+    return SampleProvider(*demo(), clock, "demo", demo_note(ENDS))
 
 
 def test_it_ends_with_the_newest_session_that_has_closed() -> None:
@@ -33,9 +39,9 @@ def test_it_ends_with_the_newest_session_that_has_closed() -> None:
 
 
 async def test_thirty_symbols_each_say_what_they_are() -> None:
-    assert len(DATA.series) == 30
+    assert len(demo()[0].series) == 30
     now = market()
-    for name in DATA.series:
+    for name in demo()[0].series:
         quote = await now.quote(parse_symbol(name))
         assert quote.source == ("demo-made" if name in WALKS else "demo-recorded")
         assert quote.as_of == datetime(2026, 11, 20, 21, tzinfo=UTC)
@@ -50,8 +56,8 @@ async def test_thirty_symbols_each_say_what_they_are() -> None:
 
 
 async def test_recorded_bars_keep_their_prices_and_order_on_moved_dates() -> None:
-    for name, recorded in SAMPLE.series.items():
-        moved = DATA.series[name]
+    for name, recorded in load_sample().series.items():
+        moved = demo()[0].series[name]
         assert [(one.open, one.close, one.volume) for one in moved.bars] == [
             (one.open, one.close, one.volume) for one in recorded.bars
         ]
@@ -60,8 +66,8 @@ async def test_recorded_bars_keep_their_prices_and_order_on_moved_dates() -> Non
         for before, after in zip(recorded.splits + recorded.dividends, moved.splits + moved.dividends, strict=True):
             if before.on in places:
                 assert moved.bars[places[before.on]].session == after.on
-    assert len(set(DATA.sessions)) == len(SAMPLE.sessions)
-    assert all(day.weekday() < 5 for day in DATA.sessions)
+    assert len(set(demo()[0].sessions)) == len(load_sample().sessions)
+    assert all(day.weekday() < 5 for day in demo()[0].sessions)
 
 
 async def test_what_was_published_is_moved_too_and_stays_in_its_time() -> None:
@@ -78,7 +84,7 @@ def test_made_series_are_the_same_everywhere_and_whole() -> None:
     again, _ = load_demo(date(2199, 6, 3))  # any day can be the last
     assert again.sessions[-1] == date(2199, 6, 3)
     for name in WALKS:
-        bars = DATA.series[name].bars
+        bars = demo()[0].series[name].bars
         assert [one.close for one in again.series[name].bars] == [one.close for one in bars]
         assert len(bars) == 1260
         for bar in bars:

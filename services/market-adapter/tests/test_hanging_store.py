@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nats.aio.client import Client
@@ -9,9 +10,11 @@ from prometheus_client import REGISTRY
 from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
+from contracts import market_rpc
 from contracts.errors import ToolCode
 from contracts.market_rpc import QUEUE
-from contracts.rpc import Caller, ToolServiceRequest, tool_service
+from contracts.memory_rpc import UserRef
+from contracts.rpc import Caller, Rpc, ToolServiceRequest, tool_service
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.domain.paper.account import Owner
@@ -37,6 +40,10 @@ async def test_orders_and_portfolios_are_answered_though_mongodb_hangs(
         request = ToolServiceRequest(call_id="c1", tool=tool, arguments={}, caller=caller)
         return (await RpcClient(nats_streams).call(tool_service(tool, QUEUE), request, deadline=PATIENT)).result
 
+    async def told(method: Rpc[UserRef, Any]) -> object:
+        ann = UserRef(company_id="demo", user_id="ann")
+        return await RpcClient(nats_streams).call(method, ann, deadline=PATIENT)
+
     with run_mongo_server() as mongo:
         stack = Stack(nats_server, MongoDatabase(mongo.url, "test", mongo), tmp_path)
         async with stack.service() as service:
@@ -44,6 +51,10 @@ async def test_orders_and_portfolios_are_answered_though_mongodb_hangs(
             mongo.pause()
             tools = ("get_pending_orders", "get_portfolio", "get_trade_history", "get_watchlist")
             for answer in await asyncio.gather(*map(asked, tools), return_exceptions=True):
+                assert isinstance(answer, RpcError), answer
+                assert (answer.code, answer.reason, answer.retryable) == (ToolCode.UNAVAILABLE, "store_down", True)
+            calls = (told(market_rpc.ACTIONS_PENDING), told(market_rpc.ALERTS_UNTOLD), told(market_rpc.HOLDINGS))
+            for answer in await asyncio.gather(*calls, return_exceptions=True):
                 assert isinstance(answer, RpcError), answer
                 assert (answer.code, answer.reason, answer.retryable) == (ToolCode.UNAVAILABLE, "store_down", True)
             mongo.resume()

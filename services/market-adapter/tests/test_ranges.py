@@ -1,6 +1,7 @@
 """Figures of any stretch, worked out anew with pandas straight from the data files."""
 
 from collections.abc import Awaitable, Callable
+from datetime import date
 from importlib.resources import files
 from typing import Any
 
@@ -94,6 +95,80 @@ async def test_a_stretch_is_what_pandas_says(call: Call, ticker: str, first: str
         assert value(answer, ticker, name) == pytest.approx(figure, abs=1e-6), name
     assert value(answer, ticker, "growth") == pytest.approx(10_000 * of.iloc[-1] / of.iloc[0], abs=0.01)
     assert answer["figures"][0]["asked"] == f"{first}/{last}"
+
+
+async def test_parts_and_the_other_figures_of_a_stretch_are_what_pandas_says(call: Call) -> None:
+    first, last = "2010-01-01", "2011-12-31"
+    answer = await call("get_performance", tickers=["IBM"], start=first, end=last, every="month")
+    of = between("IBM", first, last)
+    moves = of.pct_change().dropna()
+    ends = of.groupby(of.index.str[:7]).last()
+    months = (ends / ends.shift() - 1).dropna()
+    actions = pd.read_csv(str(files("market_adapter") / "data" / "actions.csv"))
+    paid = actions[(actions["ticker"] == "IBM") & (actions["kind"] == "dividend")].set_index("date")["value"]
+    paid = paid[(paid.index >= first) & (paid.index <= last)].astype(float)
+    years = (date(2011, 12, 30) - date(2009, 12, 31)).days / 365.25
+    expected = {
+        "best_month": months.max(),
+        "worst_month": months.min(),
+        "close": of.iloc[-1],
+        "current_drawdown": of.iloc[-1] / of.max() - 1,
+        "up_days": (moves > 0).sum(),
+        "down_days": (moves < 0).sum(),
+        "dividends": paid.sum(),
+        "total_return": (of.iloc[-1] / of.iloc[0]) * (1 + paid / of[paid.index]).prod() - 1,
+        "cagr": (of.iloc[-1] / of.iloc[0]) ** (1 / years) - 1,
+    }
+    for name, figure in expected.items():
+        assert value(answer, "IBM", name) == pytest.approx(figure, abs=1e-6), name
+    assert [one["value"] for one in answer["figures"] if one["figure"] == "month_return"] == pytest.approx(
+        list(months), abs=1e-6
+    )
+
+
+async def test_the_year_so_far_is_from_the_last_close_of_the_year_before(call: Call) -> None:
+    answer = await call("get_performance", tickers=["IBM"], period="ytd")
+    of = between("IBM", "2013-01-01", "2013-12-31")
+    assert value(answer, "IBM", "return") == pytest.approx(of.iloc[-1] / of.iloc[0] - 1, abs=1e-6)
+    assert answer["figures"][0]["asked"] == "ytd"
+
+
+async def test_a_close_of_before_a_split_is_as_it_was_traded(call: Call) -> None:
+    answer = await call("get_performance", tickers=["AAPL"], start="2005-02-25", end="2005-02-25")
+    bars = pd.read_csv(str(files("market_adapter") / "data" / "bars" / "AAPL.csv"), index_col="date")
+    assert value(answer, "AAPL", "close") == bars["close"]["2005-02-25"]
+
+
+async def test_the_price_crosses_its_average_where_pandas_says(call: Call) -> None:
+    answer = await call("get_crossings", symbol="IBM", fast=1, slow=200, start="2011-01-01", end="2011-12-31")
+    of = closes("IBM")
+    side = (of - of.rolling(200).mean()).dropna() > 0
+    turned = side[side != side.shift()].iloc[1:]
+    expected = [(day, bool(above)) for day, above in turned.items() if str(day)[:4] == "2011"]
+    assert [(one["on"], one["above"]) for one in answer["crossings"]] == expected
+
+
+async def test_an_indicator_of_another_length_and_day_is_what_pandas_says(call: Call) -> None:
+    asked = {"symbol": "IBM", "end": "2012-06-02"}
+    found = await call("get_indicators", **asked, indicators=["SMA", "EMA", "RSI"], length=100)
+    of = closes("IBM")
+    of = of[of.index <= "2012-06-01"]
+    assert found["indicators"]["SMA"] == {"value": pytest.approx(of.iloc[-100:].mean()), "period": 100}
+    assert found["indicators"]["EMA"]["value"] == pytest.approx(of.ewm(span=100, adjust=False).mean().iloc[-1])
+    moves = of.diff().dropna()
+    gains, falls = (
+        part.ewm(alpha=0.01, adjust=False).mean().iloc[-1] for part in (moves.clip(0), -moves.clip(upper=0))
+    )
+    assert found["indicators"]["RSI"]["value"] == pytest.approx(100 - 100 / (1 + gains / falls), rel=1e-6)
+    assert (found["price"], found["as_of"][:10]) == (of.iloc[-1], "2012-06-01")
+
+
+async def test_headlines_of_asked_days_are_those_days(call: Call) -> None:
+    found = await call("get_news", symbol="AAPL", start="2013-01-01", end="2013-01-31", limit=50)
+    assert len(found["items"]) == 3
+    assert (await call("get_sentiment", symbol="AAPL", start="2013-01-24", end="2013-01-24"))["items"] == 1
+    with pytest.raises(RpcError, match="no headlines of AAPL then"):
+        await call("get_news", symbol="AAPL", start="2010-01-01", end="2010-12-31")
 
 
 async def test_correlation_and_beta_are_what_pandas_says(call: Call) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
+from contracts.company_rpc import CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.market import AlertTriggered, OrderFilled
 from contracts.market_rpc import (
     ACTION_DECIDE,
     ALERTS_UNTOLD,
+    COMPANY_FORGET,
     HOLDINGS,
     QUEUE,
     USER_FORGET,
@@ -101,8 +103,13 @@ async def test_orders_and_alerts_happen_once_though_replicas_are_killed(stack: S
             await call(client, "add_to_watchlist", symbol="FB")
             holdings = await rpc.call(HOLDINGS, ANN, deadline=40)
             assert (holdings.watchlist, holdings.alerts, len(holdings.portfolio["positions"])) == (["FB"], [], 4)
+            assert (await rpc.call(COMPANY_FORGET, CompanyRequest(company_id="dem"), deadline=40)).deleted == 0
             assert (await rpc.call(USER_FORGET, ANN, deadline=40)).deleted == 3
             assert (await call(client, "get_portfolio"))["cash"] == 100_000
+            await call(client, "add_to_watchlist", symbol="FB")
+            company = CompanyRequest(company_id=ANN.company_id)
+            assert (await rpc.call(COMPANY_FORGET, company, deadline=40)).deleted == 1
+            assert (await rpc.call(HOLDINGS, ANN, deadline=40)).watchlist == []
 
 
 async def test_on_the_last_bar_nothing_fills_and_everything_is_still_served(stack: Stack, nats_streams: Client) -> None:

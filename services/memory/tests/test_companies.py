@@ -24,7 +24,7 @@ from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, Knowledge
 from contracts.streams import FACTS
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
-from memory.testing import Replica, Servers, replica
+from memory.testing import Replica, Servers, replica, serve_deletions
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import subscribe
 from runtime.direct import DirectReader
@@ -221,7 +221,15 @@ async def test_a_deleted_company_is_none_for_everybody_and_can_be_made_anew(serv
         known = CompanyCache(one.client, one.rpc)
         await subscribe(one.client, CHANGES, known.changed)
         assert await known.get("acme") is not None
-        assert (await one.rpc.call(COMPANY_DELETE, ref)).deleted
+        with pytest.raises(RpcError) as away:
+            await one.rpc.call(COMPANY_DELETE, ref)
+        assert away.value.code == "UNAVAILABLE", "the market and the tools have to be told too"
+        told = await serve_deletions(one.client)
+        done = await one.rpc.call(COMPANY_DELETE, ref)
+        assert (done.deleted, told) == (True, ["company acme", "company acme"])
+        places = {removed.place: removed.removed for removed in done.removed}
+        assert (places["market-adapter"], places["tool-executor"], places["redis"]) == (2, 2, 0)
+        assert {"stream CHAT", "stream TRACES", "stream WEBHOOKS", "mongodb facts", "knowledge"} <= places.keys()
         assert not (await two.rpc.call(COMPANY_DELETE, ref)).deleted
         assert await get(two) is None
         await eventually(lambda: known.known == 1)
@@ -247,6 +255,7 @@ async def eventually_known(known: CompanyCache, settings: CompanySettings) -> No
 async def test_a_deleted_company_does_not_come_back_from_the_bus_or_an_older_store(servers: Servers) -> None:
     async with replica(servers) as one:
         await create(one)
+        await serve_deletions(one.client)
         await one.rpc.call(COMPANY_DELETE, CompanyRequest(company_id="acme"))
     async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
         rows = client[servers.database]["companies"]
@@ -269,6 +278,7 @@ async def test_companies_are_listed_in_pages_without_those_that_have_ended(serve
     async with replica(servers) as one:
         for name in ("c", "a", "d", "b"):
             await create(one, companyId=name)
+        await serve_deletions(one.client)
         await one.rpc.call(COMPANY_DELETE, CompanyRequest(company_id="b"))
         first = await one.rpc.call(COMPANY_LIST, CompaniesRequest(limit=2))
         rest = await one.rpc.call(COMPANY_LIST, CompaniesRequest(after="c", limit=2))

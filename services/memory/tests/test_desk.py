@@ -10,10 +10,13 @@ from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.desk_rpc import (
     CONVERSATION_UPDATE,
     COUNTS,
+    NAMED,
     NOTE_ADD,
     NOTES,
     ConversationUpdate,
     CountsRequest,
+    NamedNote,
+    NamedRequest,
     NoteRequest,
 )
 from contracts.envelope import CloudEvent
@@ -22,13 +25,16 @@ from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.ids import uuid7
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.migration_rpc import MIGRATE, MigrateRequest
+from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
 from contracts.rpc import (
     CONVERSATION,
     CONVERSATION_MESSAGES,
     CONVERSATIONS,
+    LATEST_CONVERSATION,
     ConversationRef,
     ConversationsRequest,
     ConversationView,
+    LatestConversationRequest,
     MessagesRequest,
 )
 from contracts.streams import FACTS
@@ -38,6 +44,8 @@ from runtime.errors import RpcError
 from runtime.mongo import Document
 from runtime.publisher import Publisher
 from runtime.testing import eventually
+
+LATEST_OF_EVA = LatestConversationRequest(company_id="acme", user_id="eva")
 
 
 async def update(on: Replica, conversation: str = "c1", **fields: object) -> ConversationView:
@@ -58,6 +66,50 @@ async def listed(on: Replica, which: str, **request: object) -> list[str]:
     return [item.id for item in (await on.rpc.call(CONVERSATIONS, ConversationsRequest.model_validate(asked))).items]
 
 
+async def test_where_it_is_set_those_who_wait_are_given_in_turn_to_the_people_at_the_desk(servers: Servers) -> None:
+    async with (
+        replica(servers, handoff_sweep=0.2) as one,
+        replica(servers, handoff_sweep=0.2) as two,
+    ):
+        config = {"companyId": "acme", "assignment": "in_turn", "handoffTimeoutSeconds": 3600}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=20)
+        for replica_asked, name in ((one, "ana"), (two, "ben"), (one, "ana")):
+            here = {"companyId": "acme", "operatorId": name, "operatorName": name.title(), "present": True}
+            await replica_asked.rpc.call(COUNTS, CountsRequest.model_validate(here))
+        for name in ("w1", "w2", "w3", "w4"):
+            waiting = Writer(one.client, "acme", name)
+            await waiting.visitor("a person, please", user=name)
+            await waiting.owner(OwnerKind.WAITING)
+        # Whoever was given one by hand keeps it, and whoever only looks on is given none.
+        await update(one, "w4", assignee="eva")
+        await one.rpc.call(COUNTS, CountsRequest(company_id="acme", operator_id="eva"))
+
+        async def given() -> list[str | None]:
+            return [(await view(one, name)).assignee_name for name in ("w1", "w2", "w3")]
+
+        async def all_given() -> bool:
+            return None not in await given()
+
+        await eventually(all_given)
+        assert sorted(name or "" for name in await given()) in (["Ana", "Ana", "Ben"], ["Ana", "Ben", "Ben"])
+        assert ((await view(two, "w4")).assignee, len(await listed(two, "needs_human"))) == ("eva", 4)
+        notes = await one.rpc.call(NOTES, ConversationRef(company_id="acme", conversation_id="w1"))
+        assert [(change.by, change.reason) for change in notes.changes] == [("memory", "in_turn")]
+
+
+async def unread_by(on: Replica, operator: str) -> dict[str, int] | None:
+    return (await on.rpc.call(COUNTS, CountsRequest(company_id="acme", operator_id=operator))).unread
+
+
+async def named(on: Replica, who: NamedRequest) -> list[NamedNote]:
+    return (await on.rpc.call(NAMED, who)).items
+
+
+async def named_count(on: Replica, who: NamedRequest) -> int | None:
+    asked = CountsRequest(company_id=who.company_id, operator_id=who.operator_id, operator_name=who.operator_name)
+    return (await on.rpc.call(COUNTS, asked)).named
+
+
 async def put(on: Replica, kind: str, data: ConversationUpdated | NoteAdded, name: str, copy: int = 0) -> None:
     event = CloudEvent(id=name, source="/test", type=kind, data=data)
     await Publisher(on.client).append(fact(kind, "acme", None), event, stream=FACTS.name, msg_id=f"{name}-{copy}")
@@ -75,10 +127,18 @@ async def test_a_conversation_is_resolved_opened_by_the_next_message_and_is_in_t
             await waiting.visitor("a person, please", user=name)
             await waiting.owner(OwnerKind.WAITING)
         # What is written later to the first does not take its place in the queue from it.
-        await Writer(one.client, "acme", "w1").visitor("hello?", user="w1")
+        hello = await Writer(one.client, "acme", "w1").visitor("hello?", user="w1")
         assert await listed(one, "needs_human") == ["w1", "w2"]
         assert await listed(two, "needs_human", direction="desc") == ["w2", "w1"]
         assert await listed(one, "unassigned") == ["w1", "w2", "c1"]
+        # Whom nobody has answered is unread to each agent who has not read as far, whichever replica they ask.
+        unread = (await unread_by(one, "ana")) or {}
+        assert (list(unread), unread["w1"], await unread_by(two, "ben")) == (["w1", "w2"], hello, unread)
+        for up_to in (hello, hello - 1):
+            seen = {"companyId": "acme", "conversationId": "w1", "operatorId": "ana", "upToSeq": up_to}
+            await one.rpc.call(OWNER_SEEN, OwnerSeenRequest.model_validate(seen))
+        assert await unread_by(two, "ana") == {"w2": unread["w2"]}
+        assert await unread_by(two, "ben") == unread
 
         found = await update(one, state="resolved", labels=["billing", "vip"], topic="Prices", name="Ana")
         assert (found.state, found.status, found.labels, found.topic) == (
@@ -92,7 +152,7 @@ async def test_a_conversation_is_resolved_opened_by_the_next_message_and_is_in_t
         assert (await update(two, "w2", assignee="ana", assigneeName="Ana")).assignee_name == "Ana"
         assert (await listed(one, "mine"), await listed(one, "unassigned")) == (["w2"], ["w1"])
         counts = await one.rpc.call(COUNTS, CountsRequest(company_id="acme", operator_id="ana"))
-        assert counts.model_dump() == {
+        assert counts.model_dump(exclude={"unread", "named"}) == {
             "all": 3, "needs_human": 2, "mine": 1, "unassigned": 1, "ai": 0, "stuck": 0, "snoozed": 0, "resolved": 1
         }  # fmt: skip
 
@@ -216,6 +276,26 @@ async def test_notes_name_people_and_the_last_page_of_a_long_thread_leads_to_all
         assert (added.mentions, again) == (["ben", "eva.m"], added)
         found = await one.rpc.call(NOTES, ConversationRef(company_id="acme", conversation_id="c1"))
         assert [note.text for note in found.items] == [request.text]
+        # Each of them is told of it, whoever else is named in it, until they have seen it.
+        for operator, name in (("ben", "Benjamín Ruiz"), ("u-7", "Éva M")):
+            who = NamedRequest(company_id="acme", operator_id=operator, operator_name=name)
+            for _ in range(2):
+                assert [(one.conversation_id, one.note, one.unseen) for one in await named(one, who)] == [
+                    ("c1", added, True)
+                ]
+            assert await named_count(one, who) == 1
+            seen = who.model_copy(update={"seen_up_to": added.created_at})
+            for asked in (seen, who, seen.model_copy(update={"seen_up_to": datetime(2026, 1, 1, tzinfo=UTC)})):
+                assert [one.unseen for one in await named(one, asked)] == [False]
+            assert await named_count(one, who) == 0
+            # By the first name too, without its accents; and in a note that names others before.
+            later = request.model_copy(update={"note_id": f"n-{operator}", "text": f"@zoe and @{name[:3].upper()}..."})
+            await one.rpc.call(NOTE_ADD, later)
+            assert await named_count(one, who) == 1
+        for nobody in (("ana", "Ana"), ("b", None), ("ben", "Ben")):
+            company = "rival" if nobody[0] == "ben" else "acme"
+            who = NamedRequest(company_id=company, operator_id=nobody[0], operator_name=nobody[1])
+            assert (await named(one, who), await named_count(one, who)) == ([], 0)
         pages: list[list[str]] = []
         cursor: str | None = None
         while True:
@@ -232,9 +312,17 @@ async def test_what_was_done_with_a_deleted_users_conversations_goes_with_them(s
     async with replica(servers) as one:
         await Writer(one.client, "acme", "c1").visitor("hello", user="eva", role="user")
         await update(one, labels=["vip"])
+        # A visitor who turns out to be her is among her conversations, and goes with her.
+        await Writer(one.client, "acme", "c2").visitor("hello from outside", user="v9")
+        known = await update(one, "c2", person="eva")
+        assert (known.visitor.id, known.visitor.was, known.visitor.plan) == ("eva", "v9", None)
+        assert await listed(one, "all", userId="eva") == ["c2", "c1"]
+        assert (await one.rpc.call(LATEST_CONVERSATION, LATEST_OF_EVA)).conversation_id == "c1"
+        assert (await update(one, "c2", person="")).visitor.id == "v9"
+        await update(one, "c2", person="eva")
         secret = NoteRequest(company_id="acme", conversation_id="c1", note_id="n1", text="her secret", by="ana")
         await one.rpc.call(NOTE_ADD, secret)
-        assert await listed(one, "all", query="hello") == ["c1"]
+        assert await listed(one, "all", query="hello") == ["c2", "c1"]
         await serve_deletions(one.client)
         await one.rpc.call(USER_FORGET, UserRef(company_id="acme", user_id="eva"))
         assert await listed(one, "all", query="hello") == []

@@ -2,6 +2,8 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -24,6 +26,7 @@ from contracts.erasure_rpc import (
     ReceiptsRequest,
 )
 from contracts.events.desk import NoteAdded
+from contracts.files import FileRef, file_key, folder_of, unsent_key
 from contracts.ids import uuid7
 from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, USER_FORGET, MemoryPatchRequest
 from contracts.rpc import CONVERSATION, ConversationRef
@@ -33,10 +36,12 @@ from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.clock import FakeClock
 from runtime.connection import jetstream
 from runtime.direct import DirectReader
+from runtime.file_store import Described
+from runtime.folder_store import FolderStore
 from runtime.publisher import Publisher
 from runtime.testing import NatsServer, eventually
 
-from .test_user_deletion import ANA, SECRET, everything, fill, places_of
+from .test_user_deletion import ANA, SECRET, besides_limits, everything, fill, places_of
 
 
 def erase(kind: Any, name: str, receipt: str | None = None) -> EraseRequest:
@@ -59,33 +64,63 @@ async def done(one: Replica, receipt: str) -> Receipt:
     return found[0]
 
 
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderStore:
+    """Where the replica's files lie."""
+    monkeypatch.setenv("NEXUS_FILES_URL", str(tmp_path / "files"))
+    return FolderStore(tmp_path / "files")
+
+
+async def _holds(files: FolderStore, keys: list[str]) -> bool:
+    return await files.list("", 10) == keys
+
+
+async def keep(files: FolderStore, writer: Writer) -> FileRef:
+    """A file that was taken in, and is in no message yet."""
+    file = FileRef(id=uuid7(), name="a.txt", type="text/plain", size=len(SECRET), hash="0" * 64)
+    about = Described(file.name, file.type, file.size, file.hash)
+    for key in (unsent_key, file_key):
+        await files.put(key(writer.company, writer.conversation, file.id), BytesIO(SECRET.encode()), about)
+    return file
+
+
 async def settled(client: Client) -> bool:
     infos = [info for stream in (CHAT, FACTS) for info in await jetstream(client).consumers_info(stream.name)]
     return not any(one.num_pending or one.num_ack_pending for one in infos)
 
 
-async def test_one_conversation_goes_with_a_receipt_and_the_users_others_stay(servers: Servers) -> None:
+async def test_one_conversation_goes_with_a_receipt_and_the_users_others_stay(
+    servers: Servers, files: FolderStore
+) -> None:
     async with replica(servers, forgetting_sweep=0.1) as one:
         told = await serve_deletions(one.client)
         gone, stays = Writer(one.client), Writer(one.client)
         await fill(servers, one, gone)
         await stays.visitor("this one stays", user=ANA.user_id)
+        lost, kept = await keep(files, gone), await keep(files, stays)
         patch = {"userNotes": [f"My {SECRET}", "I live in Madrid"]}
         await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(company_id="acme", user_id=ANA.user_id, patch=patch))
         await eventually(lambda: settled(one.client))
         request = erase("conversation", gone.conversation)
         receipt = (await one.rpc.call(ERASE, request)).receipt
         assert (receipt.kind, receipt.conversations, told) == ("conversation", 1, [])
-        removed = counts(await done(one, request.receipt_id))
-        assert {*PLACES, "stream TRACES", "backups", "service logs", "model providers", "agents"} == removed.keys()
+        finished = await done(one, request.receipt_id)
+        removed = counts(finished)
+        left = {item.place: item.remains for item in finished.removed}
+        assert (left["limits"], left["tool-executor"]) == ("counters", "records")
+        others = {"stream TRACES", "backups", "service logs", "model providers", "agents", "limits"}
+        assert {*PLACES, *others} == removed.keys()
         assert removed["stream CHAT"] == 2
         assert removed["mongodb facts"] == 2
         assert removed["mongodb conversations"] == 1
         assert all(removed[f"stream {name}"] for name in ("TURNS", "FACTS", "TOOLS", "DLQ"))
         assert removed["redis"] > 0
+        assert removed["files"] == 1
+        assert await files.list(folder_of("acme"), 10) == [file_key("acme", stays.conversation, kept.id)]
+        assert await files.about(unsent_key("acme", gone.conversation, lost.id)) is None
         found = await everything(servers, one.client)
         # A note that names the user, and nothing of the conversation, waits to be told, and stays.
-        assert places_of(found, gone.conversation) == set()
+        assert besides_limits(places_of(found, gone.conversation)) == set()
         assert {place for place in places_of(found, SECRET) if "stream" not in place} == set()
         view = await one.rpc.call(CONVERSATION, ConversationRef(company_id="acme", conversation_id=stays.conversation))
         assert view.conversation is not None
@@ -150,29 +185,43 @@ async def test_what_comes_late_does_not_bring_the_deleted_back(servers: Servers)
         assert places_of(await everything(servers, one.client), SECRET) == set()
 
 
-async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Servers) -> None:
-    clock = FakeClock(datetime.now(UTC))
+async def test_a_deletion_that_is_over_deletes_nothing_when_it_is_asked_for_again(servers: Servers) -> None:
+    async with replica(servers, forgetting_sweep=0.1) as one:
+        await serve_deletions(one.client)
+        writer = Writer(one.client)
+        await writer.visitor(SECRET, user=ANA.user_id)
+        request = erase("user", ANA.user_id)
+        await one.rpc.call(ERASE, request)
+        over = await done(one, request.receipt_id)
+        await writer.visitor("a new start", user=ANA.user_id)
+        await eventually(lambda: settled(one.client))
+        again = (await one.rpc.call(ERASE, request)).receipt
+        assert (again.receipt_id, again.state) == (over.receipt_id, "done")
+        assert "mongo facts" in places_of(await everything(servers, one.client), "a new start")
+
+
+async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Servers, files: FolderStore) -> None:
+    clock = FakeClock(datetime.now(UTC).replace(hour=1))
     async with replica(servers, forgetting_sweep=0.1, keeping_sweep=0.1, clock=clock) as one:
         await serve_deletions(one.client)
-        config = {"companyId": "acme", "retention": {"conversationDays": 30, "traceDays": 1}}
+        config = {"companyId": "acme", "retention": {"conversationDays": 30, "fileDays": 30, "traceDays": 1}}
         await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config))
         await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "keeps"}))
         old, kept = Writer(one.client), Writer(one.client, company="keeps")
-        await old.visitor(SECRET, user="v1")
-        await kept.visitor("for good", user="v2")
+        await old.visitor(SECRET, user="v1", files=[await keep(files, old)])
+        named, forgotten = await keep(files, kept), await keep(files, kept)
+        await kept.visitor("for good", user="v2", files=[named])
         event = orjson.dumps({"data": {"companyId": "acme", "conversationId": "c"}})
         subject = fact("turns.recorded.v1", "acme", None)
         await Publisher(one.client).append(subject, event, stream=FACTS.name, msg_id=uuid7())
         await eventually(lambda: settled(one.client))
         early = await one.rpc.call(KEEPING, KeepingRequest(company_id="acme"))
-        assert (early.conversations.count, early.traces.count, early.files.days) == (0, 0, None)
+        assert (early.conversations.count, early.traces.count, early.files.days, early.files.count) == (0, 0, 30, 0)
         await clock.advance(31 * 86_400)
 
         async def counted() -> bool:
             now = await one.rpc.call(KEEPING, KeepingRequest(company_id="acme"))
-            gone = places_of(await everything(servers, one.client), SECRET, old.conversation) == set()
-            # Between midnight and three it is counted, and afterwards gone.
-            return gone or (now.conversations.count, now.traces.count) == (1, 1)
+            return (now.conversations.count, now.files.count, now.traces.count) == (1, 1, 1)
 
         await eventually(counted, deadline=60)
         await clock.advance(3 * 3_600)
@@ -185,6 +234,17 @@ async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Server
             return True
 
         await eventually(gone, deadline=60)
+        # The company that says nothing keeps what a message names; what none has named in a day goes.
+        left = [file_key("keeps", kept.conversation, named.id)]
+        await eventually(lambda: _holds(files, left))
+        assert forgotten.id not in left[0]
+        async with AsyncMongoClient[dict[str, Any]](servers.mongo) as mongo:
+            sums = mongo[servers.database]["file_shares"]
+
+            async def added_up() -> bool:
+                return await sums.find_one({"_id": "keeps"}) == {"_id": "keeps", "bytes": len(SECRET)}
+
+            await eventually(added_up)
         listed = await one.rpc.call(RECEIPTS, ReceiptsRequest(company_id="acme"))
         assert [(item.kind, item.by, item.conversations) for item in listed.items] == [("retention", "retention", 1)]
         view = await one.rpc.call(CONVERSATION, ConversationRef(company_id="keeps", conversation_id=kept.conversation))

@@ -294,7 +294,8 @@ async def test_looks_go_with_the_visitor_who_is_deleted(servers: Servers) -> Non
         stack.push_async_callback(client.close)
         looks, now = RedisLooks(redis), datetime.now(UTC)
         for conversation in ("c1", "c2"):
-            await looks.note("acme", conversation, "op1", now)
+            await looks.note("acme", conversation, "op1", now, 7)
         await CacheErasure(client, redis, ()).erase(Erasure("acme", "v1", ("c1",), now, LogPosition(0, 0)))
         assert await looks.last("acme", "c1", "op1") is None
         assert await looks.last("acme", "c2", "op1") == now
+        assert await looks.read("acme", "op1", ("c1", "c2")) == [0, 7]

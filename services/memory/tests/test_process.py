@@ -9,12 +9,16 @@ from contextlib import asynccontextmanager, suppress
 
 import orjson
 
+from contracts import market_rpc, tools_rpc
 from contracts.company_rpc import COMPANY_CREATE, COMPANY_GET, CompanyCreateRequest, CompanyRequest
+from contracts.erasure_rpc import ERASE, RECEIPT, EraseRequest, Receipt, ReceiptRef
+from contracts.market_rpc import ForgottenReply
+from contracts.memory_rpc import UserRef
 from contracts.rpc import HISTORY, HistoryRequest
-from memory.testing import Servers, Writer
+from memory.testing import KEY, Servers, Writer
 from memory.testing_receiver import Taken, receiving
 from runtime.connection import connect
-from runtime.rpc import RpcClient
+from runtime.rpc import RpcClient, RpcServer
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
 
@@ -30,7 +34,7 @@ async def process(servers: Servers) -> AsyncGenerator[tuple[asyncio.subprocess.P
         "NEXUS_MONGODB_URL": servers.mongo,
         "NEXUS_MONGODB_DATABASE": servers.database,
         "NEXUS_REDIS_URL": servers.redis,
-        "NEXUS_PRINCIPAL_KEY": "k" * 32,
+        "NEXUS_PRINCIPAL_KEY": KEY,
         "NEXUS_DEV": "1",
         "NEXUS_DEMO_ORIGIN": "http://127.0.0.1:8080",
     }
@@ -97,6 +101,50 @@ async def test_a_killed_process_loses_nothing_and_its_successor_goes_on(servers:
         request = HistoryRequest(company_id="acme", conversation_id=writer.conversation, up_to_seq=seq, limit=100)
         found = (await rpc.call(HISTORY, request)).messages
         assert [message.text for message in found] == [f"{life}-{number}" for life in range(3) for number in range(20)]
+    await client.close()
+
+
+async def test_a_process_killed_within_a_deletion_leaves_a_receipt_that_ends_truthfully(servers: Servers) -> None:
+    client = await connect(NatsSettings(url=servers.nats), name="test")
+    rpc, tools = RpcClient(client), RpcServer(client)
+    request = EraseRequest(company_id="acme", receipt_id="r1", kind="user", name="ana-7", by="admin")
+    asked = 0
+
+    async def tools_deleted(_: UserRef) -> ForgottenReply:
+        return ForgottenReply(deleted=0)
+
+    await tools.serve(tools_rpc.USER_FORGET, tools_deleted)
+    async with process(servers) as (killed, _):
+
+        async def market_deleted(_: UserRef) -> ForgottenReply:
+            # What there was is gone; whoever asked never hears how much that was.
+            nonlocal asked
+            asked += 1
+            if asked == 1:
+                killed.kill()
+                await killed.wait()
+            return ForgottenReply(deleted=3 if asked == 1 else 0)
+
+        await tools.serve(market_rpc.USER_FORGET, market_deleted)
+        writer = Writer(client)
+        await writer.assistant("29", await writer.visitor("how much?", user="ana-7", role="user"))
+        asking = asyncio.create_task(rpc.call(ERASE, request, deadline=30, retries=0))
+        async with asyncio.timeout(30):
+            await killed.wait()
+        asking.cancel()
+    async with process(servers):
+
+        async def ended() -> Receipt | None:
+            found = (await rpc.call(RECEIPT, ReceiptRef(company_id="acme", receipt_id="r1"), deadline=10)).receipt
+            return found if found and found.state == "done" else None
+
+        receipt = await eventually(ended, 40)
+        assert receipt is not None
+        removed = {one.place: one for one in receipt.removed}
+        assert (removed["market-adapter"].removed, removed["market-adapter"].at_least) == (0, True)
+        assert (removed["stream CHAT"].removed, removed["mongodb facts"].removed, asked) == (2, 2, 2)
+        assert [one.place for one in receipt.removed if one.at_least] == ["market-adapter", "tool-executor"]
+    await tools.drain(1)
     await client.close()
 
 

@@ -73,7 +73,7 @@ async def test_nobody_elses_words_are_found(servers: Servers) -> None:
         for wrong in ({"query": ""}, {"query": "x", "limit": 0}, {"query": "x", "limit": 51}):
             with pytest.raises(RpcError) as bad:
                 await search(one, wrong.pop("query"), **wrong)  # pyright: ignore[reportArgumentType]
-            assert bad.value.code == "VALIDATION_ERROR"
+            assert (bad.value.code, len(bad.value.fields)) == ("VALIDATION_ERROR", 1)
 
 
 async def test_what_is_said_between_two_searches_is_found_by_the_second(servers: Servers) -> None:

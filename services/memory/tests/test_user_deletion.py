@@ -73,6 +73,11 @@ def places_of(found: dict[str, str], *needles: str) -> set[str]:
     return {place for place, text in found.items() if any(needle in text for needle in needles)}
 
 
+def besides_limits(places: set[str]) -> set[str]:
+    """What counts against limits is there until it expires."""
+    return {place for place in places if not place.startswith("redis b'nexus:budget:")}
+
+
 async def fill(servers: Servers, one: Any, writer: Writer) -> int:
     """Something of the user in every place."""
     publisher = Publisher(one.client)
@@ -171,12 +176,18 @@ async def test_a_deleted_user_is_in_no_store_and_no_stream_and_others_stay(serve
             return idle and wanted <= places and kinds == {"window", "short", "budget"}
 
         await eventually(filled)
+        before = await everything(servers, one.client)
+        spent = {place: text for place, text in before.items() if not besides_limits({place})}
+        assert places_of(spent, ANA.user_id)
         assert (await one.rpc.call(USER_FORGET, ANA)).conversations == 2
         assert sorted(told) == ["market acme/ana-7", "tools acme/ana-7"]
-        assert places_of(await everything(servers, one.client), *needles) <= {"mongo erasures"}
+        found = await everything(servers, one.client)
+        assert besides_limits(places_of(found, *needles)) <= {"mongo erasures"}
+        # Nobody has a new hour by deleting themselves.
+        assert {place: text for place, text in found.items() if not besides_limits({place})} == spent
 
         async def nowhere() -> bool:
-            return places_of(await everything(servers, one.client), *needles) == set()
+            return besides_limits(places_of(await everything(servers, one.client), *needles)) == set()
 
         await eventually(nowhere)
         for writer in hers:

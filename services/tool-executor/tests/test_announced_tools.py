@@ -8,10 +8,11 @@ from nats.aio.msg import Msg
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent
-from contracts.errors import ToolCode
+from contracts.errors import FieldFault, ToolCode
 from contracts.events.tool import ToolDeclaration, ToolsAnnounced, ToolsWithdrawn
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest
 from runtime.connection import subscribe
+from runtime.errors import RpcError
 from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
 from runtime.streams import ensure_streams
@@ -200,6 +201,9 @@ class Weather:
 
     async def _forecast(self, request: ToolServiceRequest) -> ToolServiceData:
         self.calls.append(request)
+        if request.arguments["city"] == "Atlantis":
+            fault = FieldFault(field="city", message="lies under the sea")
+            raise RpcError(ToolCode.VALIDATION_ERROR, "forecast: city: lies under the sea", fields=[fault])
         return ToolServiceData(result={"celsius": 21} if request.arguments["city"] != "Nowhere" else {})
 
 
@@ -229,6 +233,20 @@ async def test_an_announced_tool_is_called_under_the_same_rules(nats_client: Cli
         assert spent is not None
         assert spent.code == ToolCode.RATE_LIMIT
         assert len(weather.calls) == 3
+
+
+async def test_arguments_that_the_service_refuses_are_told_field_by_field(
+    nats_client: Client, valkey_server: ValkeyServer
+):
+    async with running_executor(nats_client, valkey_server.url) as executor:
+        weather = Weather(nats_client)
+        await weather.serve()
+        await weather.announce(declared())
+        await eventually(lambda: executor.offers.find("forecast", "demo"))
+        error = (await Asker(nats_client).call("forecast", {"city": "Atlantis"})).result.error
+        assert error is not None
+        assert error.code == ToolCode.VALIDATION_ERROR
+        assert [(one.field, one.message) for one in error.fields or ()] == [("city", "lies under the sea")]
 
 
 @pytest.mark.parametrize("answer", [b"", b"[]", b"\xff", b'{"data": {"result": null}}', b'{"error": {}}'])

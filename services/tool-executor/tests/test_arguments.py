@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from contracts.text import Text
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.page_text import readable_text
-from tool_executor.catalogue.shapes import ID, NOT_BLANK, SYMBOL, TICKERS
 from tool_executor.domain.declaration import Schema
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.fingerprint import canonical, fingerprint
 from tool_executor.domain.redaction import masked
+from tool_executor.domain.shapes import ID, NOT_BLANK, SYMBOL, TICKERS
 from tool_executor.domain.token_budget import cut
 
 JSON: st.SearchStrategy[Any] = st.recursive(

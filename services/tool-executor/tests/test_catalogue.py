@@ -17,16 +17,16 @@ from tool_executor.ports import Outside
 TABLE = """
 market.get_price get_price market free 60 symbol
 market.get_ohlcv get_ohlcv market free 30 symbol timeframe [limit] [start] [end]
-market.get_indicators get_indicators market free 30 symbol indicators [timeframe]
+market.get_indicators get_indicators market free 30 symbol indicators [timeframe] [length] [end]
 market.get_fundamentals get_fundamentals market free 20 symbol
 market.snapshot market_snapshot market free 30 tickers
 market.fundamentals_events fundamentals_events market free 20 tickers
-market.get_performance get_performance market free 30 tickers [start] [end] [period] [amount]
+market.get_performance get_performance market free 30 tickers [start] [end] [period] [amount] [every]
 market.get_correlation get_correlation market free 30 tickers [start] [end] [period] [benchmark]
 market.get_crossings get_crossings market free 30 symbol [fast] [slow] [start] [end] [period]
 market.backtest_strategy backtest_strategy market free 10 symbol [rule] [fast] [slow] [start] [end] [period] [cash] [cost_percent]
-news.get_news get_news news free 10 symbol [limit]
-news.get_sentiment get_sentiment news pro 20 symbol
+news.get_news get_news news free 10 symbol [limit] [start] [end]
+news.get_sentiment get_sentiment news pro 20 symbol [start] [end]
 ml.get_prediction get_ml_signals ml pro 30 symbol
 ml.get_features get_ml_features ml premium 20 symbol [prediction_id]
 portfolio.get_positions get_portfolio portfolio pro 30
@@ -113,6 +113,13 @@ CHANGING = {
 }
 
 
+OF_DAYS = {
+    "get_indicators", "get_performance", "get_correlation", "get_crossings", "backtest_strategy", "get_news",
+    "get_sentiment",
+}  # fmt: skip
+"""Tools about a stretch of time or a day, which one analysis may ask for of three."""
+
+
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
@@ -143,7 +150,8 @@ async def test_each_tool_promises_the_data_that_the_table_says_and_has_its_defau
     properties = entry.tool.input_schema["properties"]
     defaults = {name: rule["default"] for name, rule in properties.items() if "default" in rule}
     assert defaults == DEFAULTS.get(row[1], {})
-    assert (entry.tool.per_hour, entry.tool.per_day, entry.tool.budget_per_ticker) == (None, None, 1)
+    assert (entry.tool.per_hour, entry.tool.per_day) == (None, None)
+    assert entry.tool.budget_per_ticker == (3 if row[1] in OF_DAYS else 1)
 
 
 def promised(schema: Schema, before: str = "") -> list[str]:

@@ -1,4 +1,4 @@
-"""A deleted user: no key of theirs is left in Redis, and nobody else's is touched."""
+"""A deleted user: no key of theirs is left in Redis but what counts against limits, and nobody else's is touched."""
 
 from collections.abc import AsyncIterator
 from typing import cast
@@ -7,6 +7,7 @@ import pytest
 from nats.aio.client import Client
 from redis.asyncio import Redis
 
+from contracts.company_rpc import CompanyRequest
 from contracts.memory_rpc import UserRef
 from runtime.errors import RpcError
 from runtime.testing import ValkeyServer
@@ -47,9 +48,17 @@ async def test_nothing_of_a_deleted_user_is_left_and_others_keep_theirs(
             assert (await asker.call(tool, {}, ANA)).result.success
         hers = await keys() - others
         assert {key.split(":")[1] for key in hers} == {"call", "limit", "generation", "cache"}
-        assert (await UserKeys(store).forget(ASKED)).deleted == len(hers)
-        assert await keys() == others
+        counters = {key for key in hers if key.startswith("tool:limit:")}
+        assert (await UserKeys(store).forget(ASKED)).deleted == len(hers - counters)
+        # Nobody may do more by deleting themselves.
+        assert await keys() == others | counters
         assert (await UserKeys(store).forget(ASKED)).deleted == 0
+        # A whole company: counters too, and nothing of another one or of everybody's.
+        gone = await UserKeys(store).forget_company(CompanyRequest(company_id="demo"))
+        left = await keys()
+        assert gone.deleted == len(others | counters) - len(left)
+        assert left == {key for key in others if ":demo:" not in key}
+        assert any(":other:" in key for key in left)
     await store.close()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gzip
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -101,7 +102,7 @@ async def test_a_server_that_speaks_no_mcp_hangs_or_floods_is_an_error_in_time(
     def own(origin: str) -> OwnTools:
         made = [
             mcp_server(f"{origin}/{name}", ["find"], timeoutSeconds=2).model_copy(update={"name": name})
-            for name in ("page", "hang", "drip", "moved")
+            for name in ("page", "hang", "drip", "moved", "bomb")
         ]
         return OwnTools(mcp=made)
 
@@ -109,6 +110,9 @@ async def test_a_server_that_speaks_no_mcp_hangs_or_floods_is_an_error_in_time(
         acme.site.pages.update(
             {"/page": plain(b"<p>hello</p>", "text/html"), "/hang": hang, "/drip": drip, "/moved": redirect}
         )
+        bomb = gzip.compress(b" " * 20_000_000)
+        acme.site.pages["/bomb"] = plain(bomb, "application/json", **{"Content-Encoding": "gzip"})
+        assert await acme.code("bomb_find", {}) == (ToolCode.EXECUTION_ERROR, "bad_encoding")
         found = await asyncio.gather(*(acme.code(f"{name}_find", {}) for name in ("page", "hang", "drip", "moved")))
         assert [code for code, _ in found] == [
             ToolCode.EXECUTION_ERROR, ToolCode.TIMEOUT, ToolCode.EXECUTION_ERROR, ToolCode.EXECUTION_ERROR,

@@ -1,6 +1,7 @@
 """Files that lie on the bus in pieces become documents, or a word on why not."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from functools import partial
 
 import pytest
 from nats.aio.client import Client
@@ -106,15 +107,20 @@ async def test_a_file_does_not_wait_for_the_end_of_a_run(nats_client: Client, va
     [
         (pdf_of([[]]), "scan.pdf", None, "no_text"),
         (pdf_of([["x"]], encrypted=True), "locked.pdf", None, "encrypted"),
-        (docx_bomb(150), "bomb.docx", None, "bomb"),
+        (partial(docx_bomb, 150), "bomb.docx", None, "bomb"),
         (b"\x00" * 600_000, "program.bin", None, "unknown_type"),
         (b"word " * 200_000, "half.txt", 1, "lost"),
     ],
 )
 async def test_what_cannot_be_read_is_told_in_words(
-    memory: SiteMemory, nats_client: Client, body: bytes, filename: str, lost: int | None, reason: str
+    memory: SiteMemory,
+    nats_client: Client,
+    body: bytes | Callable[[], bytes],
+    filename: str,
+    lost: int | None,
+    reason: str,
 ):
-    file = await put(nats_client, body, filename, lost=lost)
+    file = await put(nats_client, body() if callable(body) else body, filename, lost=lost)
     await eventually(lambda: bool(memory.failures), 60)
     failure = memory.failures[0]
     assert (failure.document_id, failure.reason) == (file.document_id, reason)

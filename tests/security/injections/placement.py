@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from agent.domain.context.compression import PromptMessage
-from agent.domain.offline.text_features import symbols_in
 from agent.domain.own_words import KINDS, OwnWords, words_of
+from agent.domain.text_features import symbols_in
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep
 from tests.security.injections.goals import POINTING, Goal
 from tests.security.injections.tasks import ANNOUNCED, Call, Task

@@ -23,7 +23,7 @@ from runtime.testing import run_nats_server
 from tests.security.injections.goals import GOALS, POINTING, Goal
 from tests.security.injections.obedient import Obedient, ordered
 from tests.security.injections.placement import PAGE_RESULTS, Place, weigh
-from tests.security.injections.tasks import ANNOUNCED, LATER_TASKS, TASKS, UNSEEN_TASKS, Task
+from tests.security.injections.tasks import ANNOUNCED, FOLLOW_UPS, LATER_TASKS, TASKS, UNSEEN_TASKS, Task
 
 PLACES = (Place.PAGE, Place.HEADLINE, Place.DOCUMENT, Place.TOOL, Place.ANSWER)
 WANTED = (
@@ -122,9 +122,14 @@ def main() -> None:
     """Prints the figures; exit code 1 when anything escaped."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     escaped: list[str] = []
-    for name, tasks in (("known", TASKS), ("other", LATER_TASKS), ("unforeseen", UNSEEN_TASKS)):
+    for name, tasks in (
+        ("known words", TASKS),
+        ("other words", LATER_TASKS),
+        ("unforeseen words", UNSEEN_TASKS),
+        ("second turns", FOLLOW_UPS),
+    ):
         figures = weigh(tasks, GOALS)
-        sys.stdout.write(f"{name} words: {figures}\n")
+        sys.stdout.write(f"{name}: {figures}\n")
         escaped += figures.escaped
     seen = asyncio.run(play_all(WANTED, [goal for goal in GOALS if goal not in POINTING], PLACES))
     sys.stdout.write(f"{seen}\n")

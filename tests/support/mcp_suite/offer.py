@@ -13,14 +13,15 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from gateway.domain.client_answers import Answers
 from gateway.web.deps import Api
 from gateway.web.mcp_endpoint import McpServer
-from gateway.web.mcp_offer import Offer
+from gateway.web.mcp_offer import Context, Offer
 from gateway.web.mcp_server import serve
-from gateway.web.mcp_tools import Context, unknown_tool
+from gateway.web.mcp_tools import unknown_tool
 from tests.support.mcp_suite import contents
+from tests.support.mcp_suite.jobs import JOB_TOOLS, JOBS
 from tests.support.mcp_suite.rounds import ROUNDS
 from tests.support.mcp_suite.tools import PLAIN, Outcome
 
-TOOLS = {tool.name: tool for tool in (*PLAIN, *ROUNDS)}
+TOOLS = {tool.name: tool for tool in (*PLAIN, *ROUNDS, *JOB_TOOLS)}
 _CACHEABLE: tuple[CacheableMethod, ...] = (
     "tools/list",
     "prompts/list",
@@ -46,7 +47,7 @@ def build(api: Api, answers: Answers) -> McpServer:
         "on_set_logging_level": nothing,
     }
     hints = dict.fromkeys(_CACHEABLE, CacheHint(ttl_ms=60_000, scope="private"))
-    return serve(Offer("Diagnostics.", handlers, hints, header_schema), api.seal_key, answers)
+    return serve(Offer("Diagnostics.", handlers, hints, header_schema, JOBS), api.seal_key, answers)
 
 
 async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

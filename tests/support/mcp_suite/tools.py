@@ -10,13 +10,14 @@ from mcp.shared.exceptions import MCPError
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.tools_rpc import ToolDetails
+from gateway.web.mcp_offer import Context
 from gateway.web.mcp_results import described, told
-from gateway.web.mcp_tools import Context
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA=="
 Params = types.CallToolRequestParams
-Outcome = types.CallToolResult | types.InputRequiredResult
+Outcome = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
+"""As the SDK takes it: a task in the place of a result is a mapping."""
 Run = Callable[[Context, Params], Awaitable[Outcome]]
 
 

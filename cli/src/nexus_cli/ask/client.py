@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from datetime import date
 from typing import Any, cast
 
 from nats.aio.client import Client
@@ -19,6 +20,8 @@ from runtime.errors import RpcError, RuntimeFault
 FINISHED_WITHIN = 180.0
 TAKEN_WITHIN = 20.0
 """Seconds after which an analysis that no agent has taken is given up."""
+MOST_DAYS = 700
+"""Of a stretch that is drawn day by day."""
 BARS = 253
 """A year of sessions, and the one before it."""
 
@@ -81,11 +84,24 @@ async def _until(
     return last
 
 
-async def closes(client: Client, caller: TerminalCaller, *, principal_key: str, tickers: Sequence[str]) -> Series:
-    """A year of daily closes of each ticker that has them; those that cannot be had are left out."""
+async def closes(
+    client: Client,
+    caller: TerminalCaller,
+    *,
+    principal_key: str,
+    tickers: Sequence[str],
+    stretch: tuple[date, date] | None = None,
+) -> Series:
+    """The closes of each ticker that has them, of a year or of that stretch: daily, or weekly where those are too many;
+    those that cannot be had are left out."""
+    days: dict[str, Any] = {"timeframe": "1d", "limit": BARS}
+    if stretch is not None:
+        first, last = stretch
+        timeframe = "1d" if (last - first).days <= MOST_DAYS else "1w"
+        days = {"timeframe": timeframe, "limit": 500, "start": first.isoformat(), "end": last.isoformat()}
 
     async def one(ticker: str) -> list[tuple[str, float]]:
-        arguments = {"symbol": ticker, "timeframe": "1d", "limit": BARS}
+        arguments = {"symbol": ticker, **days}
         try:
             result = await call_tool(
                 client,
@@ -98,10 +114,22 @@ async def closes(client: Client, caller: TerminalCaller, *, principal_key: str, 
         except RuntimeFault:
             return []
         bars = cast("list[dict[str, Any]]", (result.data or {}).get("bars") or [])
-        return _last_year([(str(bar["time"])[:10], float(bar["close"])) for bar in bars])
+        points = [(str(bar["time"])[:10], float(bar["close"])) for bar in bars]
+        return _last_year(points) if stretch is None else points
 
     found = await asyncio.gather(*(one(ticker) for ticker in tickers))
     return {ticker: series for ticker, series in zip(tickers, found, strict=True) if len(series) > 1}
+
+
+def stretch_of(findings: Sequence[Mapping[str, Any]]) -> tuple[date, date] | None:
+    """From the first to the last day of the stretches that figures are of; None: they are of none."""
+    derived = [one for finding in findings for one in finding.get("derived") or () if one.get("from")]
+    if not derived:
+        return None
+    return (
+        min(date.fromisoformat(str(one["from"])) for one in derived),
+        max(date.fromisoformat(str(one["to"])) for one in derived),
+    )
 
 
 def _last_year(points: list[tuple[str, float]]) -> list[tuple[str, float]]:

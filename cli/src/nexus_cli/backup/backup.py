@@ -1,9 +1,10 @@
 """`nexus backup` and `nexus restore`.
 
-The directory holds `streams/NAME`, `documents/NAME.bson`, of a local stack `settings/`, and `manifest.json`, which is
-written last: without it a backup is not whole. Nothing stops meanwhile, so the order makes it consistent: documents
-first, since memory brings up a store that is behind the log; then what a turn works with; then the log, at one
-sequence; then what tells of it.
+The directory holds `streams/NAME`, `documents/NAME.bson`, `files/` with `files.jsonl`, of a local stack `settings/`,
+and `manifest.json`, which is written last: without it a backup is not whole. Nothing stops meanwhile, so the order
+makes it consistent: documents first, since memory brings up a store that is behind the log; then what a turn works
+with; then the log, at one sequence; then what tells of it; then the files, of which messages of the log name no later
+ones.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from contracts.streams import CHAT, DLQ, FACTS, TRACES
-from nexus_cli.backup import documents, streams
+from nexus_cli.backup import documents, files, streams
 from nexus_cli.backup.streams import BackupFailed
 from nexus_cli.target import Addresses, bus
 
-FORM = 1
-"""Of the directory; a newer one is refused."""
+FORM = 2
+"""Of the directory; a newer one is refused. The second has files, which a release that knows the first leaves out."""
 MANIFEST = "manifest.json"
 LAST = (CHAT.name, FACTS.name, DLQ.name, TRACES.name)
 SETTINGS = ("secrets.json", "bus.json")
@@ -57,6 +58,8 @@ async def backup(addresses: Addresses, settings: Path | None, directory: Path, s
             stream = await streams.save(client, name, directory / "streams" / name)
             manifest["streams"][name] = asdict(stream)
             say(f"{name} up to {stream.state['last_seq']}: {stream.state['messages']} messages")
+    kept_files = await files.save(settings, directory, say)
+    manifest["files"] = None if kept_files is None else asdict(kept_files)
     manifest["settings"] = {}
     for name in SETTINGS:
         if settings is not None and (settings / name).exists():
@@ -70,7 +73,7 @@ async def backup(addresses: Addresses, settings: Path | None, directory: Path, s
     return manifest
 
 
-def read(directory: Path) -> dict[str, Any]:
+async def read(directory: Path) -> dict[str, Any]:
     """The manifest of a backup that is whole: each file is there as it was written.
 
     Raises:
@@ -82,12 +85,14 @@ def read(directory: Path) -> dict[str, Any]:
         raise BackupFailed(f"{directory} is no backup, or one that was broken off: {MANIFEST} is missing") from None
     if int(manifest["form"]) > FORM:
         raise BackupFailed(f"{directory} was made by a newer release: restore it with that one")
-    files = {f"documents/{name}.bson": one["digest"] for name, one in manifest["documents"].items()}
-    files |= {f"streams/{name}": one["digest"] for name, one in manifest["streams"].items()}
-    files |= {f"settings/{name}": digest for name, digest in manifest["settings"].items()}
-    for name, digest in files.items():
+    parts = {f"documents/{name}.bson": one["digest"] for name, one in manifest["documents"].items()}
+    parts |= {f"streams/{name}": one["digest"] for name, one in manifest["streams"].items()}
+    parts |= {f"settings/{name}": digest for name, digest in manifest["settings"].items()}
+    for name, digest in parts.items():
         if not (directory / name).is_file() or _digest(directory / name) != digest:
             raise BackupFailed(f"{directory / name} is damaged or missing: take another backup")
+    if (kept := _files(manifest)) is not None:
+        await files.check(kept, directory)
     return manifest
 
 
@@ -106,8 +111,11 @@ def restore_settings(manifest: dict[str, Any], directory: Path, data: Path) -> N
         (data / name).chmod(0o600)
 
 
-async def restore(manifest: dict[str, Any], directory: Path, addresses: Addresses, replicas: int, say: Say) -> None:
-    """Puts streams and documents into servers that are empty. No service may run yet: the first of them makes streams.
+async def restore(
+    manifest: dict[str, Any], directory: Path, addresses: Addresses, replicas: int, say: Say, data: Path | None = None
+) -> None:
+    """Puts streams, documents and files into servers that are empty. No service may run yet: the first of them makes
+    streams. `data`: the data directory of a local stack.
 
     Raises:
         BackupFailed: they are not empty, or a server does not take it.
@@ -117,6 +125,7 @@ async def restore(manifest: dict[str, Any], directory: Path, addresses: Addresse
     async with (
         bus(addresses.nats) as client,
         documents.database(addresses.mongodb, addresses.database) as target,
+        files.empty_place(_files(manifest), data) as place,
     ):
         there = sorted(await streams.names(client))
         if there:
@@ -127,12 +136,21 @@ async def restore(manifest: dict[str, Any], directory: Path, addresses: Addresse
         for name in manifest["documents"]:
             count += await documents.load(target, name, directory / "documents" / f"{name}.bson")
         say(f"{count} documents")
+        if place is None:
+            say(f"{files.NOT_IN_IT}where they lie is as it is")
+        else:
+            say(f"{await files.load(place, directory)} files of conversations")
         for name, one in manifest["streams"].items():
             kept = streams.KeptStream(**one)
             info = await streams.load(client, kept, directory / "streams" / name, replicas)
             if info["state"]["last_seq"] != kept.state["last_seq"]:
                 raise BackupFailed(f"stream {name} ends at {info['state']['last_seq']}, not {kept.state['last_seq']}")
             say(f"{name} up to {kept.state['last_seq']}: {info['state']['messages']} messages")
+
+
+def _files(manifest: dict[str, Any]) -> files.KeptFiles | None:
+    one = manifest.get("files")
+    return None if one is None else files.KeptFiles(**one)
 
 
 def _make(directory: Path) -> None:

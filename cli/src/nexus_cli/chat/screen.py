@@ -96,6 +96,8 @@ class Screen:
         print(file=self._out)
         for citation in cast(list[Frame], message.get("citations") or []):
             print(f"  [{citation.get('title') or citation['url']}] {citation['url']}", file=self._out)
+        for file in cast(list[Frame], message.get("files") or []):
+            print(f"  [{file['name']}] {file['type']}, {file['size']} bytes", file=self._out)
         self._out.flush()
 
     def _actions(self, actions: list[Frame]) -> None:

@@ -39,7 +39,12 @@ def ask(
         bool, typer.Option("--use-llm", help="Let the configured model find tickers, choose tools, write the summary.")
     ] = False,
     chart: Annotated[
-        Path | None, typer.Option(help="Draw the year's closes into this SVG file.", dir_okay=False, metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="Draw the closes of the year, or of the stretch asked for, into this SVG file.",
+            dir_okay=False,
+            metavar="FILE",
+        ),
     ] = None,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
@@ -91,7 +96,7 @@ def _tickers(query: str, given: str | None) -> list[str]:
 async def _asked(
     data: Path, query: str, tickers: list[str], use_llm: bool, picture: bool, tell: Callable[[str], None]
 ) -> tuple[AnalysisRecord, Series]:
-    from nexus_cli.ask.client import analyse, closes
+    from nexus_cli.ask.client import analyse, closes, stretch_of
     from nexus_cli.target import bus
     from nexus_cli.tool_calls import TerminalCaller
 
@@ -108,10 +113,13 @@ async def _asked(
         )
         findings: list[dict[str, Any]] = (record.report or {}).get("findings") or []
         priced = [str(finding["ticker"]) for finding in findings if finding.get("returns")]
-        if not picture or not priced:
+        stretch = None if priced else stretch_of(findings)
+        if not picture or (not priced and stretch is None):
             return record, {}
-        tell("looking up the year's closes")
-        return record, await closes(client, caller, principal_key=target.principal_key, tickers=priced)
+        tell("looking up the closes")
+        names = priced or [str(finding["ticker"]) for finding in findings]
+        key = target.principal_key
+        return record, await closes(client, caller, principal_key=key, tickers=names, stretch=stretch)
 
 
 def _doing(record: AnalysisRecord) -> str:

@@ -20,7 +20,7 @@ Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The backup's dir
 
 
 def backup(directory: Directory, data: Data = DEFAULT_DATA) -> None:
-    """Write streams, documents and settings into DIR, consistent to a sequence, while everything runs."""
+    """Write streams, documents, files and settings into DIR, consistent to a sequence, while everything runs."""
     from nexus_cli.backup.backup import backup
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.errors import StackError
@@ -38,9 +38,9 @@ def backup(directory: Directory, data: Data = DEFAULT_DATA) -> None:
 def restore(directory: Directory, data: Data = DEFAULT_DATA) -> None:
     """Restore DIR into a new local stack, or into the empty servers that the environment names. No service may run."""
     from nexus_cli.backup.backup import read, restore, restore_settings
-    from nexus_cli.settings import read_settings
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.errors import StackError
+    from nexus_cli.stack.settings import read_settings
     from nexus_cli.target import find_addresses
     from runtime.settings import NatsSettings
 
@@ -51,17 +51,21 @@ def restore(directory: Directory, data: Data = DEFAULT_DATA) -> None:
         with tempfile.TemporaryDirectory() as place:
             command = ["-m", "nexus_cli", "up", "--data", str(data), "--port", "0", "--services", "none"]
             async with ready_program(command, log=Path(place) / "log", environment=os.environ):
-                await restore(manifest, directory, find_addresses(data), 1, _say)
+                await restore(manifest, directory, find_addresses(data), 1, _say, data)
 
     try:
-        manifest = read(directory)
+        manifest = asyncio.run(read(directory))
         if read_settings().nats_url is None and not DataDirectory(data).is_held():
             asyncio.run(into_new_stack(manifest))
         else:
-            asyncio.run(restore(manifest, directory, find_addresses(data), NatsSettings().replicas, _say))
+            local = data if DataDirectory(data).is_held() else None
+            replicas = NatsSettings().replicas
+            asyncio.run(restore(manifest, directory, find_addresses(data), replicas, _say, local))
     except (StackError, OSError) as error:
         fail(error)
-    print(f"restored as of {manifest['madeAt']}; start the services")
+    print(
+        f"restored as of {manifest['madeAt']}: what was deleted since then is back, delete it again; start the services"
+    )
 
 
 def _say(line: str) -> None:

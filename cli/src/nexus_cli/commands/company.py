@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
 
 app = typer.Typer(
     help="Companies: make one with its site, see and change its settings, delete it.", no_args_is_help=True
@@ -19,7 +19,7 @@ app = typer.Typer(
 DEADLINE = 180.0
 """Seconds for a company that is made: a page is read and a question answered."""
 Answer = dict[str, Any]
-Company = Annotated[str, typer.Argument(help="The company's id, e.g. acme-rockets.")]
+Company = Annotated[str, typer.Argument(help="The company's id, e.g. acme-rockets.", callback=a_company)]
 
 
 @app.command()
@@ -79,7 +79,20 @@ def show(company: Company, *, said: Language, data: Data = DEFAULT_DATA, as_json
     _print_warnings(found)
     settings = {name: value for name, value in found["settings"].items() if name != "warnings"}
     for path, value in _leaves(settings):
-        print(f"{path}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+        print(f"{path}={_text(value)}")
+
+
+@app.command("get")
+def get_settings(
+    company: Company,
+    keys: Annotated[list[str], typer.Argument(metavar="KEY…", help="e.g. toolConfig.maxIterations")],
+    *,
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Print settings, each as `set` takes it."""
+    settings = _ask(data, "GET", f"/{company}")["settings"]
+    for key in keys:
+        print(f"{key}={_text(_found(settings, key))}")
 
 
 @app.command("set")
@@ -100,7 +113,10 @@ def set_settings(
         *path, last = key.split(".")
         place = patch
         for name in path:
-            place = place.setdefault(name, {})
+            inner = place.setdefault(name, {})
+            if not isinstance(inner, dict):
+                misuse(f"{one}: {name} is given a value of its own too")
+            place = cast(Answer, inner)
         place[last] = _value(key, value)
     changed = _ask(data, "PATCH", f"/{company}", patch, {"If-Match": "*"}, said=said)
     if as_json:
@@ -108,10 +124,7 @@ def set_settings(
         return
     for one in settings:
         key = one.partition("=")[0]
-        found: Any = changed["settings"]
-        for name in key.split("."):
-            found = cast(Answer, found).get(name) if isinstance(found, dict) else None
-        print(f"{key}={found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)}")
+        print(f"{key}={_text(_found(changed['settings'], key))}")
     _print_warnings(changed)
 
 
@@ -176,8 +189,20 @@ def delete(
     """Delete a company with all that it says and that was said to it. For good."""
     if not yes and not typer.confirm(f"Delete {company}, its knowledge and its conversations, for good?", err=True):
         fail("nothing is deleted")
-    _ask(data, "DELETE", f"/{company}")
+    for one in _ask(data, "DELETE", f"/{company}")["removed"]:
+        if one["removed"]:
+            print(f"{one['place']:<24} {one['removed']}")
     print(f"{company} is deleted")
+
+
+def _found(settings: Any, key: str) -> Any:
+    for name in key.split("."):
+        settings = cast(Answer, settings).get(name) if isinstance(settings, dict) else None
+    return settings
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _value(key: str, text: str) -> Any:
@@ -243,9 +268,15 @@ def _ask(
     told = {"Authorization": f"Bearer {token}", "Accept-Language": said, **(headers or {})}
     status, answer = asyncio.run(_sent(method, address, body, told))
     if status >= 400:
-        faults = "".join(f"; {one['field']}: {one['message']}" for one in answer.get("errors") or ())
-        fail(f"{answer.get('detail') or answer.get('title') or status}{faults}")
+        fail(refusal(status, answer))
     return answer
+
+
+def refusal(status: int, answer: Answer) -> str:
+    """A problem document in one line: what is wrong, then the fields that this does not name already."""
+    problem = str(answer.get("detail") or answer.get("title") or status)
+    faults = [f"{one['field']}: {one['message']}" for one in answer.get("errors") or ()]
+    return "; ".join([problem, *(fault for fault in faults if fault not in problem)])
 
 
 async def _sent(method: str, address: str, body: Answer | None, headers: dict[str, str]) -> tuple[int, Any]:

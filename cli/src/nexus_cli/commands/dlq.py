@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from nexus_cli.commands.failures import fail
+from nexus_cli.commands.bus import on_bus
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
 
 if TYPE_CHECKING:
@@ -67,19 +66,9 @@ def replay(seq: Sequence, data: Data = DEFAULT_DATA, as_json: Json = False) -> N
 
 
 def _with_letters(data: Path, work: Callable[[DeadLetters], Awaitable[T]]) -> T:
-    from nexus_cli.stack.errors import StackError
-    from nexus_cli.target import bus, find_target
     from runtime.dead_letters import DeadLetters
-    from runtime.errors import RuntimeFault
 
-    async def run() -> T:
-        async with bus(find_target(data).nats) as client:
-            return await work(DeadLetters(client))
-
-    try:
-        return asyncio.run(run())
-    except (StackError, RuntimeFault, TimeoutError) as error:
-        fail(str(error) or "the bus did not answer in time")
+    return on_bus(data, lambda client: work(DeadLetters(client)))
 
 
 def _view(letter: Letter, *, whole: bool = False) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Services, places
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Services, a_company, places
 
 if TYPE_CHECKING:
     from nexus_cli.doctor.diagnosis import Diagnosis
@@ -26,7 +26,9 @@ def doctor(
         bool, typer.Option("--live", help="Look for what is wrong with a stack that runs, in ten seconds.")
     ] = False,
     service: Services = None,
-    company: Annotated[str, typer.Option(help="With --live, the company whose model is asked for a word.")] = "demo",
+    company: Annotated[
+        str, typer.Option(help="With --live, the company whose model is asked for a word.", callback=a_company)
+    ] = "demo",
     as_json: Json = False,
 ) -> None:
     """Check versions, settings, keys and servers; with --live, what runs. Exit code 1 when something has to be done."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company
 
 if TYPE_CHECKING:
     from nexus_cli.drill.drill import DrillPlan, DrillReport
@@ -28,7 +28,7 @@ def drill(
         bool, typer.Option("--running", help="Break the stack that runs on --data, with whoever is on it.")
     ] = False,
     data: Data = DEFAULT_DATA,
-    company: Annotated[str, typer.Option(help="With --running, whose visitors chat.")] = "demo",
+    company: Annotated[str, typer.Option(help="With --running, whose visitors chat.", callback=a_company)] = "demo",
     kind: Annotated[
         list[str] | None, typer.Option(help="Only kill, pause, stall, cut, restart or step-down; again for each.")
     ] = None,

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import uuid
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from nexus_cli.commands.bus import with_rpc
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company, an_id
 
 if TYPE_CHECKING:
     from contracts.erasure_rpc import Receipt
     from runtime.rpc import RpcClient
 
-Company = Annotated[str, typer.Option(help="Whose.")]
+Company = Annotated[str, typer.Option(help="Whose.", callback=a_company)]
 DEADLINE = 30.0
 """Seconds for a deletion, which asks two more services."""
 
 
 def erase(
     kind: Annotated[Literal["user", "visitor", "conversation"], typer.Argument(help="What is deleted.")],
-    name: Annotated[str, typer.Argument(help="Its id.")],
+    name: Annotated[str, typer.Argument(help="Its id.", callback=an_id)],
     company: Company = "demo",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     *,
@@ -42,11 +40,13 @@ def erase(
         asked = EraseRequest(company_id=company, receipt_id=str(uuid.uuid4()), kind=kind, name=name, by="admin")
         _print((await rpc.call(ERASE, asked, deadline=DEADLINE)).receipt, as_json=as_json)
 
-    _run(data, work)
+    with_rpc(data, work)
 
 
 def erasures(
-    receipt: Annotated[str | None, typer.Argument(help="A receipt's id; without it the newest are listed.")] = None,
+    receipt: Annotated[
+        str | None, typer.Argument(help="A receipt's id; without it the newest are listed.", callback=an_id)
+    ] = None,
     company: Company = "demo",
     *,
     data: Data = DEFAULT_DATA,
@@ -75,32 +75,20 @@ def erasures(
             if old.days is not None:
                 print(f"next      {tonight.next_run:%Y-%m-%d %H:%M}  {old.count} {name} older than {old.days} days")
 
-    _run(data, work)
+    with_rpc(data, work)
 
 
 def _print(receipt: Receipt, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(receipt.to_wire(), indent=2, ensure_ascii=False))
         return
+    from contracts.receipt_words import what_remains
+
     print(f"receipt   {receipt.receipt_id} ({receipt.state}), {receipt.conversations} conversation(s)")
     for one in receipt.removed:
         if one.removed or one.remains:
-            until = f"; {one.remains} until {one.gone_after:%Y-%m-%d %H:%M}" if one.gone_after and one.remains else ""
-            left = until or (f"; {one.remains}" if one.remains else "")
-            print(f"  {one.place:<24} {one.removed:>6}{left}")
-
-
-def _run(data: Path, work: Callable[[RpcClient], Awaitable[None]]) -> None:
-    from nexus_cli.stack.errors import StackError
-    from nexus_cli.target import bus, find_target
-    from runtime.errors import RuntimeFault
-    from runtime.rpc import RpcClient
-
-    async def connected() -> None:
-        async with bus(find_target(data).nats) as client:
-            await work(RpcClient(client))
-
-    try:
-        asyncio.run(connected())
-    except (StackError, RuntimeFault) as error:
-        fail(error)
+            count = f"≥ {one.removed}" if one.at_least else str(one.removed)
+            print(f"  {one.place:<24} {count:>6}")
+        if one.remains:
+            until = f"until {one.gone_after:%Y-%m-%d %H:%M}: " if one.gone_after else ""
+            print(f"    {until}{what_remains(one, 'en') or one.remains}")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Coroutine
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nexus_cli.commands import evaluate
+from nexus_cli.commands.bus import with_rpc
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company
 
 if TYPE_CHECKING:
     from contracts.knowledge import Run
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="What a company's assistant knows: read a site, search, see gaps.", no_args_is_help=True)
 
-Company = Annotated[str, typer.Option(help="Whose knowledge.")]
+Company = Annotated[str, typer.Option(help="Whose knowledge.", callback=a_company)]
 LOOK_EVERY = 0.5
 PATIENCE = 3600.0
 """Seconds that a run is followed."""
@@ -58,7 +57,7 @@ def crawl(
         if ended.problem:
             fail(ended.problem)
 
-    _run(data, work)
+    with_rpc(data, work)
 
 
 @app.command()
@@ -86,7 +85,7 @@ def search(
         if not found.passages:
             print(f"nothing is found in {found.documents} documents")
 
-    _run(data, work)
+    with_rpc(data, work)
 
 
 @app.command()
@@ -105,7 +104,7 @@ def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json 
         if not found.items:
             print("no gaps")
 
-    _run(data, work)
+    with_rpc(data, work)
 
 
 async def _site(rpc: RpcClient, company: str, url: str) -> None:
@@ -157,19 +156,3 @@ def _line(run: Run) -> str:
         f"{run.state}: {counts.found} found, {counts.fetched} fetched, {counts.unchanged} unchanged, "
         f"{counts.skipped} skipped, {counts.failed} failed"
     )
-
-
-def _run(data: Path, work: Callable[[RpcClient], Coroutine[Any, Any, None]]) -> None:
-    from nexus_cli.stack.errors import StackError
-    from nexus_cli.target import bus, find_target
-    from runtime.errors import RuntimeFault
-    from runtime.rpc import RpcClient
-
-    async def connected() -> None:
-        async with bus(find_target(data).nats) as client:
-            await work(RpcClient(client))
-
-    try:
-        asyncio.run(connected())
-    except (StackError, RuntimeFault) as error:
-        fail(error)

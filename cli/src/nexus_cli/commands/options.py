@@ -17,6 +17,27 @@ Data = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+
+def a_company(said: str) -> str:
+    """A company's id; ends the command where it can be none."""
+    from contracts.ids import InvalidIdError, check_company
+
+    try:
+        return check_company(said)
+    except InvalidIdError as error:
+        misuse(error)
+
+
+def an_id(said: str | None) -> str | None:
+    """Somebody's or something's id; ends the command where it can be none."""
+    from contracts.ids import InvalidIdError, check_id
+
+    try:
+        return None if said is None else check_id(said)
+    except InvalidIdError as error:
+        misuse(error)
+
+
 Services = Annotated[
     list[str] | None,
     typer.Option("--service", help="NAME=URL of a service elsewhere, e.g. agent=http://10.0.0.7:8081; again for each."),

@@ -38,6 +38,15 @@ def replay(
             help="JSON or TOML: settings to change, as PATCH of the config takes them.", exists=True, dir_okay=False
         ),
     ] = None,
+    cases: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Make a case of nexus eval of each turn, in this folder; nothing is asked.",
+            file_okay=False,
+        ),
+    ] = None,
+    turn: Annotated[str | None, typer.Option(help="With --cases: of this turn alone.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the comparison as one HTML page.", dir_okay=False)] = None,
     company: Annotated[str | None, typer.Option(help="Whose conversations. Default: whichever it is.")] = None,
     data: Data = DEFAULT_DATA,
@@ -51,10 +60,16 @@ def replay(
 
     if (conversation is None) == (day is None):
         misuse("name a conversation, or a day with --day")
+    if cases is not None and (model or prompt or settings or html):
+        misuse("--cases makes cases of what is recorded: leave out --model, --prompt, --settings and --html")
+    if turn is not None and cases is None:
+        misuse("--turn goes with --cases DIR")
     options = ["--company", company] if company else []
     options += ["--conversation", conversation] if conversation else []
     options += ["--day", f"{day:%Y-%m-%d}"] if day else []
-    options += ["--model", model] if model else []
+    # Cases are made of the record: the built-in rules keep real models from being asked for nothing.
+    asked = "offline" if cases else model
+    options += ["--model", asked] if asked else []
     options += ["--prompt", str(prompt)] if prompt else []
     options += ["--settings", str(settings)] if settings else []
     title = f"Replay of {conversation or format(day, '%Y-%m-%d')}" + (f" with {model}" if model else "")
@@ -62,6 +77,9 @@ def replay(
         turns = _collect(find_target(data).nats, options, quiet=as_json)
     except StackError as error:
         fail(error)
+    if cases is not None:
+        _make_cases(cases, turns, turn)
+        return
     if html is not None:
         from nexus_cli.replay.page import page
 
@@ -73,6 +91,20 @@ def replay(
         print(json.dumps({"turns": turns, "summary": summary(turns)}, indent=2, ensure_ascii=False))
         return
     _show(turns, html)
+
+
+def _make_cases(directory: Path, turns: list[Turn], only: str | None) -> None:
+    from nexus_cli.replay.made_cases import write_cases
+
+    if only is not None and all(one["turnId"] != only for one in turns):
+        fail(f"no turn {only} among the {len(turns)} that are recorded here")
+    try:
+        written = write_cases(directory, turns, only)
+    except OSError as error:
+        fail(f"{directory} cannot be written: {error.strerror}")
+    for file in written:
+        print(file)
+    print(f"{len(written)} cases made; nexus eval --cases {directory} tries them", file=sys.stderr)
 
 
 def _collect(nats: str, options: list[str], *, quiet: bool) -> list[Turn]:

@@ -38,20 +38,22 @@ def up(
     with_parent: Annotated[
         bool, typer.Option("--with-parent", help="Stop when the program that started this one dies, as `make up` does.")
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the page's address alone.")] = False,
     services: Annotated[
         str, typer.Option(help="Services to run, separated by commas; `none` for the servers alone.")
     ] = ",".join(ServiceName),
 ) -> None:
     """Start the local stack: embedded servers and the five services. Ctrl-C stops all of it.
 
-    Prints one line, the page's address, when everything is ready.
+    Prints one line, the page's address, when everything is ready; on standard error also what to try and how to stop.
     """
-    from nexus_cli.settings import read_settings
     from nexus_cli.stack.child import end_with_parent
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.detach import start_detached
     from nexus_cli.stack.errors import StackError
-    from nexus_cli.stack.up import UpOptions, run_stack
+    from nexus_cli.stack.settings import read_settings
+    from nexus_cli.stack.up import UpOptions, run_stack, say, stack_secrets
+    from nexus_cli.stack.welcome import welcome
 
     chosen = [] if services == "none" else [name.strip() for name in services.split(",")]
     unknown = [name for name in chosen if name not in list(ServiceName)]
@@ -61,11 +63,16 @@ def up(
         settings = read_settings()
         page_port = settings.gateway_port if port is None else port
         if detach:
-            print(start_detached(DataDirectory(data), port=page_port, services=services), flush=True)
+            directory = DataDirectory(data)
+            address = start_detached(directory, port=page_port, services=services)
+            print(address, flush=True)
+            if not quiet and "gateway" in chosen:
+                for line in welcome(address, directory, stack_secrets(directory, settings).jwt_secret, detached=True):
+                    say(line)
         else:
             if with_parent:
                 end_with_parent(signal.SIGTERM)
-            asyncio.run(run_stack(UpOptions(page_port, tuple(chosen)), DataDirectory(data), settings))
+            asyncio.run(run_stack(UpOptions(page_port, tuple(chosen), quiet), DataDirectory(data), settings))
     except (StackError, OSError) as error:
         fail(error)
 

@@ -1,7 +1,8 @@
-"""`nexus token`: a signed development token, alone on standard output."""
+"""`nexus token`: a signed development token, alone on standard output; `nexus env`: all that examples want."""
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from typing import Annotated
 
@@ -44,9 +45,9 @@ def token(
     """
     from contracts.ids import InvalidIdError, check_company, check_id
     from nexus_cli.identity import development_token
-    from nexus_cli.settings import read_settings
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.errors import StackError
+    from nexus_cli.stack.settings import read_settings
     from runtime.errors import InvalidToken
 
     who = user or f"demo-{plan if role is TokenRole.USER else role}"
@@ -61,3 +62,35 @@ def token(
         print(development_token(secret, role=role, user=who, company=company, plan=plan, hours=hours))
     except (InvalidToken, StackError, OSError) as error:
         fail(error)
+
+
+def env(
+    company: Annotated[str, typer.Option(help="Whose customer.")] = "demo",
+    plan: Annotated[PlanName, typer.Option(help="The customer's plan.")] = PlanName.PRO,
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Print what the examples read of the environment: eval "$(nexus env)".
+
+    Addresses of the running stack, and a customer's token for twelve hours.
+    """
+    from nexus_cli.identity import development_token
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import find_target
+    from runtime.errors import InvalidToken
+
+    user = f"demo-{plan}"
+    try:
+        target = find_target(data)
+        made = development_token(target.jwt_secret, role="user", user=user, company=company, plan=plan)
+    except (InvalidToken, StackError, OSError) as error:
+        fail(error)
+    found = {
+        "NEXUS_URL": target.gateway,
+        "NEXUS_NATS_URL": target.nats,
+        "NEXUS_COMPANY": company,
+        "NEXUS_USER": user,
+        "NEXUS_TOKEN": made,
+    }
+    for name, value in found.items():
+        if value is not None:
+            print(f"export {name}={shlex.quote(value.rstrip('/'))}")

@@ -10,9 +10,9 @@ import typer
 
 from nexus_cli.commands.chat import Who
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
 
-Company = Annotated[str, typer.Option(help="The company of the caller.")]
+Company = Annotated[str, typer.Option(help="The company of the caller.", callback=a_company)]
 
 
 def tools(

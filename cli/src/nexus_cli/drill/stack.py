@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,7 +13,6 @@ from typing import Any
 
 import aiohttp
 
-from contracts.providers import KEYS
 from nexus_cli.drill.faults import MATRIX, READY_WITHIN, Fault, FaultWindow, Kind, Pair, inject
 from nexus_cli.drill.leaders import LED, step_down
 from nexus_cli.drill.network import PROCESSES, Network
@@ -22,7 +20,7 @@ from nexus_cli.stack.child import is_gone
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.stack.temporary import ready_program
+from nexus_cli.stack.temporary import nobodys_environment, ready_program
 from nexus_cli.target import find_target
 from runtime.faulty_proxy import Proxy
 from runtime.settings import TokenSettings
@@ -190,8 +188,5 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
 
 def drills_environment() -> Mapping[str, str]:
     """This process's without settings and keys of anybody's, and with limits by address lifted."""
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith("NEXUS_") and name not in KEYS.values()
-    }
     lifted = {f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in _LIFTED}
-    return kept | lifted | {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}
+    return nobodys_environment() | lifted | {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from nexus_cli.settings import read_settings
 from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.program import Program, StopStage, Urls
+from nexus_cli.stack.settings import read_settings
 from nexus_cli.stack.up import UpOptions, run_stack
 
 

@@ -14,6 +14,7 @@ import aiohttp
 from agent.adapters.model_router import configured
 from agent.domain.prompt.proposals import proposal_messages, read_proposals
 from agent.errors import ModelError
+from agent.llm.metering import UnreadText
 from agent.ports import Prompt
 from agent.settings import ModelSettings
 from agent.turns.after_turn import SECONDS
@@ -96,17 +97,9 @@ class Recorder:
             time_limit=SECONDS,
         )
         try:
-            return (await model.reply(prompt, _Unheard())).text
+            return (await model.reply(prompt, UnreadText())).text
         except ModelError as error:
             raise NoRecordingError(f"{name} did not answer: {error}") from error
-
-
-class _Unheard:
-    def text(self, piece: str) -> None:
-        """Nobody reads along."""
-
-    def restart(self) -> None:
-        """Nobody reads along."""
 
 
 async def _session() -> aiohttp.ClientSession:

@@ -130,10 +130,13 @@ def read_run(file: Path) -> dict[str, Any]:
     try:
         run: Any = json.loads(file.read_text("utf-8"))
         cases: Any = run["cases"]
-        if not all(isinstance(case["id"], str) and "passed" in case for case in cases):
+        if not all(isinstance(case["id"], str) and case["passed"] in (True, False, None) for case in cases):
             raise TypeError("its cases have no id or no outcome")
+        if not all(isinstance(run[name], int) for name in ("passed", "failed")):
+            raise TypeError("it does not say how many passed and failed")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadRunError(f"{file} holds no run of nexus eval --json: {error}") from error
+        why = f"no {error}" if isinstance(error, KeyError) else error
+        raise BadRunError(f"{file} holds no run of nexus eval --json: {why}") from error
     return cast("dict[str, Any]", run)
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import json
 import os
 import signal
+import socket
 import sys
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +24,7 @@ _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 _LINE_LIMIT = 64 * 1024
 _LOG_LIMIT = 10 * 1024 * 1024
+_FORKED_WITHIN = 10.0
 
 
 def end_with_parent(number: signal.Signals) -> None:
@@ -69,10 +72,56 @@ class LogFile:
         self._file.close()
 
 
+class Forked:
+    """A process that a fork server has forked; as asyncio's Process, as far as a Child needs it."""
+
+    def __init__(self, pid: int, told: asyncio.StreamReader, connection: asyncio.StreamWriter) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._connection = connection
+        self._ended = asyncio.create_task(self._end(told))
+
+    @classmethod
+    async def start(
+        cls, server: str, command: Sequence[str], environment: Mapping[str, str], descriptors: Sequence[int]
+    ) -> Forked:
+        """Has `python -m MODULE` forked; the first descriptor is for its output.
+
+        Raises:
+            OSError: the server is not there, or does not answer.
+        """
+        asked = {"module": command[-1], "environment": dict(environment), "directory": str(Path.cwd())}
+        body = json.dumps(asked).encode()
+        asking = socket.socket(socket.AF_UNIX)
+        asking.settimeout(_FORKED_WITHIN)
+        asking.connect(server)
+        socket.send_fds(asking, [len(body).to_bytes(4, "big")], descriptors)
+        asking.sendall(body)
+        asking.setblocking(False)
+        told, connection = await asyncio.open_unix_connection(sock=asking)
+        async with asyncio.timeout(_FORKED_WITHIN):
+            word, _, pid = (await told.readline()).decode().partition(" ")
+        if word != "pid":
+            connection.close()
+            raise ConnectionResetError(f"the fork server at {server} has forked nothing")
+        return cls(int(pid), told, connection)
+
+    async def wait(self) -> int:
+        """Its exit code, negative where a signal has killed it."""
+        return await asyncio.shield(self._ended)
+
+    async def _end(self, told: asyncio.StreamReader) -> int:
+        # Without a word the server has died, and the kernel has killed what it forked.
+        said = (await told.readline()).decode().partition(" ")[2]
+        self.returncode = int(said) if said else -signal.SIGKILL
+        self._connection.close()
+        return self.returncode
+
+
 class Child:
     """A running child process."""
 
-    def __init__(self, process: Process, output: asyncio.ReadTransport, pump: asyncio.Task[None]) -> None:
+    def __init__(self, process: Process | Forked, output: asyncio.ReadTransport, pump: asyncio.Task[None]) -> None:
         self._process = process
         self._output = output
         self._pump = pump
@@ -86,8 +135,10 @@ class Child:
         log: LogFile,
         on_line: Callable[[str], None],
         inherit: Sequence[int] = (),
+        fork_server: str | None = None,
     ) -> Child:
-        """Starts `command`. `inherit` are file descriptors that it keeps open (the data directory's lock).
+        """Starts `command`. `inherit` are file descriptors that it keeps open (the data directory's lock);
+        `fork_server`: who forks it (see there).
 
         Raises:
             OSError: the program cannot be executed.
@@ -106,16 +157,19 @@ class Child:
             lambda: asyncio.StreamReaderProtocol(output), os.fdopen(reading, "rb", buffering=0)
         )
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                env=dict(environment),
-                stdin=DEVNULL,
-                stdout=writing,
-                stderr=STDOUT,
-                start_new_session=True,
-                pass_fds=tuple(inherit),
-                preexec_fn=before_exec,
-            )
+            if fork_server is not None:
+                process = await Forked.start(fork_server, command, environment, (writing, *inherit))
+            else:
+                process = await asyncio.create_subprocess_exec(
+                    *command,
+                    env=dict(environment),
+                    stdin=DEVNULL,
+                    stdout=writing,
+                    stderr=STDOUT,
+                    start_new_session=True,
+                    pass_fds=tuple(inherit),
+                    preexec_fn=before_exec,
+                )
         except BaseException:
             transport.close()
             raise

@@ -32,7 +32,7 @@ def start_detached(directory: DataDirectory, *, port: int, services: str) -> str
     command = [sys.executable, "-m", "nexus_cli", "up", "--data", str(directory.path)]
     with log.open("wb") as errors:
         supervisor = subprocess.Popen(
-            [*command, "--port", str(port), "--services", services],
+            [*command, "--port", str(port), "--services", services, "--quiet"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,

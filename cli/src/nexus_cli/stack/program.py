@@ -12,6 +12,9 @@ KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 """For Python programs, whatever the environment says: compiling what a service imports takes as long as all the rest of
 its start, so the first start does it for all."""
 
+FORK_SERVER = "NEXUS_FORK_SERVER"
+"""Where a fork server listens that has imported the services (fork_server.py)."""
+
 
 class StopStage(IntEnum):
     """Programs are stopped from the highest stage to the lowest."""
@@ -29,7 +32,7 @@ class Program:
         command: the argument vector for a port.
         url: its address for a port.
         probe: returns when the program on this port is ready, raises when it is not (yet).
-        alive: raises NotReady when the program says that it cannot go on by itself; None: it never says so.
+        alive: raises NotServing when the program says that it cannot go on by itself; None: it never says so.
         environment: variables for a port and the addresses of the servers, on top of the inherited ones.
         needs: names of programs that have to be ready before this one is started.
         port: a fixed port; None: a free one is chosen.
@@ -38,6 +41,7 @@ class Program:
         notable: what a line of its output is worth on the terminal; None: nothing.
         broken_by: whether a line of its output says that a full disk has broken it for good.
         has_room: whether its disk has room again: then a broken program is started anew.
+        forked: a fork server may have imported it (its command is `python -m MODULE`).
         ready_within, stop_within: seconds.
     """
 
@@ -55,5 +59,6 @@ class Program:
     notable: Callable[[str], str | None] = field(default=lambda line: None)
     broken_by: Callable[[str], bool] = field(default=lambda line: False)
     has_room: Callable[[], bool] = field(default=lambda: True)
+    forked: bool = False
     ready_within: float = 60.0
     stop_within: float = 15.0

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
 
 from nexus_cli.stack import handshakes
@@ -24,6 +25,8 @@ SERVICES: Mapping[str, tuple[str, ...]] = {
 }
 MARKING = ("gateway", "agent", "memory")
 """Who writes conversations and journals, and reads them."""
+USING_FILES = ("gateway", "tool-executor", "memory")
+"""Who takes in, reads or deletes files of conversations."""
 USING_SECRETS = ("agent", "memory", "tool-executor")
 """Who keeps and uses the secrets that companies give away."""
 _URL_VARIABLES = {"nats": "NEXUS_NATS_URL", "redis": "NEXUS_REDIS_URL", "mongodb": "NEXUS_MONGODB_URL"}
@@ -41,10 +44,16 @@ def port_variable(service: str) -> str:
 
 
 def service_program(
-    name: str, *, gateway_port: int, secrets: DevSecrets, bus_passwords: Mapping[str, str] | None = None
+    name: str,
+    *,
+    gateway_port: int,
+    secrets: DevSecrets,
+    bus_passwords: Mapping[str, str] | None = None,
+    files: Path | None = None,
 ) -> Program:
     """The service `name` of a development stack whose page is on `gateway_port`. `bus_passwords`: those of the embedded
-    bus; None: the bus is another, and the environment says who the services are there."""
+    bus; None: the bus is another, and the environment says who the services are there. `files`: where those of
+    conversations lie, unless the environment names another place."""
 
     def environment(port: int, urls: Urls) -> dict[str, str]:
         return {
@@ -56,6 +65,7 @@ def service_program(
             "NEXUS_PRINCIPAL_KEY": secrets.principal_key,
             **({"NEXUS_MARK_KEY": secrets.mark_key} if name in MARKING else {}),
             **({"NEXUS_SECRETS_KEY": secrets.secrets_key} if name in USING_SECRETS else {}),
+            **(_files(files) if name in USING_FILES else {}),
             "NEXUS_DEMO_ORIGIN": os.environ.get("NEXUS_DEMO_ORIGIN") or f"http://{HOST}:{gateway_port}",
             "NEXUS_DRAIN_DEADLINE": os.environ.get("NEXUS_DRAIN_DEADLINE", "10"),
             "PYTHONUNBUFFERED": "1",
@@ -73,7 +83,13 @@ def service_program(
         needs=SERVICES[name],
         port=gateway_port if name == "gateway" else None,
         notable=notable,
+        forked=True,
     )
+
+
+def _files(folder: Path | None) -> dict[str, str]:
+    named = os.environ.get("NEXUS_FILES_URL")
+    return {"NEXUS_FILES_URL": named or str(folder)} if named or folder else {}
 
 
 def _as_its_own_user(name: str, url: str, passwords: Mapping[str, str]) -> dict[str, str]:

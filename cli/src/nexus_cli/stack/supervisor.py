@@ -16,8 +16,8 @@ from nexus_cli.stack.backoff import Backoff
 from nexus_cli.stack.child import Child, LogFile
 from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.errors import StartFailed
-from nexus_cli.stack.handshakes import NotReady
-from nexus_cli.stack.program import Program, StopStage
+from nexus_cli.stack.handshakes import NotServing
+from nexus_cli.stack.program import FORK_SERVER, Program, StopStage
 
 _PROBE_PAUSE = 0.03
 _FIRST_STARTS = 3
@@ -172,6 +172,7 @@ class Supervisor:
             log=log,
             on_line=on_line,
             inherit=self._inherit,
+            fork_server=(os.environ.get(FORK_SERVER) or None) if program.forked else None,
         )
         self._children[program.name] = child
         self._tell_guard(f"+{child.pid}")
@@ -219,7 +220,7 @@ class Supervisor:
             try:
                 await program.alive(port)
                 said = 0
-            except NotReady as error:
+            except NotServing as error:
                 said += 1
                 if said == _NOT_ALIVE:
                     self._say(f"{program.name} cannot go on by itself and is ended: {error}")
@@ -248,7 +249,7 @@ class Supervisor:
                 if ports.listens(pid, port):
                     return None
                 reason = f"port {port} belongs to another program"
-            except NotReady as error:
+            except NotServing as error:
                 reason = str(error)
             except (OSError, EOFError, ValueError) as error:
                 reason = str(error) or type(error).__name__

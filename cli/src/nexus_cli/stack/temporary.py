@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from contracts.providers import KEYS
 from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import StartFailed
+from nexus_cli.stack.program import FORK_SERVER
 
 _READY_WITHIN = 180.0
 _STOPPED_WITHIN = 60.0
+
+
+def nobodys_environment() -> dict[str, str]:
+    """This process's without settings and keys of anybody's."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name == FORK_SERVER or not (name.startswith("NEXUS_") or name in KEYS.values())
+    }
 
 
 @asynccontextmanager

@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_cli.settings import StackSettings
 from nexus_cli.stack import ports
 from nexus_cli.stack.bus_users import USERS
 from nexus_cli.stack.datadir import DataDirectory, DevSecrets
@@ -18,7 +17,9 @@ from nexus_cli.stack.outside import DEFAULT_PORTS, require_answer
 from nexus_cli.stack.program import Program
 from nexus_cli.stack.servers import embedded
 from nexus_cli.stack.services import SERVICES, service_program
+from nexus_cli.stack.settings import StackSettings
 from nexus_cli.stack.supervisor import Supervisor
+from nexus_cli.stack.welcome import welcome
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -29,6 +30,8 @@ class UpOptions:
 
     port: int = 8080
     services: Sequence[str] = tuple(SERVICES)
+    quiet: bool = False
+    """Nobody reads what it says: whoever started it says it."""
 
 
 async def run_stack(
@@ -61,33 +64,45 @@ async def run_stack(
             changed=directory.record,
             inherit=[lock],
         )
-        await _supervise(supervisor, directory, address if "gateway" in options.services else None)
+        told: list[str] = []
+        if not options.quiet and "gateway" in options.services:
+            told = welcome(address, directory, stack_secrets(directory, settings).jwt_secret, detached=False)
+        await _supervise(supervisor, directory, address if "gateway" in options.services else None, told)
     finally:
         directory.release()
 
 
 def plan(options: UpOptions, directory: DataDirectory, settings: StackSettings, gateway_port: int) -> list[Program]:
     """The servers that the environment does not replace, then the services."""
-    made = directory.secrets()
-    secrets = DevSecrets(
-        jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
-        principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
-        mark_key=settings.mark_key.get_secret_value() if settings.mark_key else made.mark_key,
-        secrets_key=settings.secrets_key.get_secret_value() if settings.secrets_key else made.secrets_key,
-    )
+    secrets = stack_secrets(directory, settings)
     outside = settings.urls()
     passwords = directory.bus_passwords(USERS)
     servers = [embedded(name, directory.path, passwords) for name in DEFAULT_PORTS if name not in outside]
     # Only memory may make streams; where it is run by hand, or not at all, the others have to do it as operators.
     bus = passwords if "nats" not in outside and "memory" in options.services else None
     services = [
-        service_program(name, gateway_port=gateway_port, secrets=secrets, bus_passwords=bus)
+        service_program(
+            name, gateway_port=gateway_port, secrets=secrets, bus_passwords=bus, files=directory.path / "files"
+        )
         for name in options.services
     ]
     return [*servers, *services]
 
 
-async def _supervise(supervisor: Supervisor, directory: DataDirectory, address: str | None) -> None:
+def stack_secrets(directory: DataDirectory, settings: StackSettings) -> DevSecrets:
+    """The environment's, else those that the data directory keeps."""
+    made = directory.secrets()
+    return DevSecrets(
+        jwt_secret=settings.jwt_secret.get_secret_value() if settings.jwt_secret else made.jwt_secret,
+        principal_key=settings.principal_key.get_secret_value() if settings.principal_key else made.principal_key,
+        mark_key=settings.mark_key.get_secret_value() if settings.mark_key else made.mark_key,
+        secrets_key=settings.secrets_key.get_secret_value() if settings.secrets_key else made.secrets_key,
+    )
+
+
+async def _supervise(
+    supervisor: Supervisor, directory: DataDirectory, address: str | None, told: Sequence[str]
+) -> None:
     told_to_stop = asyncio.Event()
 
     def on_signal() -> None:
@@ -106,6 +121,8 @@ async def _supervise(supervisor: Supervisor, directory: DataDirectory, address: 
             line = address or f"ready without a gateway; the servers' addresses are in {directory.path / 'stack.json'}"
             directory.announce(line)
             print(line, flush=True)
+            for each in told:
+                say(each)
             await _first(supervisor.watch(), stop)
         if stop.done():
             say("stopping")

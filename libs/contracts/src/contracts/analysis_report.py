@@ -42,6 +42,17 @@ class Derived(Snake):
     on: date | None = None
     other: str | None = None
     currency: str | None = None
+    length: int | None = Field(default=None, description="bars of an indicator")
+    label: str | None = Field(default=None, description="the tone of headlines: positive, neutral, negative")
+
+
+class Fall(Snake):
+    """A fall from a peak; `recovered` null: not yet."""
+
+    peak: date
+    trough: date
+    recovered: date | None = None
+    depth: float = Field(le=0)
 
 
 class Crossing(Snake):
@@ -90,6 +101,7 @@ class Finding(Snake):
     next_earnings_status: str | None = None
     next_dividend_date: date | None = None
     derived: list[Derived] | None = Field(default=None, description="figures of the stretches that were asked for")
+    drawdowns: list[Fall] | None = Field(default=None, description="the deepest falls of those stretches")
     crossings: list[Crossing] | None = None
     crossing_averages: list[int] | None = Field(default=None, description="sessions of the fast and the slow one")
     news: list[Item] | None = None

@@ -29,6 +29,7 @@ from contracts.own_tools import OwnTools, endpoint, is_local
 from contracts.person_rules import PersonRule
 from contracts.providers import NAMES
 from contracts.strict import Strict
+from contracts.team import Team
 from contracts.webhooks import checked_name
 from contracts.wrong_fields import message_of
 
@@ -216,7 +217,7 @@ class Retention(Strict):
     (what is recorded of turns) as long as their streams hold them."""
 
     conversation_days: Days | None = Field(default=None, description="since the last message")
-    file_days: Days | None = Field(default=None, description="since a file was sent; chats keep none yet")
+    file_days: Days | None = Field(default=None, description="since a file was sent; its message stays")
     trace_days: Days | None = Field(default=None, description="since the turn")
 
 
@@ -273,6 +274,10 @@ class CompanyConfig(Strict):
     owner_idle_action: Annotated[Literal["needs_person", "ai"], OPEN_BEHIND_THE_DOOR] = Field(
         default="needs_person", description="to whom the conversation goes then: the list of those who wait, or the AI"
     )
+    assignment: Annotated[Literal["by_hand", "in_turn"], OPEN_BEHIND_THE_DOOR] = Field(
+        default="by_hand",
+        description="of conversations that wait for a person: in_turn gives each to who had none longest",
+    )
     resolve_after_hours: StrictInt = Field(
         default=24, ge=0, le=720, description="of silence after an answer a conversation is resolved; 0: never"
     )
@@ -285,6 +290,7 @@ class CompanyConfig(Strict):
     webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)
     channels: list[Channel] = Field(default_factory=list[Channel], max_length=20)
     identity: Identity = Field(default_factory=Identity)
+    team: Team = Field(default_factory=Team)
     knowledge: Knowledge = Field(default_factory=Knowledge)
     retention: Retention = Field(default_factory=Retention)
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from contracts.company import CompanySettings
 from contracts.envelope import Wire
+from contracts.erasure_rpc import Removed
 from contracts.ids import CompanyId
 from contracts.rpc import Rpc
 
@@ -61,9 +62,10 @@ class CompaniesReply(Wire):
 
 
 class CompanyDeleted(Wire):
-    """False: there was no such company."""
+    """False: there was no such company. `removed`: what was found under its name, store by store, and is gone."""
 
     deleted: bool
+    removed: list[Removed] = Field(default_factory=list[Removed])
 
 
 class Sighting(Wire):

@@ -2,9 +2,9 @@
 
 Answered in parts (runtime/streamed_calls.py): texts as they come, then one end. Nothing is stored as a conversation.
 Errors, beside those of the runtime: UNAUTHORIZED (no valid principal of this company), NOT_FOUND (`reason` model or
-company), BAD_FIELD (`reason` context_length_exceeded: more than the model's window holds), RATE_LIMITED (a budget is
-spent; `reason` day or hour says when it has room again), UNAVAILABLE (no model answered, or one broke off when part
-of its answer was out already), TIMEOUT.
+company), BAD_FIELD (`reason` context_length_exceeded: more than the model's window holds; no_pictures: the model
+takes none), RATE_LIMITED (a budget is spent; `reason` day or hour says when it has room again), UNAVAILABLE (no model
+answered, or one broke off when part of its answer was out already), TIMEOUT.
 """
 
 from typing import Annotated, Any, Literal
@@ -23,8 +23,12 @@ OWN_MODEL = "nexus"
 """The name of whatever model the company has set."""
 CONTEXT_LENGTH = "context_length_exceeded"
 """The reason with BAD_FIELD: what the caller brought is more than the model's window holds."""
+NO_PICTURES = "no_pictures"
+"""The reason with BAD_FIELD: there are pictures, and the model takes none."""
 MAX_MESSAGES = 1000
 MAX_TOOLS = 128
+MAX_PICTURES = 5
+"""Of a request: no provider takes fewer."""
 MAX_OUTPUT = 8192
 FUNCTION_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 
@@ -37,13 +41,23 @@ class CompletionCall(Wire):
     arguments: str
 
 
+class CompletionPicture(Wire):
+    """A picture in a user's message; `content` in base64."""
+
+    name: str = Field(min_length=1, max_length=120)
+    type: str = Field(max_length=100)
+    content: str = Field(min_length=1)
+
+
 class CompletionMessage(Wire):
-    """One message of the caller's. An assistant's may hold calls; a tool's holds the result of the call it names."""
+    """One message of the caller's. An assistant's may hold calls; a tool's holds the result of the call it names, a
+    user's pictures."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str = ""
     calls: list[CompletionCall] = Field(default_factory=list[CompletionCall], max_length=MAX_TOOLS)
     call_id: str | None = None
+    pictures: list[CompletionPicture] | None = Field(default=None, max_length=MAX_PICTURES)
 
 
 class CompletionTool(Wire):

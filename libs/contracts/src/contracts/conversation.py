@@ -35,7 +35,7 @@ _EVENTS: dict[ChatKind, type[CloudEvent[Any]]] = {
     ChatKind.CANCEL: CloudEvent[RunCancelled],
 }
 _ROLES = {ChatKind.ASSISTANT: "assistant", ChatKind.OPERATOR: "operator", ChatKind.SYSTEM: "system"}
-_OPTIONAL = ("turnId", "clientMessageId", "code", "operatorId", "name")
+_OPTIONAL = ("turnId", "clientMessageId", "code", "operatorId", "name", "files")
 
 
 class MisfitError(ValueError):

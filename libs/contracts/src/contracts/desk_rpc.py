@@ -28,6 +28,9 @@ class ConversationUpdate(Wire):
     expected_assignee: str | None = Field(default=None, max_length=64, description="empty: nobody")
     labels: list[Label] | None = Field(default=None, max_length=MAX_LABELS)
     topic: Topic | None = None
+    person: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")] | None = Field(
+        default=None, description="the customer that the visitor has turned out to be; empty: none"
+    )
     previous: Id | None = None
     by: str = Field(min_length=1, max_length=64)
     name: str | None = Field(default=None, max_length=200)
@@ -66,6 +69,7 @@ class DeskChange(Wire):
     assignee_name: str | None = None
     labels: list[str] | None = None
     topic: str | None = None
+    person: str | None = None
     by: str
     name: str | None = None
     reason: str | None = None
@@ -85,11 +89,36 @@ class NoteReply(Wire):
     note: NoteView
 
 
-class CountsRequest(Wire):
-    """The inbox's lists for one human agent."""
+class NamedRequest(Wire):
+    """The notes that name a human agent with @. `seen_up_to`: they have seen those until then."""
 
     company_id: CompanyId
     operator_id: Id
+    operator_name: str | None = Field(default=None, max_length=200)
+    seen_up_to: datetime | None = None
+
+
+class NamedNote(Wire):
+    """A note that names somebody, and where it stands. `unseen`: null: it cannot be told now."""
+
+    conversation_id: Id
+    note: NoteView
+    unseen: bool | None = None
+
+
+class NamedReply(Wire):
+    """Newest first, at most 50."""
+
+    items: list[NamedNote]
+
+
+class CountsRequest(Wire):
+    """The inbox's lists for one human agent. `present`: they are at the desk, and may be given conversations."""
+
+    company_id: CompanyId
+    operator_id: Id
+    operator_name: str | None = Field(default=None, max_length=200)
+    present: bool = False
 
 
 class CountsReply(Wire):
@@ -103,6 +132,17 @@ class CountsReply(Wire):
     stuck: int = Field(ge=0)
     snoozed: int = Field(ge=0)
     resolved: int = Field(ge=0)
+    unread: dict[str, int] | None = Field(
+        default=None,
+        description="conversations where a visitor has written what nobody has answered and this human agent has not "
+        "read, with the place of the newest such message; at most 500, the newest. null: it cannot be told now",
+    )
+    named: int | None = Field(
+        default=None,
+        ge=0,
+        description="notes that name this human agent with @ and that they have not seen, at most 50. null: it cannot "
+        "be told now",
+    )
 
 
 Shortcut = Annotated[str, Field(pattern=SHORTCUT_PATTERN)]
@@ -158,6 +198,7 @@ CONVERSATION_UPDATE = Rpc("rpc.memory.conversation.update.v1", ConversationUpdat
 NOTE_ADD = Rpc("rpc.memory.note.add.v1", NoteRequest, NoteReply, queue=QUEUE)
 NOTES = Rpc("rpc.memory.notes.list.v1", ConversationRef, NotesReply, queue=QUEUE)
 COUNTS = Rpc("rpc.memory.conversations.count.v1", CountsRequest, CountsReply, queue=QUEUE)
+NAMED = Rpc("rpc.memory.notes.named.v1", NamedRequest, NamedReply, queue=QUEUE)
 REPLIES = Rpc("rpc.memory.replies.list.v1", CannedRepliesRequest, CannedReplies, queue=QUEUE)
 REPLY_PUT = Rpc("rpc.memory.reply.put.v1", CannedReplyRequest, CannedReplySaved, queue=QUEUE)
 REPLY_DELETE = Rpc("rpc.memory.reply.delete.v1", CannedReplyRef, CannedReplyGone, queue=QUEUE)
@@ -167,6 +208,7 @@ METHODS: tuple[Rpc[Any, Any], ...] = (
     NOTE_ADD,
     NOTES,
     COUNTS,
+    NAMED,
     REPLIES,
     REPLY_PUT,
     REPLY_DELETE,

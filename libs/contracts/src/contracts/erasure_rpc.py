@@ -15,11 +15,16 @@ ErasureKind = Annotated[Literal["user", "visitor", "conversation", "retention"],
 ErasedBy = Annotated[Literal["admin", "self", "retention"], OPEN]
 
 Remains = Annotated[
-    Literal["freed_space", "store_space", "append_file", "cache", "ids", "backups", "logs", "providers"], OPEN
-]
+    Literal[
+        "freed_space", "store_space", "append_file", "cache", "counters", "records", "ids", "backups", "logs",
+        "providers",
+    ],
+    OPEN,
+]  # fmt: skip
 """freed_space: a stream's file, until the server writes it anew; store_space: MongoDB's freed pages, journal and oplog;
-append_file: Redis's, written anew each day; cache: what ends by itself; ids: of turns, with no words; backups made
-before; logs: of the services, which name ids and no words; providers: of models, who have had the prompts."""
+append_file: Redis's, written anew each day; cache: what ends by itself; counters: of what is limited by the hour or
+day; records: of tool calls, by which none is made twice; ids: of turns, with no words; backups made before; logs: of
+the services, which name ids and no words; providers: of models, who have had the prompts."""
 
 
 class Removed(Wire):
@@ -27,6 +32,9 @@ class Removed(Wire):
 
     place: str = Field(description="as in 'stream CHAT', 'mongodb facts', 'redis', 'market-adapter'")
     removed: int = Field(ge=0, description="messages, documents or keys")
+    at_least: bool | None = Field(
+        default=None, description="true: there may have been more; a process ended between their removal and the count"
+    )
     gone_after: datetime | None = Field(
         default=None, description="when nothing of it is left in the files either; null: `remains` says what decides it"
     )

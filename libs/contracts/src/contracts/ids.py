@@ -15,6 +15,7 @@ from pydantic import StringConstraints
 
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 COMPANY_PATTERN = r"^[a-z0-9-]{1,64}$"
+UUID_PATTERN = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 CompanyId = Annotated[str, StringConstraints(pattern=COMPANY_PATTERN)]

@@ -31,6 +31,8 @@ class VisitorView(Wire):
     pages: list[Page] | None = None
     name: str | None = None
     email: str | None = None
+    was: str | None = Field(default=None, description="the visitor that this customer has turned out to be")
+    plan: str | None = Field(default=None, description="a customer's; null: a visitor who has not signed in")
 
 
 class HandOver(Wire):

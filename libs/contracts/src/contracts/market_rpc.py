@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from contracts.company_rpc import CompanyRequest
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Action
@@ -212,6 +213,7 @@ ALERTS_UNTOLD = Rpc("rpc.market.alerts.untold.v1", UserRef, UntoldAlertsReply, q
 ALERTS_TOLD = Rpc("rpc.market.alerts.told.v1", AlertsToldRequest, AlertsToldReply, queue=QUEUE)
 HOLDINGS = Rpc("rpc.market.holdings.v1", UserRef, Holdings, queue=QUEUE)
 USER_FORGET = Rpc("rpc.market.user.forget.v1", UserRef, ForgottenReply, queue=QUEUE)
+COMPANY_FORGET = Rpc("rpc.market.company.forget.v1", CompanyRequest, ForgottenReply, queue=QUEUE)
 
 METHODS: tuple[Rpc[Any, Any], ...] = (
     MARKET_STATUS,
@@ -224,4 +226,5 @@ METHODS: tuple[Rpc[Any, Any], ...] = (
     ALERTS_TOLD,
     HOLDINGS,
     USER_FORGET,
+    COMPANY_FORGET,
 )

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, StrictBool, ValidationInfo, model_validator
 
 from contracts.enumerations import at_the_door
 from contracts.languages import spoken_language
@@ -25,6 +25,10 @@ _AWAY = Text(
     "aquí; mientras tanto puedes seguir escribiendo y te ayudo yo en lo que pueda.",
     en="Nobody from the team is here right now; somebody is back {when}. I have left them your message and they will "
     "answer you here. You can go on writing meanwhile, and I will help as far as I can.",
+)
+_ADDRESS = Text(
+    es=" Si prefieres que te escriban por correo, deja aquí tu dirección.",
+    en=" If you would rather be written to by e-mail, leave your address here.",
 )
 
 
@@ -74,6 +78,9 @@ class OfficeHours(Strict):
     timezone: TimeZone = Field(description="an IANA name, e.g. Europe/Madrid")
     hours: list[OpenHours] = Field(min_length=1, max_length=21)
     holidays: list[date] = Field(default_factory=list[date], max_length=100, description="days on which nobody comes")
+    ask_address: StrictBool = Field(
+        default=False, description="outside them visitors are told that they may leave an e-mail address"
+    )
 
 
 def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
@@ -101,7 +108,8 @@ def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
 
 def told_away(hours: OfficeHours | None, opens: datetime, now: datetime, language: str) -> str:
     """What a visitor reads outside the hours: that nobody is there, when somebody is, and that a message is taken."""
-    return _AWAY.said_in(language).format(when=spoken_time(hours, opens, now, language))
+    told = _AWAY.said_in(language).format(when=spoken_time(hours, opens, now, language))
+    return told + (_ADDRESS.said_in(language) if hours and hours.ask_address else "")
 
 
 def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StrictFloat, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, StrictBool, StrictFloat, ValidationInfo, model_validator
 
 from contracts.enumerations import at_the_door
 from contracts.own_tools import endpoint
@@ -43,6 +43,9 @@ class OwnModel(Strict):
         default=None, description="kept sealed, and never shown again"
     )
     price: Price | None = Field(default=None, description="null: that of the price list, or none is told")
+    sees: StrictBool | None = Field(
+        default=None, description="it takes pictures; null: as the list of models has it, and no where it is not there"
+    )
 
     @model_validator(mode="after")
     def _is_somewhere(self, info: ValidationInfo) -> "OwnModel":

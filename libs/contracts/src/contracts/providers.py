@@ -15,7 +15,8 @@ OPENAI_CLIENT = "openai_compatible"
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
     """One model. `window` in tokens; `params`: its size in words; `price`: for a million tokens of prompt and of
-    completion, without one what it costs is not told; `aliases`: other names by which it may be chosen.
+    completion, without one what it costs is not told; `aliases`: other names by which it may be chosen; `sees`: it
+    takes pictures.
     """
 
     name: str
@@ -24,6 +25,7 @@ class ModelInfo:
     params: str | None = None
     price: tuple[float, float] | None = None
     aliases: tuple[str, ...] = ()
+    sees: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
                 "17B",
                 (0.11, 0.34),
                 ("meta-llama/llama-4-scout-17b",),
+                sees=True,
             ),
             ModelInfo(
                 "meta-llama/llama-4-maverick-17b-128e-instruct",
@@ -96,6 +99,7 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
                 "17B",
                 (0.20, 0.60),
                 ("meta-llama/llama-4-maverick-17b",),
+                sees=True,
             ),
             ModelInfo("qwen/qwen3-32b", "reasoning", 128_000, "32B", (0.29, 0.59)),
             ModelInfo("moonshotai/kimi-k2-instruct", "instructions", 128_000, None, (1.00, 3.00)),
@@ -108,11 +112,11 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
         key="OPENAI_API_KEY",
         prices=PriceList(date(2025, 9, 1), "https://platform.openai.com/docs/pricing"),
         models=(
-            ModelInfo("gpt-4.1-mini", "balanced", 1_047_576, None, (0.40, 1.60)),
-            ModelInfo("gpt-4.1", "complex tasks", 1_047_576, None, (2.00, 8.00)),
-            ModelInfo("gpt-4.1-nano", "fast", 1_047_576, None, (0.10, 0.40)),
-            ModelInfo("gpt-4o", "complex tasks", 128_000, None, (2.50, 10.00)),
-            ModelInfo("gpt-4o-mini", "general", 128_000, None, (0.15, 0.60)),
+            ModelInfo("gpt-4.1-mini", "balanced", 1_047_576, None, (0.40, 1.60), sees=True),
+            ModelInfo("gpt-4.1", "complex tasks", 1_047_576, None, (2.00, 8.00), sees=True),
+            ModelInfo("gpt-4.1-nano", "fast", 1_047_576, None, (0.10, 0.40), sees=True),
+            ModelInfo("gpt-4o", "complex tasks", 128_000, None, (2.50, 10.00), sees=True),
+            ModelInfo("gpt-4o-mini", "general", 128_000, None, (0.15, 0.60), sees=True),
         ),
     ),
     ProviderInfo(
@@ -123,9 +127,9 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
         key="ANTHROPIC_API_KEY",
         prices=PriceList(date(2025, 11, 24), "https://www.anthropic.com/pricing"),
         models=(
-            ModelInfo("claude-haiku-4-5", "fast", 200_000, None, (1.00, 5.00)),
-            ModelInfo("claude-sonnet-4-5", "complex tasks", 200_000, None, (3.00, 15.00)),
-            ModelInfo("claude-opus-4-5", "reasoning", 200_000, None, (5.00, 25.00)),
+            ModelInfo("claude-haiku-4-5", "fast", 200_000, None, (1.00, 5.00), sees=True),
+            ModelInfo("claude-sonnet-4-5", "complex tasks", 200_000, None, (3.00, 15.00), sees=True),
+            ModelInfo("claude-opus-4-5", "reasoning", 200_000, None, (5.00, 25.00), sees=True),
         ),
     ),
     COMPATIBLE,

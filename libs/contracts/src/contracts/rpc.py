@@ -12,6 +12,7 @@ from contracts.events.chat import Action, Chart, Citation, Owner, Page, Role
 from contracts.events.desk import Status
 from contracts.events.tool import QuotaView
 from contracts.events.turn import HandedCall
+from contracts.files import FileRef
 from contracts.ids import CompanyId, Id
 from contracts.inbox import HandOver, OwnerEvent, VisitorView
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
@@ -62,6 +63,7 @@ class MessageView(Wire):
     code: str | None = None
     operator_id: str | None = None
     name: str | None = None
+    files: list[FileRef] | None = None
     created_at: datetime
 
 
@@ -84,6 +86,7 @@ class HistoryMessage(Wire):
     seq: int
     role: Role
     text: str
+    files: list[FileRef] | None = None
     created_at: datetime
 
 

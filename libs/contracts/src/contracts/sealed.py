@@ -1,4 +1,4 @@
-"""How a secret of a company's settings looks: sealed where it is kept (runtime.sealing), hidden where it is shown."""
+"""How a secret of a company's settings looks: sealed where it is kept (runtime.seal), hidden where it is shown."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, cast
@@ -20,6 +20,9 @@ def sealed_places(config: dict[str, Any]) -> Iterator[tuple[Place, dict[str, Any
     model = _members(config.get("ownModel"))
     if model.get("key") is not None:
         yield ("model", str(model.get("provider")), str(model.get("address"))), model, "key"
+    provider = _members(_members(config.get("team")).get("provider"))
+    if provider.get("clientSecret") is not None:
+        yield ("provider", str(provider.get("issuer")), str(provider.get("clientId"))), provider, "clientSecret"
     own = _members(config.get("ownTools"))
     for kind in ("http", "mcp"):
         for owner in _list(own.get(kind)):

@@ -20,8 +20,10 @@ MONTHS = {name.lower(): number for names in MONTH_NAMES.values() for number, nam
 MONTHS["setiembre"] = 9
 """The month's number, by its whole name."""
 _SMALL = {
-    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen",
-    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince",
+    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen",
+    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince "
+    "dieciseis diecisiete dieciocho diecinueve",
 }
 _TENS = {
     "en": "ten twenty thirty forty fifty sixty seventy eighty ninety hundred",

@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from contracts.company_rpc import CompanyRequest
 from contracts.envelope import Wire
-from contracts.ids import CompanyId
+from contracts.ids import CompanyId, Id
+from contracts.languages import Language
 from contracts.market_rpc import (
     ActionDecideRequest,
     ActionReply,
@@ -91,9 +93,51 @@ TOOL_OUTCOME = tool_outcome("rpc.tool.outcome.v1", "market-adapter")
 MEMORY_OUTCOME = tool_outcome("rpc.tool.memory_outcome.v1", "memory")
 """Of memory's: remember, forget, update_memory."""
 
-# Records of calls, results kept for the user alone, and what counts against their limits. Deleting again what is gone
-# is fine; UNAVAILABLE while Redis is away.
+
+class FileTextRequest(Wire):
+    """What does a file of the conversation say?"""
+
+    company_id: CompanyId
+    conversation_id: Id
+    file_id: Id
+    language: Language = "es"
+    most: int = Field(default=4_000, ge=1, le=100_000, description="characters")
+
+
+class FileTextReply(Wire):
+    """Without text `problem` says why, in words for people."""
+
+    text: str = ""
+    truncated: bool = False
+    problem: str | None = None
+
+
+class FilePieceRequest(Wire):
+    """What stands in a picture of the conversation from this byte on?"""
+
+    company_id: CompanyId
+    conversation_id: Id
+    file_id: Id
+    offset: int = Field(default=0, ge=0)
+
+
+PIECE = 600_000
+"""Bytes of a picture in one reply: a message of the bus holds 1 MB. Pieces in base64 come together by being joined."""
+
+
+class FilePieceReply(Wire):
+    """At most PIECE bytes, in base64; empty: there are none, or it is no picture."""
+
+    content: str = ""
+
+
+FILE_PIECE = Rpc("rpc.tools.file.piece.v1", FilePieceRequest, FilePieceReply, queue="tool-executor")
+FILE_TEXT = Rpc("rpc.tools.file.text.v1", FileTextRequest, FileTextReply, queue="tool-executor")
+# Records of calls and results kept for the user alone; what counts against their limits stays until it expires.
+# Deleting again what is gone is fine; UNAVAILABLE while Redis is away.
 USER_FORGET = Rpc("rpc.tools.user.forget.v1", UserRef, ForgottenReply, queue="tool-executor")
+# All of a company's keys, what counts against limits included.
+COMPANY_FORGET = Rpc("rpc.tools.company.forget.v1", CompanyRequest, ForgottenReply, queue="tool-executor")
 TOOL_DETAILS = Rpc("rpc.tools.details.v1", ToolDetailsRequest, ToolDetailsReply, queue="tool-executor")
 # What waits for a customer's yes of a company's own tools; as the market-adapter has it of orders. A yes makes the call
 # before it is answered: asked once, and what is repeated all the same is made once.
@@ -105,7 +149,10 @@ OWN_ACTIONS_GET = Rpc("rpc.tools.actions.get.v1", ActionsRequest, ActionsReply, 
 
 METHODS: tuple[Rpc[Any, Any], ...] = (
     TOOL_DETAILS,
+    FILE_TEXT,
+    FILE_PIECE,
     USER_FORGET,
+    COMPANY_FORGET,
     TOOL_OUTCOME,
     MEMORY_OUTCOME,
     OWN_ACTION_DECIDE,

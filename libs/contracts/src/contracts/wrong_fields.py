@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from contracts.ids import COMPANY_PATTERN, ID_PATTERN
+from contracts.ids import COMPANY_PATTERN, ID_PATTERN, UUID_PATTERN
 
 _FORMS: Mapping[str, str] = {
     ID_PATTERN: "must be 1 to 64 plain letters, digits, dashes or underscores",
     COMPANY_PATTERN: "must be 1 to 64 lower-case letters, digits or dashes",
     r"^https?://": "must begin with https:// or http://",
     r"^#[0-9a-fA-F]{6}$": "must be a colour such as #1a2b3c",
+    UUID_PATTERN: "must be a UUID such as 123e4567-e89b-42d3-a456-426614174000",
 }
 _FORM = "does not have the form that is asked for"
 
@@ -18,4 +19,6 @@ def message_of(error: Mapping[str, Any]) -> str:
     """The message of one of a pydantic ValidationError's errors."""
     if error["type"] == "string_pattern_mismatch":
         return _FORMS.get(error.get("ctx", {}).get("pattern", ""), _FORM)
+    if error["type"] == "extra_forbidden":
+        return "there is no such field"
     return str(error["msg"]).removeprefix("Value error, ")

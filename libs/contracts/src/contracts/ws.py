@@ -18,15 +18,14 @@ from contracts.events import turn
 from contracts.events.chat import MAX_TEXT, MAX_TITLE, Action, CancelReason, Owner, Page
 from contracts.events.fact import Score
 from contracts.events.market import TriggeredAlert
-from contracts.ids import Id
+from contracts.files import MOST_FILES
+from contracts.ids import UUID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.rpc import MessageView, TurnState
 
 PROTOCOL_VERSION = 1
 LOCALE = re.compile(r"^[A-Za-z0-9-]*$")
-Uuid = Annotated[
-    str, StringConstraints(pattern=r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
-]
+Uuid = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 
 
 def _cut(page: Any) -> Any:
@@ -56,9 +55,11 @@ class Cursor(Wire):
 
 
 class Hello(Frame):
-    """The first frame. `since`: resume after that fact."""
+    """The first frame. `since`: resume after that fact. `visitor`: of a customer, the token of the visitor that they
+    were here until now: what they began then is linked to them."""
 
     token: str = Field(default="", max_length=8192)
+    visitor: str | None = Field(default=None, max_length=8192)
     since: Cursor | None = None
     page: VisitedPage | None = None
     locale: str | None = Field(default=None, max_length=35, pattern=LOCALE.pattern)
@@ -66,12 +67,13 @@ class Hello(Frame):
 
 class MessageSend(Frame):
     """A person's message; `retry` from the second try on, with the same id. `page`: where they are by now, if not where
-    they said hello."""
+    they said hello. `files`: of the conversation, taken in before (POST …/files)."""
 
     client_message_id: Uuid
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     retry: bool = False
     page: VisitedPage | None = None
+    files: list[Id] | None = Field(default=None, max_length=MOST_FILES)
 
 
 class Typing(Frame):
@@ -268,6 +270,12 @@ class RatedFrame(ServerFrame):
     comment: str | None = None
 
 
+class AssistantFrame(ServerFrame):
+    """The company's assistant has been switched on or off: whether it answers from now on. Told to visitors."""
+
+    ai: bool
+
+
 class PongFrame(ServerFrame):
     """The answer to ping."""
 
@@ -301,6 +309,7 @@ SERVER_FRAMES: dict[str, type[Wire]] = {
     "typing": turn.Typing,
     "receipt": turn.Receipt,
     "conversation.rated": RatedFrame,
+    "assistant.changed": AssistantFrame,
     "pong": PongFrame,
     "error": ErrorFrame,
 }

@@ -8,29 +8,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from nats.aio.client import Client
-from nats.aio.msg import Msg
-from nats.errors import Error as NatsError
 
 from contracts import channels
 from contracts.envelope import CloudEvent
-from contracts.events.analysis import AnalysisRecord, AnalysisRequested
+from contracts.events.analysis import AnalysisProblem, AnalysisRecord, AnalysisRequested
 from contracts.ids import uuid7
-from runtime.connection import subscribe
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, PublishTimeout, Unavailable
 from runtime.publisher import Fence, Publisher
+from runtime.watch import STALE, watch
 
 REQUESTED = "analysis.requested.v1"
 RECORD = "turn.analysis.v1"
-LOOK_AGAIN = 2.0
-"""Seconds after which a follower reads the value by itself: signs of it may be lost."""
-STALE = 0.05
-"""Seconds before the second look at a value that the first one did not find: a replica may be behind."""
+CANCELLED = "CANCELLED"
+"""The error's code of one that was stopped by whose it was."""
+CANCEL_TRIES = 5
+"""Against whoever drives it: a step may be saved in between."""
 
 # Named once: building a parametrised model anew takes milliseconds.
 _RecordEvent = CloudEvent[AnalysisRecord]
@@ -43,6 +40,7 @@ class KeptAnalysis:
 
     record: AnalysisRecord
     revision: int
+    saved_at: datetime
 
 
 class Analyses:
@@ -65,11 +63,10 @@ class Analyses:
         if stored is None and sure:
             await asyncio.sleep(STALE)
             stored = await self._reader.last(subject)
-        return (
-            None
-            if stored is None or not stored.genuine
-            else KeptAnalysis(_RecordEvent.parse(stored.event).data, stored.seq)
-        )
+        if stored is None or not stored.genuine:
+            return None
+        event = _RecordEvent.parse(stored.event)
+        return KeptAnalysis(event.data, stored.seq, event.time)
 
     async def save(self, record: AnalysisRecord, revision: int) -> int | None:
         """The new revision; None: another value was there first, or it is not known whether this one is. Raises
@@ -102,7 +99,11 @@ class Analyses:
         if kept is None:
             record = AnalysisRecord(request=request, asked_at=datetime.now(UTC))
             revision = await self.save(record, 0)
-            kept = KeptAnalysis(record, revision) if revision is not None else await self.read(*where, sure=True)
+            kept = (
+                await self.read(*where, sure=True)
+                if revision is None
+                else KeptAnalysis(record, revision, record.asked_at)
+            )
         if kept is None:
             raise Unavailable("the analysis could not be begun: the bus did not take it in time")
         if kept.record.status == "running":
@@ -120,6 +121,23 @@ class Analyses:
             )
         return kept.record
 
+    async def cancel(self, company: str, user: str, analysis_id: str) -> AnalysisRecord | None:
+        """Ends it as failed, if it runs: whoever drives it cannot save its next step. None: there is none.
+
+        Raises:
+            ReadFailed: the bus does not answer.
+            Unavailable: it is saved again and again meanwhile; the same again does no harm.
+        """
+        for _ in range(CANCEL_TRIES):
+            kept = await self.read(company, user, analysis_id, sure=True)
+            if kept is None or kept.record.status != "running":
+                return None if kept is None else kept.record
+            error = AnalysisProblem(code=CANCELLED, message="it was cancelled by whose it is")
+            ended = kept.record.model_copy(update={"status": "failed", "stage": "finished", "error": error})
+            if await self.save(ended, kept.revision) is not None:
+                return ended
+        raise Unavailable("the analysis could not be cancelled: try again")
+
     async def follow(
         self, company: str, user: str, analysis_id: str, seconds: float
     ) -> AsyncGenerator[AnalysisRecord, None]:
@@ -128,34 +146,17 @@ class Analyses:
         Raises:
             ReadFailed: the bus does not answer.
         """
-        changed = asyncio.Event()
-
-        async def tell(_: Msg) -> None:
-            changed.set()
-
-        subscription = await subscribe(self._client, channels.analysis(company, user, analysis_id), tell)
-        clock = asyncio.get_running_loop().time
-        end, last = clock() + seconds, 0
-        try:
+        last = 0
+        async with watch(self._client, channels.analysis(company, user, analysis_id), seconds) as changed:
             while True:
-                changed.clear()
                 kept = await self.read(company, user, analysis_id)
                 if kept is not None and kept.revision != last:
                     last = kept.revision
                     yield kept.record
                     if kept.record.status != "running":
                         return
-                left = end - clock()
-                if left <= 0:
+                if not await changed():
                     return
-                try:
-                    async with asyncio.timeout(min(left, LOOK_AGAIN)):
-                        await changed.wait()
-                except TimeoutError:
-                    continue
-        finally:
-            with suppress(NatsError):
-                await subscription.unsubscribe()
 
     async def finished(self, company: str, user: str, analysis_id: str, seconds: float) -> AnalysisRecord | None:
         """The finished value; None when it is not finished within `seconds`. Raises ReadFailed."""

@@ -1,27 +1,19 @@
 """What clients give back for calls that they were handed: one value each in TURNS, of which the first stands."""
 
-import asyncio
-from contextlib import suppress
 from typing import Any
 
 from nats.aio.client import Client
-from nats.aio.msg import Msg
-from nats.errors import Error as NatsError
 
 from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.events.turn import ClientResult
 from contracts.ids import uuid7
-from runtime.connection import subscribe
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused
 from runtime.publisher import Fence, Publisher
+from runtime.watch import watch
 
 TYPE = "turn.client_result.v1"
-LOOK_AGAIN = 2.0
-"""Seconds after which who waits reads by itself: signs may be lost."""
-STALE = 0.05
-"""Seconds before the look after a sign that showed nothing: a replica may be behind."""
 
 _Event = CloudEvent[ClientResult]
 
@@ -57,28 +49,11 @@ class ClientResults:
     async def awaited(self, company: str, conversation: str, call: str, seconds: float) -> dict[str, Any] | None:
         """The result as soon as it is there; None: it is not, within so many seconds. Raises ReadFailed."""
         subject = channels.client_result(company, conversation, call)
-        given = asyncio.Event()
-
-        async def tell(_: Msg) -> None:
-            given.set()
-
-        clock = asyncio.get_running_loop().time
-        end = clock() + seconds
-        subscription = await subscribe(self._client, subject, tell)
-        try:
+        async with watch(self._client, subject, seconds) as changed:
             while True:
-                signed = given.is_set()
-                given.clear()
                 found = _result(await self._reader.last(subject))
-                left = end - clock()
-                if found is not None or left <= 0:
+                if found is not None or not await changed():
                     return found
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(min(left, STALE if signed else LOOK_AGAIN)):
-                        await given.wait()
-        finally:
-            with suppress(NatsError):
-                await subscription.unsubscribe()
 
 
 def _result(stored: StoredFact | None) -> dict[str, Any] | None:

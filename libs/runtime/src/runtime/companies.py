@@ -98,6 +98,11 @@ class CompanyCache:
                 log.warning("company.unconfirmed", company=company, seconds=int(self.age()), reason=error.code)
         return _living(self._held.get(company, held).settings)
 
+    def held(self, company: str) -> CompanySettings | None:
+        """What is known here at this moment, without asking anybody."""
+        held = self._held.get(company)
+        return None if held is None else _living(held.settings)
+
     async def newest(self, company: str) -> CompanySettings | None:
         """The settings as memory has them; raises RpcError."""
         reply = await self._rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=DEADLINE)

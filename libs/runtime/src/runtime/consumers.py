@@ -1,29 +1,33 @@
-"""Durable pull consumers: made when missing, updated when they differ."""
+"""Durable pull consumers: made when missing, updated when they differ, never made to pass over what they were shown."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
-import orjson
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
-from nats.errors import NoRespondersError
 
 from runtime.connection import subscribe
 from runtime.errors import NotReady
+from runtime.jetstream_api import call, error_code
 from runtime.replies import ReplyInbox
+from runtime.subjects import together
 
 _NANOSECONDS = 1_000_000_000
-_NO_STREAM = 10059
+_NO_CONSUMER = 10014
+_COMES = frozenset({10059, 10148, 10149})
+"""No stream yet; made, or deleted, by somebody else in between."""
+_LOOK_AGAIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSpec:
-    """One durable pull consumer with explicit acknowledgement. Times in seconds; max_deliver -1: for ever."""
+    """One durable pull consumer of some subjects with explicit acknowledgement. Times in seconds; max_deliver -1: for
+    ever."""
 
     stream: str
     durable: str
@@ -46,7 +50,7 @@ class ConsumerSpec:
         }
         if len(self.subjects) == 1:
             config["filter_subject"] = self.subjects[0]
-        elif self.subjects:
+        else:
             config["filter_subjects"] = list(self.subjects)
         return config
 
@@ -55,29 +59,35 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
     """Makes the consumer, or brings it to the spec; safe when several replicas start at once. A stream that is missing
     is waited for: where services may not make streams, the one that may is perhaps still starting.
 
+    Subjects that the consumer has besides stay: a newer release shares it, and what comes under one that is taken away
+    is passed over for good.
+
     Raises:
         NotReady: JetStream did not answer in time, or it refuses the consumer.
     """
-    inbox = ReplyInbox.of(client)
-    clock = asyncio.get_running_loop().time
+    inbox, clock = ReplyInbox.of(client), asyncio.get_running_loop().time
     end = clock() + deadline
-    body = orjson.dumps({"stream_name": spec.stream, "config": spec.config()})
-    subject = f"$JS.API.CONSUMER.DURABLE.CREATE.{spec.stream}.{spec.durable}"
-    problem = "no answer"
-    while (left := end - clock()) > 0:
-        try:
-            answer = orjson.loads((await inbox.request(subject, body, deadline=min(left, 2.0))).data)
-        except (TimeoutError, NoRespondersError):
-            await asyncio.sleep(min(0.1, max(left, 0)))
-            continue
-        error = cast("Mapping[str, Any] | None", answer.get("error"))
-        if error is None:
-            return
-        problem = f"{error.get('description')} ({error.get('err_code')})"
-        if int(error.get("code", 500)) != 503 and error.get("err_code") != _NO_STREAM:
-            break
-        await asyncio.sleep(min(0.1, max(left, 0)))
-    raise NotReady(f"consumer {spec.durable} of stream {spec.stream} cannot be had: {problem}")
+    place = f"{spec.stream}.{spec.durable}"
+    while True:
+        answer = await call(inbox, f"CONSUMER.INFO.{place}", None, end)
+        if error_code(answer) in (0, _NO_CONSUMER):
+            there: Mapping[str, Any] = answer.get("config", {})
+            wanted = replace(spec, subjects=tuple(together(spec.subjects, _filters(there)))).config()
+            if all(there.get(key) == value for key, value in wanted.items()):
+                return
+            change = {"stream_name": spec.stream, "config": wanted, "action": "update" if there else "create"}
+            answer = await call(inbox, f"CONSUMER.DURABLE.CREATE.{place}", change, end)
+            if error_code(answer) == 0:
+                return
+        if error_code(answer) not in _COMES or clock() + _LOOK_AGAIN > end:
+            said = f"{answer['error'].get('description')} ({error_code(answer)})"
+            raise NotReady(f"consumer {spec.durable} of stream {spec.stream} cannot be had: {said}")
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+def _filters(config: Mapping[str, Any]) -> list[str]:
+    one = config.get("filter_subject")
+    return [one] if one else list(config.get("filter_subjects") or ())
 
 
 async def on_new_leader(

@@ -12,6 +12,7 @@
         │   └── LogBehind                 the answering replica stayed older than the reader needs
         ├── RpcError                      an error reply, or no reply in time
         │   └── NobodyServes              no server of the method is there: nobody has seen the request
+        ├── FilesUnavailable              the object storage did not answer in time (file_store)
         ├── InvalidToken                  a user's token or a principal that proves nothing
         │   └── ExpiredToken              it was valid once
         └── NotReady                      a service could not start: a server is away, or a stream is in conflict

@@ -17,6 +17,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from runtime.errors import RuntimeFault
+from runtime.public_address import is_public
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
 """The IP addresses of a host; raises OSError when it has none."""
@@ -76,6 +77,29 @@ def guarded_session(
         auto_decompress=False,
         trust_env=False,
     )
+
+
+class GuardedSessions:
+    """Sessions to the public Internet and, if `loopback`, to this machine for addresses that name it. That is a session
+    of its own, so that no other name that leads here comes this way."""
+
+    def __init__(
+        self, *, loopback: bool, seconds: float, headers: Mapping[str, str], lookup: Lookup = system_lookup
+    ) -> None:
+        self._public = guarded_session(is_public, seconds=seconds, headers=headers, lookup=lookup)
+        self._loopback = (
+            guarded_session(is_loopback, seconds=seconds, headers=headers, lookup=lookup) if loopback else None
+        )
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        for session in (self._public, self._loopback):
+            if session is not None:
+                await session.close()
+
+    def to(self, *, local: bool) -> aiohttp.ClientSession:
+        """The session that may reach an address, if any may; `local`: it names this machine."""
+        return self._loopback if local and self._loopback is not None else self._public
 
 
 class _PinningResolver(AbstractResolver):

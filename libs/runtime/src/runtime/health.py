@@ -28,6 +28,7 @@ from runtime.errors import NotReady
 from runtime.metrics import LOOP_LAG, NATS_CONNECTED
 from runtime.replies import ReplyInbox
 from runtime.standstill import Standstill
+from runtime.web_server import QuietServer
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +40,7 @@ Refresh = Callable[[], Awaitable[None]]
 
 CHECK_DEADLINE = 1.0
 """Seconds for each of the checks behind /readyz."""
-BEAT = 0.25
+BEAT = 1.0
 """Seconds between two looks at whether the event loop goes on."""
 FROZEN = 5.0
 """Seconds without a beat after which the event loop counts as frozen."""
@@ -237,10 +238,18 @@ class HealthServer:
         self._host = host
         app = Starlette(routes=health.routes())
         config = uvicorn.Config(
-            app, host=host, port=port, log_config=None, access_log=False, lifespan="off", ws="none", loop="asyncio"
+            app,
+            host=host,
+            port=port,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            loop="asyncio",
+            date_header=False,
         )
         config.timeout_graceful_shutdown = 1
-        self._server = uvicorn.Server(config)
+        self._server = QuietServer(config)
         self._thread = threading.Thread(target=self._serve, name="health", daemon=True)
         self._failure: BaseException | None = None
         self.port = port
@@ -264,7 +273,7 @@ class HealthServer:
 
     async def stop(self) -> None:
         """Stops listening; waits at most 2 s."""
-        self._server.should_exit = True
+        self._server.end()
         await asyncio.to_thread(self._thread.join, 2)
 
     def _serve(self) -> None:

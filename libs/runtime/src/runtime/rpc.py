@@ -373,7 +373,12 @@ def error_body(error: RpcError) -> bytes:
     return orjson.dumps(body)
 
 
-def wrong_fields(error: ValidationError) -> str:
-    """Which fields are wrong and why, without the values."""
+def field_faults(error: ValidationError) -> list[FieldFault]:
+    """What is wrong with which field, without the values; the first five."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
-    return "; ".join(f"{'.'.join(str(part) for part in one['loc']) or 'body'}: {one['msg']}" for one in problems[:5])
+    return [FieldFault(field=".".join(map(str, one["loc"])), message=one["msg"]) for one in problems[:5]]
+
+
+def wrong_fields(error: ValidationError) -> str:
+    """The same in one line."""
+    return "; ".join(f"{one.field or 'body'}: {one.message}" for one in field_faults(error))

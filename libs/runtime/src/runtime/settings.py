@@ -146,6 +146,28 @@ class MongoSettings(EnvSettings):
         return {**patience, "connectTimeoutMS": connecting, "w": "majority", "journal": True, "retryWrites": False}
 
 
+class FileSettings(EnvSettings):
+    """Where files of conversations lie."""
+
+    model_config = SettingsConfigDict(env_prefix="NEXUS_FILES_")
+
+    url: str | None = Field(
+        default=None, description="a folder's path that all share, or s3://bucket; none: no files are taken"
+    )
+    endpoint: str = Field(default="https://s3.amazonaws.com", description="the S3 server, without the bucket")
+    region: str = "us-east-1"
+    key: str | None = Field(default=None, description="the access key's id")
+    secret: SecretStr | None = Field(default=None, description="its secret")
+    company_megabytes: int = Field(default=10_000, ge=1, description="that the files of one company may have together")
+
+    @field_validator("url")
+    @classmethod
+    def _is_a_folder_or_bucket(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("/", "s3://")):
+            raise ValueError("NEXUS_FILES_URL: write a folder's whole path, or s3://bucket")
+        return value
+
+
 class TokenSettings(EnvSettings):
     """What proves who is calling: users' tokens and the principals that the gateway signs."""
 
@@ -183,7 +205,7 @@ class MarkSettings(EnvSettings):
 
 
 class SealSettings(EnvSettings):
-    """What memory, agent and tool-executor seal companies' secrets with (runtime.sealing)."""
+    """What memory, agent and tool-executor seal companies' secrets with (runtime.seal)."""
 
     secrets_key: SecretStr | None = Field(
         default=None,

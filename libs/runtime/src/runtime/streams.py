@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
-import orjson
 import structlog
 from nats.aio.client import Client
-from nats.errors import NoRespondersError
 
 from contracts.streams import STREAMS, Stream
 from runtime.errors import NotReady
+from runtime.jetstream_api import call, error_code
 from runtime.marks import Marks
 from runtime.replies import ReplyInbox
+from runtime.subjects import together
 
 log = structlog.get_logger(__name__)
 
@@ -23,10 +23,13 @@ _NOT_FOUND = 10059
 _NAME_IN_USE = 10058
 _NO_STORAGE = 10047
 _PROBE = "NEXUS_ROOM"
-_NO_COPIES = frozenset({10005, 10074})
+_NO_PEERS = 10005
+_NO_COPIES = frozenset({_NO_PEERS, 10074})
 """No peers for so many copies; more than one copy without a cluster."""
 _SMALLEST = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
+_PEERS_WITHIN = 10.0
+"""Seconds for servers of a cluster that has just started to know each other."""
 _LOOK_AGAIN = 0.1
 """Seconds between two looks for a stream that somebody else makes."""
 
@@ -71,8 +74,8 @@ async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int],
     inbox = ReplyInbox.of(client)
 
     async def told(method: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        answer = await _call(inbox, f"STREAM.{method}.{name}", body, asyncio.get_running_loop().time() + 5.0)
-        if _error_code(answer) != 0:
+        answer = await call(inbox, f"STREAM.{method}.{name}", body, asyncio.get_running_loop().time() + 5.0)
+        if error_code(answer) != 0:
             raise NotReady(f"stream {name}: {answer['error'].get('description')}")
         return answer
 
@@ -124,23 +127,27 @@ async def ensure_streams(
     Raises:
         NotReady: JetStream did not answer in time, or a stream is there in a form that cannot be changed.
     """
-    end = asyncio.get_running_loop().time() + deadline
+    now = asyncio.get_running_loop().time()
+    end, peers_known = now + deadline, now + min(deadline, _PEERS_WITHIN)
     inbox = ReplyInbox.of(client)
     made_with = Marks.of(client).of_new_streams
     share = 1.0
     # Nearly always all are there as they should be: one round trip tells. What is not is made one after another.
-    found = await asyncio.gather(*(_call(inbox, f"STREAM.INFO.{stream.name}", None, end) for stream in streams))
+    found = await asyncio.gather(*(call(inbox, f"STREAM.INFO.{stream.name}", None, end) for stream in streams))
     for position, (stream, known) in enumerate(zip(streams, found, strict=True)):
         wanted = stream_config(stream, replicas)
         metadata = made_with.get(stream.name)
         answer = await _ensure(inbox, wanted, share, end, known, metadata)
-        if _error_code(answer) == _NO_STORAGE:
+        while error_code(answer) == _NO_PEERS and asyncio.get_running_loop().time() < peers_known:
+            await asyncio.sleep(_LOOK_AGAIN)
+            answer = await _ensure(inbox, wanted, share, end, None, metadata)
+        if error_code(answer) == _NO_STORAGE:
             share = await _room(inbox, sum(one.max_bytes for one in streams[position:]), end)
             log.warning("streams.smaller", share=share, reason="the server has less storage than the streams may take")
             answer = await _ensure(inbox, wanted, share, end, None, metadata)
         error = cast("Mapping[str, Any] | None", answer.get("error"))
         if error is not None:
-            config = _config(await _call(inbox, f"STREAM.INFO.{stream.name}", None, end))
+            config = _config(await call(inbox, f"STREAM.INFO.{stream.name}", None, end))
             raise NotReady(_in_conflict(stream.name, _conflicts(wanted, config), error))
 
 
@@ -159,8 +166,8 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
         wanted = {key: value for key, value in stream_config(stream).items() if key in _FIRM}
         while True:
             # A little longer than the wait: what is missing is said, though the machine stood still at its end.
-            answer = await _call(inbox, f"STREAM.INFO.{stream.name}", None, end + 2.0)
-            missing = _error_code(answer) == _NOT_FOUND
+            answer = await call(inbox, f"STREAM.INFO.{stream.name}", None, end + 2.0)
+            missing = error_code(answer) == _NOT_FOUND
             conflicts = [] if missing else _conflicts(wanted, _config(answer))
             if not missing and not conflicts:
                 return
@@ -188,17 +195,17 @@ async def _ensure(
     answer."""
     name = wanted["name"]
     if answer is None:
-        answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
-    if _error_code(answer) == _NOT_FOUND:
+        answer = await call(inbox, f"STREAM.INFO.{name}", None, end)
+    if error_code(answer) == _NOT_FOUND:
         size = int(wanted["max_bytes"] * share) if wanted["max_bytes"] > 0 else -1
         made = {**wanted, "max_bytes": size} | ({"metadata": metadata} if metadata else {})
-        answer = await _call(inbox, f"STREAM.CREATE.{name}", made, end)
-        if _error_code(answer) == 0:
+        answer = await call(inbox, f"STREAM.CREATE.{name}", made, end)
+        if error_code(answer) == 0:
             log.info("stream.created", stream=name)
             return answer
-        if _error_code(answer) == _NAME_IN_USE:  # somebody else was first, with an older or a newer version
-            answer = await _call(inbox, f"STREAM.INFO.{name}", None, end)
-    return answer if _error_code(answer) != 0 else await _bring(inbox, wanted, answer, end)
+        if error_code(answer) == _NAME_IN_USE:  # somebody else was first, with an older or a newer version
+            answer = await call(inbox, f"STREAM.INFO.{name}", None, end)
+    return answer if error_code(answer) != 0 else await _bring(inbox, wanted, answer, end)
 
 
 async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, Any], end: float) -> dict[str, Any]:
@@ -213,32 +220,20 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
         )
         wanted = {**wanted, "max_bytes": current["max_bytes"]}
     # A newer release beside this one may have added subjects, and writes to them.
-    more = [one for one in current.get("subjects", ()) if not any(_covers(ours, one) for ours in wanted["subjects"])]
-    wanted = {**wanted, "subjects": [*wanted["subjects"], *more]}
+    wanted = {**wanted, "subjects": together(wanted["subjects"], current.get("subjects", ()))}
     # The server leaves out what is false.
     changes = [key for key, value in wanted.items() if current.get(key, False) != value]
     changes += _forbidden(current)
     if not changes:
         return answer
     kept = {key: value for key, value in current.items() if key not in _NEVER}
-    changed = await _call(inbox, f"STREAM.UPDATE.{name}", {**kept, **wanted}, end)
-    if _error_code(changed) == _NO_STORAGE and wanted["max_bytes"] != current["max_bytes"]:
+    changed = await call(inbox, f"STREAM.UPDATE.{name}", {**kept, **wanted}, end)
+    if error_code(changed) == _NO_STORAGE and wanted["max_bytes"] != current["max_bytes"]:
         log.warning("stream.not_larger", stream=name, wanted=wanted["max_bytes"], stays=current["max_bytes"])
         return await _bring(inbox, {**wanted, "max_bytes": current["max_bytes"]}, answer, end)
-    if _error_code(changed) == 0:
+    if error_code(changed) == 0:
         log.info("stream.updated", stream=name, changed=changes)
     return changed
-
-
-def _covers(pattern: str, subject: str) -> bool:
-    """Whether whatever the subject stands for, wildcards and all, falls under the pattern."""
-    wide, narrow = pattern.split("."), subject.split(".")
-    for place, part in enumerate(wide):
-        if part == ">":
-            return place < len(narrow)
-        if place == len(narrow) or part not in ("*", narrow[place]) or narrow[place] == ">":
-            return False
-    return len(wide) == len(narrow)
 
 
 def _config(answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -282,39 +277,11 @@ async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
     share = 0.5
     while total * share >= _SMALLEST:
         probe = {"name": _PROBE, "subjects": ["nexus.room"], "storage": "file", "max_bytes": int(total * share)}
-        answer = await _call(inbox, f"STREAM.CREATE.{_PROBE}", probe, end)
-        if _error_code(answer) == 0:
-            await _call(inbox, f"STREAM.DELETE.{_PROBE}", None, end)
+        answer = await call(inbox, f"STREAM.CREATE.{_PROBE}", probe, end)
+        if error_code(answer) == 0:
+            await call(inbox, f"STREAM.DELETE.{_PROBE}", None, end)
             return share
         share /= 2
     raise NotReady(
         "the server has no storage left for the streams: give JetStream more (max_file_store), or a larger disk"
     )
-
-
-async def _call(inbox: ReplyInbox, method: str, body: Mapping[str, Any] | None, end: float) -> dict[str, Any]:
-    """One API call, tried again while JetStream is still starting."""
-    clock = asyncio.get_running_loop().time
-    payload = b"" if body is None else orjson.dumps(body)
-    while True:
-        left = end - clock()
-        if left <= 0:
-            raise NotReady(
-                "JetStream did not answer in time: start nats-server with -js, or check the account's limits"
-            )
-        try:
-            message = await inbox.request(f"$JS.API.{method}", payload, deadline=min(left, 5.0))
-        except (TimeoutError, NoRespondersError):
-            await asyncio.sleep(min(0.1, max(left, 0)))
-            continue
-        answer: dict[str, Any] = orjson.loads(message.data)
-        # 503: no leader yet, or still starting. A refused configuration is 400 or 500, and stays refused.
-        if int(answer.get("error", {}).get("code", 0)) == 503:
-            await asyncio.sleep(min(0.1, max(left, 0)))
-            continue
-        return answer
-
-
-def _error_code(answer: Mapping[str, Any]) -> int:
-    error = cast("Mapping[str, Any] | None", answer.get("error"))
-    return int(error.get("err_code", -1)) if error else 0

@@ -7,8 +7,11 @@ to its own kind of key, so a public key can never be used as a secret; `none` an
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import urllib.request
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +31,8 @@ LONGEST = 8192
 """Characters of a token that is looked at."""
 LEEWAY = 5
 """Seconds that clocks may differ."""
+MOST_KNOWN = 10_000
+"""Tokens whose signature was checked already."""
 _KEYS_FRESH = 300.0
 _KEYS_AGAIN = 10.0
 _FETCH_DEADLINE = 5.0
@@ -46,10 +51,22 @@ class TokenClaims:
     plan: str
     exp: int
     name: str | None = None
+    iat: float = 0.0
+    """When it was made, in seconds since the epoch; 0: it does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ProvenToken:
+    """A token whose signature is good by `key`, and how to ask for that."""
+
+    algorithm: object
+    kid: object
+    key: str | PyJWK
+    claims: TokenClaims
 
 
 class KeysUnavailable(RuntimeFault):
-    """The key set at NEXUS_JWT_JWKS_URL cannot be had, and none is remembered."""
+    """A key set cannot be had, and none is remembered."""
 
     retryable = True
 
@@ -64,7 +81,9 @@ class TokenVerifier:
         self._issuer = settings.jwt_issuer
         self._secret = settings.jwt_secret.get_secret_value() if settings.jwt_secret else None
         self._public_key = settings.jwt_public_key.replace("\\n", "\n") if settings.jwt_public_key else None
-        self._keys = KeySet(settings.jwt_jwks_url, self._clock) if settings.jwt_jwks_url else None
+        url = settings.jwt_jwks_url
+        self._keys = KeySet(lambda: asyncio.to_thread(_fetch, url), self._clock) if url else None
+        self._known: OrderedDict[bytes, _ProvenToken] = OrderedDict()
         if not (self._secret or self._public_key or self._keys):
             raise NotReady("no key for tokens: set NEXUS_JWT_SECRET, NEXUS_JWT_PUBLIC_KEY or NEXUS_JWT_JWKS_URL")
 
@@ -79,8 +98,22 @@ class TokenVerifier:
             InvalidToken: it proves nothing.
             KeysUnavailable: the key set cannot be fetched.
         """
+        claims = await self._proven(token)
+        if claims.exp + LEEWAY + grace <= self._clock.now().timestamp():
+            raise ExpiredToken("the token has expired")
+        return claims
+
+    async def _proven(self, token: str) -> TokenClaims:
+        """What the token says, whether or not it is over. Signatures are checked once: what a client sends with each
+        of its requests is remembered by its hash, and counts while the key that it was checked with does."""
         if len(token) > LONGEST:
             raise InvalidToken("the token is too long")
+        digest = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
+        known = self._known.get(digest)
+        if known is not None:
+            self._known.move_to_end(digest)
+            if await self._key(known.algorithm, known.kid) is known.key:
+                return known.claims
         try:
             header = jwt.get_unverified_header(token)
         except jwt.InvalidTokenError as error:
@@ -102,9 +135,12 @@ class TokenVerifier:
         audience: object = claims.get("aud")
         if audience == AUDIENCE or (isinstance(audience, list) and AUDIENCE in audience):
             raise InvalidToken("a principal is no user's token")
-        verified = TokenClaims(*read_identity(claims), name=_name(claims.get("name")))
-        if verified.exp + LEEWAY + grace <= self._clock.now().timestamp():
-            raise ExpiredToken("the token has expired")
+        verified = TokenClaims(
+            *read_identity(claims), name=one_line(claims.get("name")), iat=_issued(claims.get("iat"))
+        )
+        self._known[digest] = _ProvenToken(algorithm, header.get("kid"), key, verified)
+        if len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
         return verified
 
     async def _key(self, algorithm: object, kid: object) -> str | PyJWK:
@@ -117,11 +153,16 @@ class TokenVerifier:
         raise InvalidToken(f"tokens signed with {algorithm!r} are not accepted")
 
 
-def _name(said: object) -> str | None:
-    """OpenID Connect's claim, on one line and cut; whatever else is said there is no name, and no fault."""
+def one_line(said: object) -> str | None:
+    """OpenID Connect's name, on one line and cut; whatever else is said there is no name, and no fault."""
     if not isinstance(said, str):
         return None
     return " ".join(said.split())[:_LONGEST_NAME] or None
+
+
+def _issued(said: object) -> float:
+    """What is no time is none: such a token counts as older than any that says when it was made."""
+    return float(said) if isinstance(said, int | float) and 0 <= said < 2**53 else 0.0
 
 
 class TokenMinter:
@@ -159,11 +200,14 @@ class TokenMinter:
 
 
 class KeySet:
-    """The RSA keys at a JWKS address, kept for five minutes; asked for again for an unknown key: at once, since it may
-    have taken another's place just now, and then at most every 10 s."""
+    """The keys at a JWKS address, kept for five minutes; asked for again for an unknown key: at once, since it may
+    have taken another's place just now, and then at most every 10 s. `fetch` raises OSError where it cannot."""
 
-    def __init__(self, url: str, clock: Clock) -> None:
-        self._url = url
+    def __init__(
+        self, fetch: Callable[[], Awaitable[bytes]], clock: Clock, kinds: frozenset[str] = frozenset({"RSA"})
+    ) -> None:
+        self._fetch = fetch
+        self._kinds = kinds
         self._clock = clock
         self._keys: dict[str | None, PyJWK] = {}
         self._fetched = float("-inf")
@@ -197,7 +241,7 @@ class KeySet:
     async def _refresh(self) -> None:
         try:
             async with asyncio.timeout(_FETCH_DEADLINE + 1):
-                text = await asyncio.to_thread(_fetch, self._url)
+                text = await self._fetch()
             keys = PyJWKSet.from_dict(json.loads(text)).keys
         except (OSError, ValueError, TimeoutError, jwt.PyJWTError) as error:
             log.warning("tokens.keys_unavailable", error=str(error))
@@ -206,7 +250,7 @@ class KeySet:
             return
         finally:
             self._fetched = self._clock.monotonic()
-        usable = [key for key in keys if key.key_type == "RSA" and key.public_key_use in (None, "sig")]
+        usable = [key for key in keys if key.key_type in self._kinds and key.public_key_use in (None, "sig")]
         self._keys = {key.key_id: key for key in usable}
         if len(usable) == 1:
             self._keys[None] = usable[0]

@@ -2,5 +2,7 @@
 
 from runtime.process import run
 
+MAIN = "agent.service:serve"
+
 if __name__ == "__main__":
-    run("agent.service:serve")
+    run(MAIN)

@@ -24,6 +24,7 @@ from agent.adapters.drivers import AgentDrivers
 from agent.adapters.encodings import Encodings
 from agent.adapters.failed_turns import FailedTurnList
 from agent.adapters.failures import FailureReports
+from agent.adapters.file_texts import ExecutorFiles
 from agent.adapters.followed import FollowedConversations
 from agent.adapters.forgotten import ForgottenConversations
 from agent.adapters.hand_offs import EndedTurns, HandOffs
@@ -40,7 +41,6 @@ from agent.adapters.price_table import prices
 from agent.adapters.proofs import MemoryProofs
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.tool_details import ExecutorTools
-from agent.adapters.turn_archive import TurnArchive
 from agent.adapters.turn_records import TurnRecords
 from agent.adapters.usage_facts import UsageBook
 from agent.analysis.analyst import Analyst
@@ -53,16 +53,17 @@ from agent.completions.deps import CompletionPorts
 from agent.domain.context.compression import TokenWindow
 from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
+from agent.llm.metering import Spending
 from agent.measures import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
 from agent.ports import Key
 from agent.preview.preview import Trying
 from agent.preview_methods import TryingMethods
 from agent.record.explanation import Explaining
+from agent.record.turn_archive import TurnArchive
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.after_turn import SmallModel
 from agent.turns.deps import Limits, Ports
 from agent.turns.engine import TurnEngine
-from agent.turns.metering import Spending
 from agent.turns.proposer import Proposer
 from agent.turns.summaries import Summarizer
 from agent.turns.sweep import TurnSweep
@@ -86,7 +87,7 @@ from runtime.publisher import Publisher
 from runtime.pull_worker import PullWorker
 from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient, RpcServer
-from runtime.sealing import Seal
+from runtime.seal import Seal
 from runtime.settings import SealSettings
 from runtime.streamed_calls import StreamServer
 
@@ -94,7 +95,6 @@ log = structlog.get_logger(__name__)
 
 DURABLE = "agent"
 ANALYSES_DURABLE = "agent-analysis"
-VISITOR_MESSAGES = TURN_TRIGGERS[0]
 TOOLS_CHANGED = ("tools.announced.v1.>", "tools.withdrawn.v1.>")
 LONGEST_TURNS = 3
 """A turn's handler is broken off after so many of its deadlines: turns of a burst follow one another in one handler."""
@@ -187,6 +187,7 @@ class Agent:
             records=self._records,
             contexts=contexts,
             knowledge=CompanyKnowledge(rpc),
+            files=ExecutorFiles(rpc),
             encoders=self._encodings,
             own=BusOwnCalls(rpc, hand_offs),
             summaries=self._summaries,
@@ -198,6 +199,7 @@ class Agent:
             settings.tool_seconds,
             TokenWindow(settings.window_tokens, settings.compress_above_tokens, settings.compress_to_tokens),
             connections.models.window_tokens,
+            connections.models.sees,
         )
         self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits, lambda: self.worker.stood_still)
         self.settings.on_change(self._company_changed)

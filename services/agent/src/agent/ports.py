@@ -6,12 +6,16 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import Price, SpendingAccount
+from agent.domain.offered_tool import OfferedTool
+from agent.domain.pictures import LISTED, Sight
+from agent.domain.sent_files import ReadFile
 from agent.domain.shortcuts.asked import ShownAction
 from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount, TurnCall
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
 from contracts.conversation import Snapshot
 from contracts.events.chat import Action, Chart, Citation, Wishes
+from contracts.files import FileRef
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.languages import Language
 from contracts.memory_rpc import Tier
@@ -70,19 +74,6 @@ class PromptHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedTool:
-    """A tool that the caller may use. `parameters` is JSON Schema; `label` is what a person reads while it runs;
-    `changes`: it has effects, so that the user's own words have to ask for it."""
-
-    name: str
-    description: str
-    category: str
-    parameters: Mapping[str, Any]
-    label: str
-    changes: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Prompt:
     """One call of a model, in the shapes of the OpenAI chat API. `time_limit` in seconds, for the whole reply."""
 
@@ -109,6 +100,8 @@ class Prompt:
     """With `required`: this one."""
     about: str = ""
     """Of help for a human agent: the visitor's newest message, or the draft. What has no model goes by it."""
+    sight: Sight = LISTED
+    """Which models get the pictures of the messages; others are told in words that there are some."""
 
 
 class TextSink(Protocol):
@@ -219,6 +212,18 @@ class KnowledgeReader(Protocol):
         ...
 
 
+class FileReader(Protocol):
+    """What files of a conversation say."""
+
+    async def read(self, key: Key, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
+        """Each with its text, or with why there is none."""
+        ...
+
+    async def pictures(self, key: Key, files: Sequence[FileRef]) -> Mapping[str, str]:
+        """The content of pictures by the file's id, in base64; those that are not to be had are missing."""
+        ...
+
+
 class Search(Protocol):
     """What the company says about one question, which may be asked along with something else."""
 
@@ -229,6 +234,10 @@ class Search(Protocol):
 
     def answered(self, found: KnowledgeFound | None) -> None:
         """What was found; None: it is not to be had."""
+        ...
+
+    def alone(self) -> None:
+        """Asks in a request of its own what is still to be asked."""
         ...
 
 

@@ -106,6 +106,7 @@ class ModelSettings(EnvSettings):
     window_tokens: int = Field(
         default=128_000, ge=2_000, description="of a model that is not listed: prompt, tools and response together"
     )
+    sees: bool = Field(default=False, description="a model that is not listed takes pictures")
     chain: str = Field(default=",".join(KEYED), description="providers in the order of fail-over")
     time_limits: str = Field(
         default="", description="seconds without a word after which the next one is asked, e.g. groq=5,openai=20"

@@ -10,9 +10,10 @@ import pytest
 from agent.adapters.anthropic import VERSION, Anthropic
 from agent.adapters.anthropic_request import request_body
 from agent.adapters.openai_compatible import ProviderEndpoint
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
-from agent.ports import OfferedTool, Prompt
+from agent.ports import Prompt
 from agent.scripted_model.script import Reply, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.heard import Heard

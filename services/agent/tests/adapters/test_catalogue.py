@@ -2,13 +2,16 @@
 
 import pytest
 
-from agent.adapters.catalogue import FRESH, RENEWED, ExecutorCatalogue
+from agent.adapters.catalogue import FRESH, RENEWED, STALE, ExecutorCatalogue
 from agent.ports import Asker
-from agent.testing.stage import COMPANY, stage, until
+from agent.testing.company import COMPANY
+from agent.testing.stage import stage
+from contracts.errors import ErrorCode
 from contracts.rpc import CatalogueTool
 from runtime.clock import FakeClock
+from runtime.errors import RpcError
 from runtime.rpc import RpcClient
-from runtime.testing import NatsServer
+from runtime.testing import NatsServer, eventually
 
 ASKER = Asker(principal="x", role="visitor", plan="free", user=None, language="en")
 
@@ -32,10 +35,38 @@ async def test_what_is_in_use_is_asked_for_anew_and_nobody_waits_for_it(nats_ser
         async def renewed() -> bool:
             return await offered() == ["one", "two"]
 
-        await until(renewed)
+        await eventually(renewed)
         scene.executor.offer("three", {})
         await clock.advance(FRESH)
         assert await offered() == ["one", "two", "three"]
+
+
+async def test_what_was_known_before_the_settings_changed_is_offered_while_the_executor_is_silent(
+    nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FakeClock()
+    async with stage(nats_server.url) as scene:
+        catalogue = ExecutorCatalogue(RpcClient(scene.nats), clock.monotonic)
+        scene.executor.offer("one", {})
+
+        def is_silent() -> list[CatalogueTool]:
+            raise RpcError(ErrorCode.UNAVAILABLE, "standing still")
+
+        async def offered() -> list[str]:
+            return [tool.name for tool in await catalogue.offered(COMPANY, ASKER)]
+
+        assert await offered() == ["one"]
+        answer = scene.executor.catalogue
+        monkeypatch.setattr(scene.executor, "catalogue", is_silent)
+        catalogue.drop(COMPANY)
+        assert await offered() == ["one"]
+        await clock.advance(STALE - 1)
+        assert await offered() == ["one"]
+        await clock.advance(1)
+        assert await offered() == []
+        monkeypatch.setattr(scene.executor, "catalogue", answer)
+        scene.executor.offer("two", {})
+        assert await offered() == ["one", "two"]
 
 
 async def test_an_answer_that_was_under_way_when_settings_changed_is_not_kept(

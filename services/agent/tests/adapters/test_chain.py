@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -10,14 +11,17 @@ from pydantic import ValidationError
 
 from agent.adapters.circuit_breaker import FAILURES, REST, TRIAL, Guarded
 from agent.adapters.model_router import ConfiguredModels, configured
+from agent.domain.offered_tool import OfferedTool
+from agent.domain.pictures import PICTURES, Picture, Sight
 from agent.domain.turn.journal import ModelAnswer as ModelReply
 from agent.errors import ModelBusyError, ModelDownError, ModelError
-from agent.ports import OfferedTool, Prompt, TextSink
+from agent.llm.fallback import ask
+from agent.ports import Prompt, TextSink
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.heard import Heard
-from agent.turns.fallback import ask
+from contracts.own_model import OwnModel
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
 PROMPT = Prompt(
@@ -190,3 +194,43 @@ async def test_another_providers_model_is_left_for_ones_own_default(session: aio
 def test_time_limits_that_cannot_be_read_are_refused_at_the_start(limits: str) -> None:
     with pytest.raises(ValidationError, match=r"groq=5,openai=20|more than 0"):
         ModelSettings.model_validate({"time_limits": limits})
+
+
+async def test_who_takes_over_and_does_not_see_is_told_that_there_are_pictures(session: aiohttp.ClientSession) -> None:
+    shown = {"role": "user", "content": "what is it?", PICTURES: (Picture("cat.png", "image/png", "AAAA"),)}
+    async with (
+        scripted_model(default=Reply(status=500)) as anthropic,
+        scripted_model(default=Reply(status=500)) as openai,
+        scripted_model(default=GOOD) as groq,
+    ):
+        models = chain(session, {"anthropic": anthropic, "openai": openai, "groq": groq})
+        prompt = replace(PROMPT, messages=[shown], language="en")
+        reply = await ask(models.chosen("anthropic", "claude-haiku-4-5"), prompt, Heard())
+    assert (reply.text, reply.provider) == (GOOD.text, "groq")
+    text = {"type": "text", "text": "what is it?"}
+    name = {"type": "text", "text": "cat.png:"}
+    source = {"type": "base64", "media_type": "image/png", "data": "AAAA"}
+    assert anthropic.asked[0]["messages"][0]["content"] == [text, name, {"type": "image", "source": source}]
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    assert openai.asked[0]["messages"][0] == {"role": "user", "content": [text, name, image]}
+    told = "what is it?\n[cat.png: pictures that you cannot see; say so if it is about them]"
+    assert groq.asked[0]["messages"][0] == {"role": "user", "content": told}
+
+
+def test_which_models_see_is_their_rows_or_their_companys_to_say() -> None:
+    own = OwnModel(model="house-1", address="https://models.example/v1")
+    assert [
+        Sight(own.model_copy(update={"sees": said})).of("compatible", "house-1") for said in (None, False, True)
+    ] == [
+        False,
+        False,
+        True,
+    ]
+    listed = OwnModel(provider="openai", model="gpt-4o", key="k")
+    assert Sight(listed).of("openai", "gpt-4o")
+    assert not Sight(listed.model_copy(update={"sees": False})).of("openai", "gpt-4o")
+    assert Sight(own, unlisted=True).of("compatible", "the-installations")
+    assert not Sight(own, unlisted=True).of("compatible", "house-1")
+    assert not Sight(unlisted=True).of("groq", "llama-3.3-70b-versatile")
+    assert Sight().of("groq", "meta-llama/llama-4-scout-17b")
+    assert not Sight().of("compatible", "nobody-knows")

@@ -1,7 +1,8 @@
 """Failed turns as the console lists them: newest first, in pages, and told whether they can be asked again."""
 
 from agent.adapters.failed_turns import FailedTurnList
-from agent.testing.stage import COMPANY, Stage, stage
+from agent.testing.company import COMPANY
+from agent.testing.stage import Stage, stage
 from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.events.turn import TurnFailed

@@ -7,7 +7,8 @@ from agent.adapters.followed import FollowedConversations
 from agent.adapters.forgotten import ForgottenConversations
 from agent.adapters.histories import HistoryClient
 from agent.ports import Key
-from agent.testing.stage import COMPANY, stage
+from agent.testing.company import COMPANY
+from agent.testing.stage import stage
 from contracts.channels import conversation_tree
 from contracts.erasure_rpc import FORGOTTEN
 from contracts.streams import CHAT

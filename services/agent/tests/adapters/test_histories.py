@@ -8,7 +8,8 @@ from agent.adapters.history_cache import KEPT_CHARACTERS, KEPT_SECONDS, KEPT_WIN
 from agent.domain.context.compression import PromptMessage
 from agent.errors import UnreachableError
 from agent.ports import Key, PromptHistory
-from agent.testing.stage import COMPANY, stage
+from agent.testing.company import COMPANY
+from agent.testing.stage import stage
 from runtime.clock import FakeClock
 from runtime.conversation import ConversationLog
 from runtime.direct import StoredFact

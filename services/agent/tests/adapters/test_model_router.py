@@ -11,14 +11,15 @@ import pytest
 
 from agent.adapters.model_router import configured
 from agent.adapters.openai_compatible import OpenAICompatible, ProviderEndpoint
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
-from agent.ports import ModelChoice, OfferedTool, Prompt
+from agent.llm.fallback import ask
+from agent.ports import ModelChoice, Prompt
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.heard import Heard
-from agent.turns.fallback import ask
 from contracts.providers import KEYED, KEYS, ProviderInfo
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")

@@ -14,16 +14,16 @@ from pydantic import SecretStr
 from agent.adapters.model_router import ConfiguredModels, configured
 from agent.adapters.own_models import OwnModels
 from agent.errors import ModelDownError, ModelError, ModelRefusedError
+from agent.llm.fallback import ask
 from agent.ports import ModelChoice, Models, Prompt
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.heard import Heard
 from agent.testing.stage import agent, stage
-from agent.turns.fallback import ask
 from contracts.company import CompanyConfig, faults
 from runtime.direct import DirectReader
-from runtime.sealing import Seal
+from runtime.seal import Seal
 from runtime.settings import SealSettings
 from runtime.testing import NatsServer, eventually
 

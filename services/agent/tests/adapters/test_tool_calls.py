@@ -10,7 +10,8 @@ from agent.adapters import tool_calls
 from agent.adapters.tool_calls import ToolRequests
 from agent.domain.turn.journal import TurnCall
 from agent.ports import Asker, Key
-from agent.testing.stage import COMPANY, Stage, stage
+from agent.testing.company import COMPANY
+from agent.testing.stage import Stage, stage
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from runtime.publisher import Appended, Publisher

@@ -13,9 +13,10 @@ from agent.analysis.deps import AnalysisLimits
 from agent.app import Agent
 from agent.scripted_model.script import Reply, Rule
 from agent.scripted_model.server import ScriptedModel, scripted_model
+from agent.testing.company import COMPANY
 from agent.testing.dying import Death, Killed
 from agent.testing.figures import output, serve_tool_details
-from agent.testing.stage import COMPANY, Stage, agent, stage
+from agent.testing.stage import Stage, agent, stage
 from contracts.envelope import CloudEvent
 from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
@@ -103,6 +104,32 @@ async def test_an_event_begins_an_analysis_and_an_event_tells_of_its_report(scen
     assert told["report"] == record.report
     assert told["report"]["findings"][0]["returns"]["1y"] == 0.027236
     assert scene.model.asked == []
+
+
+async def test_one_that_is_cancelled_stops_with_its_next_step_and_is_told_to_have_failed(scene: Scene) -> None:
+    called, released = asyncio.Event(), asyncio.Event()
+
+    async def held(request: ToolCallRequested) -> ToolResult:
+        called.set()
+        await released.wait()
+        return await answer(request)
+
+    scene.stage.executor.tools["market_snapshot"] = held
+    request = scene.request()
+    await scene.analyses.begin(request)
+    await asyncio.wait_for(called.wait(), 20)
+    cancel = scene.analyses.cancel
+    assert await cancel(COMPANY, "eve", request.analysis_id) is None
+    ended = await cancel(COMPANY, request.user_id, request.analysis_id)
+    assert ended is not None
+    assert (ended.status, ended.error and ended.error.code) == ("failed", "CANCELLED")
+    assert await cancel(COMPANY, request.user_id, request.analysis_id) == ended
+    released.set()
+    (told,) = await completed(scene, 1)
+    assert (told["status"], told["error"]["code"]) == ("failed", "CANCELLED")
+    kept = await scene.analyses.read(COMPANY, request.user_id, request.analysis_id)
+    assert kept is not None
+    assert (kept.record, kept.record.report) == (ended, None)
 
 
 @pytest.mark.parametrize("taken", [False, True])

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.domain.analysis.asked import Refusal, is_analysis, language_in, period_in, refusal_of
-from agent.domain.analysis.tickers import tickers_in
+from agent.domain.tickers import tickers_in
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,7 @@ def test_given_tickers_make_a_vague_question_one_about_markets_and_a_poem_none()
         ("Analiza TSLA", "es"),
         ("Analyse TSLA", "en"),
         ("¿IBM?", "es"),
+        ("Invertir cien mil dólares en IBM desde 2008 hasta 2012", "es"),
     ],
 )
 def test_the_answer_is_in_the_questions_language(query: str, language: str) -> None:
@@ -111,6 +112,10 @@ def test_the_answer_is_in_the_questions_language(query: str, language: str) -> N
         ("How does the Pro plan work?", False),
         ("Compare the Pro and the Premium plan", False),
         ("Buy 10 IBM at market", False),
+        ("Show me the worst day of MSFT in 2008", True),
+        ("What's the cheapest of AAPL, MSFT and IBM right now?", True),
+        ("¿Cuál de AAPL, MSFT o IBM ha bajado más este año?", True),
+        ("What are IBM and MSFT trading at?", False),
     ],
 )
 def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) -> None:

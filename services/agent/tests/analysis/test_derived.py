@@ -86,6 +86,90 @@ def test_each_stretch_is_told_once_with_its_days() -> None:
     assert said[-1].endswith("by return, highest first: IBM -22.1%, MSFT -45.4%.")
 
 
+def reported(query: str, data: Mapping[str, Any], tool: str, parameter: str = "tickers") -> dict[str, Any]:
+    """The report of a question to which every call of a tool is answered with this."""
+    tools = (ToolInfo(tool, "market", "", (), 3, {}, {"properties": {parameter: {}}}),)
+    request = AnalysisRequested(analysis_id="a", company_id="demo", user_id="u", query=query)
+    record, step = advance(AnalysisRecord(request=request, asked_at=NOW), AnalysisPolicy(tools), usable, NOW)
+    assert isinstance(step, CallTools)
+    record = ran(record, {call.call_id: {"success": True, "data": data} for call in step.calls})
+    _, step = advance(record, AnalysisPolicy(tools), usable, NOW)
+    assert isinstance(step, Finish)
+    assert REPORT.is_valid(step.report), list(REPORT.iter_errors(step.report))
+    return step.report
+
+
+SOURCED = {"source": "sample", "as_of": "2012-06-01T20:00:00Z"}
+
+
+def test_an_indicator_is_told_with_its_day_and_nothing_else_is() -> None:
+    data = {**SOURCED, "price": 189.08, "currency": "USD", "indicators": {"RSI": {"value": 27.0912, "period": 14}}}
+    report = reported("RSI de IBM el 1 de junio de 2012", data, "get_indicators", "symbol")
+    assert report["summary"].splitlines()[0] == "El 1 de junio de 2012, IBM: RSI (14) 27,09."
+    assert len(report["summary"].splitlines()) == 2
+    assert unsupported("IBM's RSI is 27.09.", facts_of_findings(report["findings"])) == []
+    assert unsupported("IBM's RSI is 72.09.", facts_of_findings(report["findings"]))
+
+
+def test_where_a_price_stands_to_its_average_is_told() -> None:
+    data = {**SOURCED, "price": 189.08, "currency": "USD", "indicators": {"SMA": {"value": 188.94, "period": 200}}}
+    said = reported("Was IBM above its 200-day average on 1 June 2012?", data, "get_indicators", "symbol")["summary"]
+    assert said.startswith("On 1 June 2012, IBM closes at USD 189.08, above its 200-session average (USD 188.94).")
+
+
+def test_tickers_are_ranked_by_what_is_asked_for() -> None:
+    by_fall = reported("Which of IBM and MSFT had the smallest drawdown in 2008?", performance(), "get_performance")
+    assert by_fall["summary"].splitlines()[0].endswith("by maximum drawdown, smallest first: IBM -44.8%, MSFT -50.8%.")
+    by_risk = reported("Ordena IBM y MSFT por volatilidad en 2008", performance(), "get_performance")
+    assert by_risk["summary"].splitlines()[0].endswith("de mayor a menor: MSFT 48,0 %, IBM 36,1 %.")
+
+
+def test_falls_are_told_with_their_days() -> None:
+    falls = [
+        {"ticker": "IBM", "peak": "2008-07-28", "trough": "2008-11-20", "recovered": None, "depth": -0.448},
+        {"ticker": "IBM", "peak": "2008-01-02", "trough": "2008-01-22", "recovered": "2008-02-01", "depth": -0.1},
+    ]
+    report = reported("Drawdown periods of IBM in 2008", {**performance(), "drawdowns": falls}, "get_performance")
+    assert report["summary"].splitlines()[0] == (
+        "IBM, deepest falls from a peak: -44.8%, 28 July 2008 to 20 November 2008, not recovered by the end; "
+        "-10.0%, 2 January 2008 to 22 January 2008, recovered on 1 February 2008."
+    )
+
+
+def test_the_tone_of_headlines_is_told() -> None:
+    data = {**SOURCED, "label": "negative", "score": -0.31, "items": 4, "method": "vader"}
+    said = reported("What is the sentiment on IBM?", data, "get_sentiment", "symbol")["summary"]
+    assert said.startswith("Tone of IBM's headlines: negative (-0.31, from -1 to 1).")
+
+
+def test_what_no_rule_reads_or_no_source_has_is_named_in_the_summary_too() -> None:
+    entry = {**SOURCED, "pe": 14.1, "beta": None, "currency": "USD"}
+    data: dict[str, Any] = {"tickers": {"IBM": entry}, "errors": []}
+    report = reported("Beta, P/E and Sharpe ratio of IBM", data, "fundamentals_events")
+    assert report["not_answered"] == [
+        "Not answered: beta of IBM, because the source has no such figure.",
+        "Not answered: “sharpe” of IBM, because without a model no rule reads these words.",
+    ]
+    assert report["summary"].splitlines()[:3] == ["IBM: P/E 14.10.", *report["not_answered"]]
+
+
+def test_a_figure_whose_tool_the_plan_has_not_is_named() -> None:
+    data = {
+        **SOURCED,
+        "symbol": "IBM",
+        "items": [{"title": "IBM rises", "time": "2012-06-01T20:00:00Z", "source": "x"}],
+    }
+    report = reported("News of IBM and its RSI", data, "get_news", "symbol")
+    assert report["not_answered"] == [
+        "Not answered: RSI of IBM, because the tool that gives it is not available on this plan."
+    ]
+
+
+def test_an_amount_in_another_currency_is_not_converted_in_silence() -> None:
+    report = reported("10.000 euros en IBM en 2008", performance(), "get_performance")
+    assert any("EUR was counted as USD" in one for one in report["limitations"])
+
+
 def usable(tool: str, data: Mapping[str, Any]) -> bool:
     return True
 

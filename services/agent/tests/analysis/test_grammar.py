@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from agent.domain.analysis.grammar import wanted_by, when_in
+from agent.domain.analysis.grammar import read_question, wanted_by
+from agent.domain.analysis.stretches import when_in
 
 
 def asked(query: str, *tickers: str) -> list[tuple[str, dict[str, Any]]]:
@@ -52,12 +53,116 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
         ("Worst drawdowns of IBM in 2008", [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
         ("Any news about IBM?", [("get_news", {})]),
         ("Noticias y PER de IBM", [("get_news", {}), ("fundamentals_events", {})]),
+        ("IBM's RSI and MACD?", [("get_indicators", {"indicators": ["RSI", "MACD"]})]),
+        ("RSI de IBM el 1 de junio de 2012", [("get_indicators", {"indicators": ["RSI"], "end": "2012-06-01"})]),
+        ("IBM's 9-day RSI", [("get_indicators", {"indicators": ["RSI"], "length": 9})]),
+        ("Is IBM above its 50 and 200 day averages?",
+         [("get_indicators",
+         {"indicators": ["SMA"], "length": 50}), ("get_indicators", {"indicators": ["SMA"], "length": 200})]),
+        ("¿Está IBM por encima de su media de 200 sesiones?",
+         [("get_indicators", {"indicators": ["SMA"], "length": 200})]),
+        ("How is the sentiment on IBM?", [("get_sentiment", {})]),
+        ("IBM's best month in 2012",
+         [("get_performance", {"start": "2012-01-01", "end": "2012-12-31", "every": "month"})]),
+        ("El peor trimestre de IBM desde 2007", [("get_performance", {"start": "2007-01-01", "every": "quarter"})]),
+        ("What did IBM return each year from 2008 to 2011?",
+         [("get_performance", {"start": "2008-01-01", "end": "2011-12-31", "every": "year"})]),
+        ("Rank it by volatility", [("market_snapshot", {})]),
+        ("IBM's volatility in Q4 2012 versus Q4 2011",
+         [("get_performance", {"start": "2012-10-01", "end": "2012-12-31"}),
+          ("get_performance", {"start": "2011-10-01", "end": "2011-12-31"})]),
+        ("When did IBM cross its 200-day average in 2011?",
+         [("get_crossings", {"fast": 1, "slow": 200, "start": "2011-01-01", "end": "2011-12-31"})]),
+        ("Did IBM's 50-day average cross its 200-day average in 2012?",
+         [("get_crossings", {"fast": 50, "slow": 200, "start": "2012-01-01", "end": "2012-12-31"})]),
+        ("¿Cuándo cruzó la media de 50 a la de 200 en IBM?", [("get_crossings", {"fast": 50, "slow": 200})]),
+        ("What did IBM close at on 21 September 2012?",
+         [("get_performance", {"start": "2012-09-21", "end": "2012-09-21"})]),
+        ("As of 1 June 2012, IBM's return over the last year",
+         [("get_performance", {"end": "2012-06-01", "period": "1y"})]),
+        ("IBM news of January 2013", [("get_news", {"start": "2013-01-01", "end": "2013-01-31"})]),
+        ("How did IBM do in 2012, and what is its P/E?",
+         [("get_performance", {"start": "2012-01-01", "end": "2012-12-31"}), ("fundamentals_events", {})]),
+        ("How long did IBM take to recover from its 2008 drawdown?",
+         [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"}),
+          ("get_performance", {"start": "2008-01-01"})]),
+        ("IBM's volatility this year", [("get_performance", {"period": "ytd"})]),
+        ("How many days did IBM fall in 2008?", [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("query", "calls"), CALLS)
 def test_what_is_asked_for_is_a_call(query: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
     assert asked(query) == calls
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments"),
+    [
+        ("10.000 euros en IBM desde enero de 2006", {"start": "2006-01-01", "amount": 10000.0}),
+        ("Si hubiera invertido diez mil euros en IBM hace un año, ¿cuánto tendría?",
+         {"period": "1y", "amount": 10000.0}),
+        ("Invertí veinticinco mil dólares en IBM en marzo de 2009", {"start": "2009-03-01", "amount": 25000.0}),
+        ("¿Qué valdrían 2.500,50 € metidos en IBM hace 3 años?", {"period": "3y", "amount": 2500.5}),
+        ("medio millón de dólares en IBM desde 2010", {"start": "2010-01-01", "amount": 500000.0}),
+        ("mil euros en IBM desde 2010", {"start": "2010-01-01", "amount": 1000.0}),
+        ("7.5k in IBM on 3 January 2005: what is it worth today?", {"start": "2005-01-03", "amount": 7500.0}),
+        ("10,000 in IBM at the start of 2006, by the end of 2009",
+         {"start": "2006-01-01", "end": "2009-12-31", "amount": 10000.0}),
+        ("15k in IBM since June 2007", {"start": "2007-06-01", "amount": 15000.0}),
+        ("If I had put $5k in IBM in March 2009, what would I have had at the end of 2012?",
+         {"start": "2009-03-01", "end": "2012-12-31", "amount": 5000.0}),
+        ("two hundred thousand dollars invested in IBM on 3 January 2005", {"start": "2005-01-03", "amount": 200000.0}),
+    ],
+)  # fmt: skip
+def test_an_amount_is_what_people_write(query: str, arguments: dict[str, Any]) -> None:
+    assert asked(query) == [("get_performance", arguments)]
+
+
+@pytest.mark.parametrize(
+    ("query", "figures", "unread"),
+    [
+        ("RSI and the Sortino ratio of IBM", ["RSI"], ["sortino"]),
+        ("¿Cuál es la deuda de IBM y su PER?", ["pe"], ["deuda"]),
+        ("IBM's weekly RSI", [], ["weekly rsi"]),
+        ("Compare the margins of IBM and Apple, please", ["gross_margin", "net_margin"], []),
+        ("How is IBM doing this year?", [], []),
+        ("How did IBM do in 2011, and how volatile was it?", ["return", "volatility"], []),
+        ("¿Quién tiene el PER más bajo?", ["pe"], []),
+        ("¿Qué acción cayó más en 2008?", ["return"], []),
+        ("What is the average true range of IBM?", ["ATR"], []),
+        ("Is the mood around IBM positive?", ["sentiment"], []),
+        ("¿Está IBM sobrecomprada?", ["RSI"], []),
+        ("How many days did IBM lose more than 3% in 2008?", ["down_days"], ["3%"]),
+    ],
+)
+def test_what_no_rule_reads_is_known(query: str, figures: list[str], unread: list[str]) -> None:
+    found = read_question(query, ("IBM",))
+    assert (found.figures, found.unread) == (figures, unread)
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments"),
+    [
+        ("IBM's worst year", {"start": "1900-01-01", "every": "year"}),
+        ("All-time high of IBM", {"start": "1900-01-01"}),
+    ],
+)
+def test_all_of_the_data_can_be_asked_for(query: str, arguments: dict[str, Any]) -> None:
+    assert asked(query) == [("get_performance", arguments)]
+
+
+def test_the_order_is_the_questions() -> None:
+    first = {query: read_question(query, ("IBM", "MSFT")).lowest_first for query in (
+        "Ordena de mayor a menor por valor", "Rank by P/E, highest first", "de menor a mayor PER", "the cheapest",
+        "Which fell least in 2008?", "¿Cuál ha caído menos?", "Which has fallen the most?", "¿Cuál ha bajado más?"
+    )}  # fmt: skip
+    assert list(first.values()) == [False, False, True, True, False, False, True, True]
+
+
+def test_figures_that_are_known_of_now_alone_are_told_apart() -> None:
+    assert read_question("P/E of IBM in 2009", ("IBM",)).now_only == ["pe"]
+    assert read_question("IBM's return in 2009 and its P/E", ("IBM",)).now_only == []
 
 
 def test_the_stretch_is_the_period_that_claims_are_of() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from agent.analysis.in_answers import CheckedAnswer, checked_answer
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall, TurnStep
-from agent.ports import ModelChoice, OfferedTool, Prompt, TextSink
+from agent.ports import ModelChoice, Prompt, TextSink
 from agent.testing.heard import Heard
 
 PRICE = {

@@ -8,8 +8,9 @@ import pytest
 from agent.analysis.in_chat import NAME
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
+from agent.testing.company import COMPANY
 from agent.testing.figures import output, serve_tool_details
-from agent.testing.stage import COMPANY, Stage, agent, stage
+from agent.testing.stage import Stage, agent, stage
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from runtime.analyses import Analyses
 from runtime.testing import NatsServer

@@ -5,7 +5,8 @@ import pytest
 from agent.scripted_model.script import Reply, Rule
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
-from agent.testing.stage import COMPANY, agent, demo_config, stage
+from agent.testing.company import COMPANY, demo_config
+from agent.testing.stage import agent, stage
 from contracts.agent_rpc import (
     IMPROVE,
     PROVIDERS,

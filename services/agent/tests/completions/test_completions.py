@@ -11,7 +11,8 @@ from nats.aio.client import Client
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
-from agent.testing.stage import COMPANY, agent, demo_config, stage, until
+from agent.testing.company import COMPANY, demo_config
+from agent.testing.stage import agent, stage
 from contracts.company import Budget
 from contracts.completion_rpc import (
     COMPLETE,
@@ -20,13 +21,14 @@ from contracts.completion_rpc import (
     CompletionCall,
     CompletionEnd,
     CompletionMessage,
+    CompletionPicture,
     CompletionTool,
     ModelsRequest,
 )
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 from runtime.streamed_calls import StreamClient
-from runtime.testing import NatsServer
+from runtime.testing import NatsServer, eventually
 
 ORDER: dict[str, Any] = {
     "action_id": "act-1",
@@ -296,7 +298,7 @@ async def test_a_caller_that_leaves_ends_the_model_call(nats_server: NatsServer)
     ):
         async with StreamClient(scene.nats).open(COMPLETE, asking()) as parts:
             await anext(parts)
-        await until(lambda: bool(model.asked[0]["cancelled"]))
+        await eventually(lambda: bool(model.asked[0]["cancelled"]))
 
 
 async def test_the_models_are_those_of_the_companys_provider(nats_server: NatsServer) -> None:
@@ -320,3 +322,41 @@ async def test_without_a_model_rules_answer_and_a_stop_word_ends_them(nats_serve
         assert got.text == "I am the offline "
         assert got.end is not None
         assert got.end.model == "offline-rules"
+
+
+async def test_pictures_of_a_caller_go_to_models_that_see_alone(nats_server: NatsServer) -> None:
+    picture = CompletionPicture(name="picture 1", type="image/png", content="AAAA")
+    brought = [
+        CompletionMessage(role="user", content="look", pictures=[picture]),
+        CompletionMessage(role="assistant", content="a cat"),
+        CompletionMessage(role="user", content="sure?"),
+    ]
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model() as blind,
+        scripted_model(default=Reply(text="Yes.", prompt_tokens=900)) as seeing,
+    ):
+        fields = {
+            "base_url": None,
+            "provider_keys": {"groq": "g", "openai": "o"},
+            "provider_addresses": {"groq": blind.base_url, "openai": seeing.base_url},
+        }
+        async with agent(nats_server.url, models=ModelSettings.model_validate(fields)):
+            got = await complete(scene.nats, asking(messages=brought))
+            assert (got.text, got.end and got.end.usage.prompt_tokens) == ("Yes.", 900)
+            image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+            assert [one["content"] for one in seeing.asked[0]["messages"][1:]] == [
+                [{"type": "text", "text": "look"}, {"type": "text", "text": "picture 1:"}, image],
+                "a cat",
+                "sure?",
+            ]
+            error = await refused(scene.nats, asking(messages=brought, model="llama-3.3-70b-versatile"))
+            assert (error.code, error.reason) == ("BAD_FIELD", "no_pictures")
+            assert "'llama-3.3-70b-versatile' takes no pictures: use meta-llama/llama-4-scout" in error.message
+            assert blind.asked == []
+    async with stage(nats_server.url) as scene, agent(nats_server.url):
+        error = await refused(scene.nats, asking(messages=brought))
+        assert (error.reason, "'offline-rules' takes no pictures: leave them out" in error.message) == (
+            "no_pictures",
+            True,
+        )

@@ -6,7 +6,7 @@ import pytest
 
 from agent.domain.offline.bar_range import bar_range
 from agent.domain.offline.slots import date_in
-from agent.domain.offline.text_features import plain
+from agent.domain.text_features import plain
 
 ASKED: list[tuple[str, dict[str, Any]]] = [
     ("chart of IBM", {"timeframe": "1d", "limit": 60}),

@@ -7,12 +7,12 @@ from typing import Any
 import orjson
 import pytest
 
-from agent.adapters.journal_store import journal_from_wire, journal_to_wire
 from agent.domain.context.compression import PromptMessage
 from agent.domain.grounding import grounded, query_of
 from agent.domain.knowledge import TOKENS, cited, fitting, section, sources
 from agent.domain.prompt.messages import stepped
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall, TurnStep, with_reply
+from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage
 
 READ = datetime(2026, 3, 1, tzinfo=UTC)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from agent.adapters.journal_store import journal_from_wire, journal_to_wire
 from agent.domain.turn.effects import (
     Ack,
     Append,
@@ -30,6 +29,7 @@ from agent.domain.turn.effects import (
     Trigger,
 )
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TokenCount, TurnCall, TurnStep, open_journal
+from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
 from agent.domain.turn.machine import MAX_ATTEMPTS, Handling, advance, begin
 from agent.domain.turn.policy import AnswerPolicy, StopReason, due_at, stop_reason
 from contracts.channels import ChatKind

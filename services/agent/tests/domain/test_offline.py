@@ -10,8 +10,8 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.excerpts import SitePage
 from agent.domain.offline.passages import best_passages
 from agent.domain.offline.steps import SayText, UseTools
-from agent.domain.offline.text_features import language_of, number_of, symbols_in
 from agent.domain.prompt.messages import conversation
+from agent.domain.text_features import language_of, number_of, symbols_in
 from agent.domain.turn.journal import TurnCall, TurnStep
 from agent.testing.offered import SCHEMAS
 

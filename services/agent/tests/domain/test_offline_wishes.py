@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.offline.intents import wish_in
+from agent.domain.offline.intents import Intent, wish_in
 from agent.testing.offered import SCHEMAS
 
 BARS: dict[str, Any] = {"timeframe": "1d", "limit": 60}
@@ -321,3 +321,80 @@ OTHER: list[tuple[str, str, dict[str, Any]]] = [
 )
 def test_the_tool_that_is_meant_with_its_arguments(text: str, tool: str, arguments: dict[str, Any]) -> None:
     assert wish_in(text, SCHEMAS).calls == ((tool, arguments),)
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "tool", "arguments", "way"),
+    [
+        (
+            "Get me 4 shares of IBM",
+            "actually make that 6, limit 120",
+            "create_paper_order",
+            {"symbol": "IBM", "side": "buy", "quantity": 6.0, "limit_price": 120.0, "order_type": "limit"},
+            "replace",
+        ),
+        (
+            "avísame si IBM pasa de 210",
+            "mejor a 205",
+            "create_alert",
+            {"symbol": "IBM", "condition": ">=", "price": 205.0},
+            "replace_alert",
+        ),
+        ("compra 10 de MSFT", "véndeme la mitad", "create_paper_order", {"symbol": "MSFT", "share": 0.5}, "sell"),
+        ("IBM price", "what's my portfolio worth right now", "get_portfolio", {}, "portfolio"),
+        ("IBM price", "what do your models say it will do", "get_ml_signals", {"symbol": "IBM"}, ""),
+        ("IBM price", "y en lo que va de año?", "market_snapshot", {"tickers": ["IBM"]}, ""),
+        ("what am I following?", "take IBM off it again", "remove_from_watchlist", {"symbol": "IBM"}, ""),
+        ("what does RSI mean?", "what's AAPL's?", "get_indicators", {"symbol": "AAPL", "indicators": ["RSI"]}, ""),
+        (
+            "hello",
+            "risk reward if I enter IBM at 130, stop 125 and target 145",
+            "calculate_risk_reward",
+            {"entry_price": 130.0, "stop_loss_price": 125.0, "take_profit_price": 145.0},
+            "",
+        ),
+    ],
+)
+def test_what_takes_up_or_amends_what_was_said_before(
+    before: str, text: str, tool: str, arguments: dict[str, Any], way: str
+) -> None:
+    wish = wish_in(text, SCHEMAS, [before])
+    assert (wish.calls[0][0], wish.way, wish.missing) == (tool, way, ())
+    assert arguments.items() <= wish.calls[0][1].items(), wish
+
+
+def test_a_size_without_a_risk_is_asked_for_it_and_goes_on_with_the_answer() -> None:
+    asked = "Tengo 8.000 $, si entro en 50 y el stop en 47 cuántas compro?"
+    assert wish_in(asked, SCHEMAS).missing == ("risk_percent",)
+    ((tool, arguments),) = wish_in("¿y si arriesgo el 2%?", SCHEMAS, [asked]).calls
+    assert tool == "calculate_position_size"
+    assert arguments == {"capital": 8000.0, "entry_price": 50.0, "stop_loss_price": 47.0, "risk_percent": 0.02}
+
+
+@pytest.mark.parametrize("text", ["What's my average cost in AAPL?", "¿Cuál es mi precio medio en IBM?"])
+def test_what_was_paid_for_a_holding_is_no_price_of_now(text: str) -> None:
+    assert wish_in(text, SCHEMAS).calls[0][0] == "get_portfolio"
+
+
+def test_the_worst_day_of_a_share_is_no_complaint() -> None:
+    assert wish_in("Show me the worst day of MSFT in 2008", SCHEMAS).intent is not Intent.UPSET
+    assert wish_in("You are the worst", SCHEMAS).intent is Intent.UPSET
+
+
+@pytest.mark.parametrize(
+    ("text", "argument", "value"),
+    [
+        ("Compra dos mil acciones de IBM", "quantity", 2000.0),
+        ("Buy two hundred IBM", "quantity", 200.0),
+        ("buy one hundred and twenty MSFT", "quantity", 120.0),
+        ("Compra veinticinco IBM a 180 o menos", "quantity", 25.0),
+        ("Avísame si IBM pasa de doscientos dólares", "price", 200.0),
+        ("Alert me if MSFT goes above thirty five dollars", "price", 35.0),
+        ("position size with a capital of 1.5 million, entry 50, stop 48, risk 1%", "capital", 1.5e6),
+        ("Tengo diez mil euros, entro a 50 con stop en 48 y arriesgo un dos por ciento", "capital", 10_000.0),
+        ("Tengo diez mil euros, entro a 50 con stop en 48 y arriesgo un dos por ciento", "risk_percent", 0.02),
+    ],
+)
+def test_a_number_in_words_is_read_whole(text: str, argument: str, value: float) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.calls[0][1][argument], wish.missing) == (value, ())

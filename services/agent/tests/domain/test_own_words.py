@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from agent.domain.context.compression import PromptMessage
-from agent.domain.own_words import NOT_ASKED, OwnWords, refusal, words_of
+from agent.domain.offline.answers import NOT_ASKED
+from agent.domain.own_words import OwnWords, refusal, words_of
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep
 
 ALERT = {"symbol": "EVIL", "condition": ">=", "price": 1}

@@ -7,14 +7,15 @@ from typing import Any
 import orjson
 import pytest
 
-from agent.adapters.journal_store import journal_to_wire
 from agent.domain.context.compression import PromptMessage
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.prompt.layers import VisitorInfo, system_prompt
 from agent.domain.prompt.messages import INTERRUPTED, alternating, conversation, tool_content
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import answered_from_earlier, asked_again, citations, cut, repeats_within, room_for_each
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep, with_results
-from agent.ports import Asker, OfferedTool, Prompt, PromptHistory
+from agent.domain.turn.journal_wire import journal_to_wire
+from agent.ports import Asker, Prompt, PromptHistory
 from agent.turns.composer import Composer, Material
 from contracts.company import CompanyConfig
 

@@ -12,7 +12,7 @@ from tiktoken_ext import openai_public
 
 from agent.adapters.encodings import DEFAULT, Encodings, encoding_of, load
 from agent.domain.context.tokens import KEPT_CHARACTERS, KEPT_TEXTS, PER_MESSAGE, Counter, most_tokens
-from agent.ports import OfferedTool
+from agent.domain.offered_tool import OfferedTool
 
 TEXT = "The quick brown fox costs $12.50.\n\n¿Qué tal va mi cartera?  Bien.\n- AAPL: 182.5 (+1.2%)\n/a\n 中文 👍"
 ODD = st.text(alphabet=st.sampled_from("ab1.,/ \n\r\t¿ñ中👍'sS-$"), max_size=400)

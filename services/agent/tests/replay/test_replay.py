@@ -12,12 +12,12 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from agent.adapters.journal_store import journal_from_wire
 from agent.adapters.model_router import configured
 from agent.adapters.price_table import prices
-from agent.adapters.turn_archive import TurnArchive
+from agent.domain.turn.journal_wire import journal_from_wire
 from agent.ports import Models
 from agent.record.recorded_turn import RecordedTurn, bytes_of
+from agent.record.turn_archive import TurnArchive
 from agent.replay.again import ReplayWorld, again
 from agent.replay.comparison import compared
 from agent.replay.overrides import OverrideError, changed, chosen_model
@@ -25,7 +25,8 @@ from agent.replay.played import NOT_IN_RECORD, results_of
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
-from agent.testing.stage import COMPANY, Stage, agent, demo_config, stage
+from agent.testing.company import COMPANY, demo_config
+from agent.testing.stage import Stage, agent, stage
 from contracts import channels
 from contracts.company import CompanySettings
 from runtime.direct import DirectReader

@@ -10,10 +10,11 @@ from agent.domain.cost import estimated_tokens
 from agent.scripted_model.script import Reply, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
-from agent.testing.stage import Stage, agent, demo_config, stage, until
+from agent.testing.company import demo_config
+from agent.testing.stage import Stage, agent, stage
 from contracts.company import Budget
 from runtime.direct import DirectReader
-from runtime.testing import NatsServer
+from runtime.testing import NatsServer, eventually
 
 GOOD = Reply(text="a whole answer", prompt_tokens=100)
 SPOKE = "one two"
@@ -44,7 +45,7 @@ def providers(more: Mapping[str, Any] = MappingProxyType({}), **servers: Scripte
 
 async def nothing_held(scene: Stage) -> None:
     """Every reservation has been settled, once."""
-    await until(lambda: len(scene.settled) == len(scene.reserved))
+    await eventually(lambda: len(scene.settled) == len(scene.reserved))
     assert {one.reservation_id for one in scene.settled} == {one.reservation_id for one in scene.reserved}
 
 

@@ -16,7 +16,8 @@ from agent.ports import Reservation
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
-from agent.testing.stage import COMPANY, Stage, agent, demo_config, stage, until
+from agent.testing.company import COMPANY, demo_config
+from agent.testing.stage import Stage, agent, stage
 from contracts.agent_rpc import SUGGEST, SuggestRequest
 from contracts.channels import ChatKind
 from contracts.company import Budget
@@ -24,7 +25,7 @@ from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.providers import KEYED
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
-from runtime.testing import NatsServer
+from runtime.testing import NatsServer, eventually
 
 
 def spender(**budget: Any) -> Any:
@@ -55,7 +56,7 @@ async def test_every_model_call_is_reserved_settled_and_recorded(nats_server: Na
         assert fact["turnId"] == (await scene.answers("c1"))[0]["turnId"]
         assert (fact["userId"], fact["conversationId"], fact["purpose"]) == ("visitor-1", "c1", "turn")
         assert "cost" not in fact, "a model that the price list does not know has no price"
-        await until(lambda: len(scene.settled) == 2)
+        await eventually(lambda: len(scene.settled) == 2)
         assert [request.used for request in scene.settled] == [303, 0]
         assert [r.reservation_id for r in scene.settled] == [r.reservation_id for r in scene.reserved]
         assert {(r.payer, r.daily_tokens, r.hourly_tokens) for r in scene.reserved} == {("visitor-1", 9_000, 50_000)}
@@ -88,7 +89,7 @@ async def test_a_call_whose_tools_take_long_is_told_of_by_itself(
         assert told.is_set()
         facts = await scene.usage(2)
         assert [fact["usage"]["promptTokens"] for fact in facts] == [100, 200]
-        await until(lambda: [request.used for request in scene.settled] == [100, 203])
+        await eventually(lambda: [request.used for request in scene.settled] == [100, 203])
 
 
 async def test_a_call_that_asks_for_tools_has_the_next_ones_tokens_with_its_own(nats_server: NatsServer) -> None:
@@ -115,7 +116,7 @@ async def test_a_call_that_asks_for_tools_has_the_next_ones_tokens_with_its_own(
                 request.further.reservation_id: request.further.tokens,
             }
             assert sum(fact["usage"].values()) == used
-        await until(lambda: [request.used for request in scene.settled] == [303, 0, 203, 0])
+        await eventually(lambda: [request.used for request in scene.settled] == [303, 0, 203, 0])
 
 
 async def test_tokens_of_a_next_call_that_is_not_made_are_given_back(nats_server: NatsServer) -> None:
@@ -136,7 +137,7 @@ async def test_tokens_of_a_next_call_that_is_not_made_are_given_back(nats_server
         await scene.visitor("c1", "hi")
         (fact,) = await scene.usage(1)
         await scene.idle()
-        await until(lambda: len(scene.settled) == 2)
+        await eventually(lambda: len(scene.settled) == 2)
         (request,) = scene.reserved
         assert request.further is not None
         assert {one.reservation_id: one.used for one in scene.settled} == {
@@ -191,7 +192,7 @@ async def test_a_call_that_broke_off_is_billed_by_estimate_and_one_that_said_not
         facts = await scene.usage(2)
         assert facts[0]["estimated"] is True
         assert facts[0]["usage"]["completionTokens"] == estimated_tokens(len("one two"), 0)
-        await until(lambda: len(scene.settled) == len(scene.reserved))
+        await eventually(lambda: len(scene.settled) == len(scene.reserved))
         assert [request.used == 0 for request in scene.settled][:2] == [False, True]
 
 
@@ -324,7 +325,7 @@ async def test_a_reservation_that_is_no_longer_wanted_is_given_back(
         monkeypatch.setattr(scene.budgets, "reserve", granted_too_late)
         with pytest.raises(asyncio.CancelledError):
             await asking
-        await until(lambda: [(s.reservation_id, s.reserved, s.used) for s in scene.settled] == [("r", 9, 0)])
+        await eventually(lambda: [(s.reservation_id, s.reserved, s.used) for s in scene.settled] == [("r", 9, 0)])
 
 
 async def test_a_superseded_call_holds_nothing(nats_server: NatsServer) -> None:
@@ -335,10 +336,10 @@ async def test_a_superseded_call_holds_nothing(nats_server: NatsServer) -> None:
         agent(nats_server.url, model.base_url),
     ):
         await scene.visitor("c1", "one")
-        await until(lambda: len(model.asked) == 1)
+        await eventually(lambda: len(model.asked) == 1)
         await scene.visitor("c1", "two")
         await scene.answered("c1")
-        await until(lambda: settled(scene) == {request.reservation_id for request in scene.reserved})
+        await eventually(lambda: settled(scene) == {request.reservation_id for request in scene.reserved})
         assert [request.used for request in scene.settled if request.used] == [12]
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
+from agent.testing.company import COMPANY
 from agent.testing.dying import Death
-from agent.testing.stage import COMPANY, Stage, agent, stage
+from agent.testing.stage import Stage, agent, stage
 from contracts.events.chat import ClientTool, Wishes
 from runtime.client_results import ClientResults
 from runtime.connection import connect

@@ -8,7 +8,8 @@ import pytest
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import Journal
 from agent.ports import AskedSnapshot, Asker, Key, PromptHistory
-from agent.testing.stage import COMPANY, agent, demo_config, stage
+from agent.testing.company import COMPANY, demo_config
+from agent.testing.stage import agent, stage
 from agent.turns.deps import Limits, Ports
 from agent.turns.inputs import Knowing
 from contracts.conversation import Snapshot

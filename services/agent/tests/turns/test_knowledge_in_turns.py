@@ -1,5 +1,6 @@
 """What the company says comes with the prompt: searched while the turn is being opened, cited, and never obeyed."""
 
+import asyncio
 from datetime import UTC, datetime
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
@@ -104,3 +105,23 @@ async def test_without_memory_the_turn_goes_on(nats_server: NatsServer) -> None:
         (answer,) = await scene.answered("c1")
         assert answer["text"] == "Hello [1]."
         assert "grounding" not in answer
+
+
+async def test_a_memory_that_stands_still_in_a_search_keeps_no_visitor_waiting(nats_server: NatsServer) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=Reply(text="Hello [1].")) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.knowledge = PRICES
+        scene.memory_runs.clear()
+        await scene.visitor("c1", "what do you sell?")
+        async with asyncio.timeout(25):
+            (answer,) = await scene.answered("c1")
+        assert answer["text"] == "Hello [1]."
+        assert "grounding" not in answer
+        assert not scene.memory_runs.is_set()
+        scene.memory_runs.set()
+        await scene.visitor("c1", "how much is the large one?")
+        _, answer = await scene.answered("c1", 2)
+        assert [one["passageId"] for one in answer["citations"]] == ["p1"]

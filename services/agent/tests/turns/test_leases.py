@@ -11,8 +11,9 @@ import pytest
 
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel, scripted_model
+from agent.testing.company import COMPANY
 from agent.testing.process import AgentProcess
-from agent.testing.stage import COMPANY, Stage, stage
+from agent.testing.stage import Stage, stage
 from contracts import channels
 from runtime.direct import DirectReader
 from runtime.testing import NatsServer, eventually

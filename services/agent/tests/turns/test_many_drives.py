@@ -10,8 +10,9 @@ from agent.domain.turn.journal import Journal
 from agent.ports import Drivers, Journals, Key
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
+from agent.testing.company import COMPANY
 from agent.testing.dying import Death
-from agent.testing.stage import COMPANY, Stage, agent, stage
+from agent.testing.stage import Stage, agent, stage
 from agent.turns.deps import Ports
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.ids import turn_id

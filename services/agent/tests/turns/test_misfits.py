@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from agent.scripted_model.server import scripted_model
-from agent.testing.stage import COMPANY, agent, stage
+from agent.testing.company import COMPANY
+from agent.testing.stage import agent, stage
 from contracts import channels
 from contracts.channels import ChatKind
 from runtime.testing import NatsServer

@@ -12,11 +12,11 @@ from agent.ports import Journals, Key, KnowledgeReader
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
-from agent.testing.stage import agent, stage, until
+from agent.testing.stage import agent, stage
 from agent.turns.deps import Ports
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from runtime.errors import RpcError
-from runtime.testing import NatsServer
+from runtime.testing import NatsServer, eventually
 
 
 @dataclass
@@ -66,7 +66,7 @@ async def test_tokens_are_reserved_beside_the_journal_and_the_model_is_asked_beh
             conversation = f"c{at}"
             await scene.visitor(conversation, "hi")
             asked = len(rule.replies) - 1
-            await until(lambda scene=scene, asked=asked: len(scene.reserved) == asked + 1)
+            await eventually(lambda scene=scene, asked=asked: len(scene.reserved) == asked + 1)
             assert held.saves == at + 1
             assert len(model.asked) == asked
             held.let_go.set()
@@ -141,14 +141,14 @@ async def test_a_journal_that_is_refused_costs_nothing(nats_server: NatsServer) 
         agent(nats_server.url, model.base_url, wrap=lambda ports: following.around(refused.around(ports))),
     ):
         await scene.visitor("c1", "hi")
-        await until(lambda: len(scene.reserved) == 1)
+        await eventually(lambda: len(scene.reserved) == 1)
         refused.let_go.set()
         # The turn is begun again at once: what comes next waits, so that it can be seen what the refusal alone did.
-        await until(lambda: [request.used for request in scene.settled] == [0])
+        await eventually(lambda: [request.used for request in scene.settled] == [0])
         assert model.asked == []
         following.let_go.set()
         await scene.answered("c1")
-        await until(lambda: len(scene.settled) == 2)
+        await eventually(lambda: len(scene.settled) == 2)
         assert len(model.asked) == 1
         assert [r.reservation_id for r in scene.settled] == [r.reservation_id for r in scene.reserved]
 

@@ -6,6 +6,7 @@ import pytest
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
+from agent.testing.offered import SCHEMAS
 from agent.testing.stage import Stage, agent, stage
 from runtime.testing import NatsServer
 
@@ -50,6 +51,21 @@ async def test_a_model_is_told_once_and_only_where_it_could_have_remembered(
         answer = await told(scene)
         assert answer["text"] == PROMISE.text
         assert len(model.asked) == (2 if "remember" in tools else 1)
+
+
+async def test_a_promise_is_caught_where_remember_was_not_among_the_tools_shown(nats_server: NatsServer) -> None:
+    script = Rule(match="price", replies=[PROMISE, CALL, DONE])
+    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+        for name in SCHEMAS:
+            scene.executor.offer(name, {"facts": []})
+        await scene.visitor("c1", "what is the price of AAPL and its news today", principal=ANA, locale="en")
+        (answer,) = await scene.answered("c1")
+        await scene.idle()
+        first, second, _ = [{tool["function"]["name"] for tool in asked["tools"]} for asked in model.asked]
+        assert "remember" not in first
+        assert second == first | {"remember", "update_memory"}
+        assert answer["text"] == DONE.text
+        assert [effect for _, effect in scene.executor.effects] == ['{"fact": "I am vegan"}']
 
 
 async def test_where_the_model_fails_at_the_second_word_its_first_one_stands(nats_server: NatsServer) -> None:

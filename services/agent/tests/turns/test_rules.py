@@ -7,7 +7,8 @@ import pytest
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
-from agent.testing.stage import COMPANY, agent, stage
+from agent.testing.company import COMPANY
+from agent.testing.stage import agent, stage
 from contracts.channels import ChatKind
 from contracts.company import ToolConfig
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode

@@ -8,8 +8,9 @@ from agent.domain.turn.effects import Ack, Trigger
 from agent.ports import Key
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
+from agent.testing.company import COMPANY
 from agent.testing.dying import Death, Standstill
-from agent.testing.stage import COMPANY, agent, stage
+from agent.testing.stage import agent, stage
 from agent.turns.deps import Ports
 from contracts.channels import TURN_TRIGGERS, ChatKind
 from runtime.connection import jetstream

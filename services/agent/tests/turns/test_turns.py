@@ -4,12 +4,13 @@ import orjson
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
-from agent.testing.stage import COMPANY, agent, stage, until
+from agent.testing.company import COMPANY
+from agent.testing.stage import agent, stage
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from runtime.direct import DirectReader
-from runtime.testing import NatsServer
+from runtime.testing import NatsServer, eventually
 
 
 async def test_a_visitor_is_answered(nats_server: NatsServer) -> None:
@@ -68,7 +69,7 @@ async def test_a_tool_that_takes_longer_than_the_first_request_is_waited_for_run
 
         async def slow(request: ToolCallRequested) -> ToolResult:
             del request
-            await until(lambda: scene.executor.repeats)
+            await eventually(lambda: scene.executor.repeats)
             return ToolResult(success=True, data={"text": "29 USD"}, metadata=ToolMetadata(execution_time=4000.0))
 
         scene.executor.tools["fetch_page"] = slow

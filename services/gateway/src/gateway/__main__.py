@@ -2,5 +2,7 @@
 
 from runtime.process import run
 
+MAIN = "gateway.app:main"
+
 if __name__ == "__main__":
-    run("gateway.app:main")
+    run(MAIN)

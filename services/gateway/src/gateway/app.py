@@ -13,10 +13,10 @@ from starlette.types import ASGIApp
 
 from contracts.channels import LIVE_CHAT_ALL
 from contracts.streams import CHAT, FACTS, TOOLS
-from gateway.adapters.actions import BusActions, MarketFacts
+from gateway.adapters.actions import BusActions
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.analyses import BusAnalyses
-from gateway.adapters.bus import NatsBus, NatsLive
+from gateway.adapters.bus import NatsBus
 from gateway.adapters.channels import BusChannels
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
@@ -31,28 +31,33 @@ from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.records import BusRecords
 from gateway.adapters.sightings import BusSightings
-from gateway.adapters.sign_in import SignIn
+from gateway.adapters.sign_in import BusSignIns, SignIn
 from gateway.adapters.tools import ToolClient
 from gateway.adapters.tryouts import BusTryouts
 from gateway.adapters.writers import BusWriters
+from gateway.application import Front, build_http
 from gateway.chat.access import Access
 from gateway.chat.action_states import ActionStates
+from gateway.chat.admission import Admission
+from gateway.chat.assistants import Assistants
 from gateway.chat.commands import Commands
 from gateway.chat.customers import Customers
+from gateway.chat.files import Files
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door
 from gateway.chat.looks import LookReports
 from gateway.chat.recovery import Recovery
 from gateway.chat.replays import Replays
-from gateway.chat.session import Chat
+from gateway.chat.session import Chat, ClientSession
 from gateway.chat.shares import CompanyShares
+from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
 from gateway.domain.client_answers import Answers
-from gateway.doors.threads import Threads
 from gateway.handlers import HANDLERS
+from gateway.live_feed import NatsLive
+from gateway.market_feed import MarketFacts
 from gateway.settings import GatewaySettings
-from gateway.web.application import Front, build_http
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
 from gateway.web.mcp_endpoint import Build as McpBuild
@@ -65,11 +70,13 @@ from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import ConnectionHooks, subscribe
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
+from runtime.file_store import FileStore
+from runtime.file_stores import file_store
 from runtime.publisher import Publisher
 from runtime.replies import ReplyInbox
 from runtime.rpc import RpcClient
 from runtime.service import Service
-from runtime.settings import DevSettings, MarkSettings, NatsSettings, TokenSettings
+from runtime.settings import DevSettings, FileSettings, MarkSettings, NatsSettings, TokenSettings
 from runtime.streamed_calls import StreamClient
 from runtime.tokens import TokenMinter
 
@@ -114,6 +121,7 @@ class Gateway:
 
     async def _found(self) -> None:
         self.settings.missed()
+        self.chat.in_background(self.chat.tokens.look_again())
         self._log.forget_bounds()
         self.chat.in_background(self.chat.recovery.resync_all())
         self.chat.in_background(self.chat.customers.catch_up_all())
@@ -137,8 +145,9 @@ def compose(
     personas: DemoPersonas | None = None,
     sign_in: SignIn | None = None,
     mcp_server: Callable[[], McpBuild] = load_product,
+    store: FileStore | None = None,
 ) -> Gateway:
-    """Builds the gateway over a connected client."""
+    """Builds the gateway over a connected client. `store`: where files lie; none: no files are taken."""
     publisher, rpc = Publisher(client), RpcClient(client)
     log = NatsLog(ConversationLog(client), publisher, clock)
     memory, agents = BusMemory(rpc), BusAgents(rpc)
@@ -153,14 +162,20 @@ def compose(
     access = Access(log, memory, identity.principals, identity.conversation_key)
     commands = Commands(log, bus, memory, identity.principals, shares, companies, clock)
     door = Door(settings.limits, clock)
+    files = Files(store, memory, identity.seal_key, clock)
     actions = BusActions(rpc, companies)
-    customers = Customers(actions, actions)
+    customers = Customers(actions)
     standing = ActionStates(actions, memory)
     desk = BusDesk(rpc)
-    topics = Topics(memory, desk, clock, identity.conversation_key)
+    topics = Topics(memory, desk, identity.tokens, clock, identity.conversation_key)
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
+    sessions = set[ClientSession]()
+    tokens = Admission(identity.tokens, companies, sessions)
+    known.on_change(tokens.changed)
+    known.on_change(Assistants(sessions).changed)
     chat = Chat(
-        tokens=identity.tokens,
+        tokens=tokens,
+        sessions=sessions,
         companies=companies,
         access=access,
         recovery=Recovery(
@@ -173,6 +188,7 @@ def compose(
         customers=customers,
         inboxes=inboxes,
         door=door,
+        files=files,
         looks=LookReports(memory, clock),
         topics=topics,
         clock=clock,
@@ -184,13 +200,16 @@ def compose(
     threads = Threads(chat, identity.conversation_key)
     tools = ToolClient(publisher, rpc, ReplyInbox.of(client), identity.principals)
     api = Api(
-        tokens=identity.tokens,
+        tokens=tokens,
+        console=identity.console,
+        sign_ins=BusSignIns(rpc),
         companies=companies,
         access=access,
         commands=commands,
         threads=threads,
         memory=memory,
         door=door,
+        files=files,
         tools=tools,
         actions=actions,
         standing=standing,
@@ -239,9 +258,20 @@ async def main() -> None:
         personas = DemoPersonas(keys, clock) if dev.dev and keys.jwt_secret else None
         sign_in = SignIn(TokenMinter(keys, clock)) if keys.jwt_secret else None
         routes: list[BaseRoute] = [*service.health.routes()]
+        store = file_store(FileSettings(), clock)
         gateway = compose(
-            service.nats, settings, identity, clock, routes, dev=dev.dev, personas=personas, sign_in=sign_in
+            service.nats,
+            settings,
+            identity,
+            clock,
+            routes,
+            dev=dev.dev,
+            personas=personas,
+            sign_in=sign_in,
+            store=store,
         )
+        if store is not None:
+            service.on_stop(store.close)
         await gateway.start(service.hooks)
         service.add_check("settings", gateway.settings.check)
         await service.nats.flush(timeout=10)

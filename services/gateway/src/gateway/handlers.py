@@ -59,7 +59,8 @@ async def _send(session: ClientSession, caller: TokenCaller, frame: ws.MessageSe
 async def _store(session: ClientSession, place: ConversationPlace, frame: ws.MessageSend) -> Appended:
     caller, commands = place.caller, session.chat.commands
     session.page = frame.page or session.page
-    draft = MessageDraft(frame.client_message_id, frame.text, session.locale, session.page, door="chat")
+    files = await session.chat.files.named(place, frame.files)
+    draft = MessageDraft(frame.client_message_id, frame.text, session.locale, session.page, door="chat", files=files)
     if caller.is_operator:
         return await commands.send_as_operator(place, draft)
     session.chat.door.message(
@@ -85,7 +86,8 @@ async def _tell(
 ) -> None:
     if caller.is_operator:
         # Nobody's frames wait for it.
-        session.chat.in_background(session.chat.looks.note(caller, attachment.conversation))
+        read = data.up_to_seq if isinstance(data, turn.Receipt) else None
+        session.chat.in_background(session.chat.looks.note(caller, attachment.conversation, read))
     await session.chat.bus.presence(attachment.company, attachment.conversation, kind, data, attachment.id)
 
 
@@ -130,7 +132,7 @@ async def _rate(session: ClientSession, caller: TokenCaller, frame: ws.Conversat
 
 async def _handoff(session: ClientSession, caller: TokenCaller, frame: ws.HandoffRequest) -> None:
     place = _place(session, caller, frame)
-    _tell_owner(session, place, await session.chat.commands.ask_for_person(place))
+    _tell_owner(session, place, await session.chat.commands.ask_for_person(place, session.locale))
 
 
 async def _take(session: ClientSession, caller: TokenCaller, frame: ws.OwnerTake) -> None:

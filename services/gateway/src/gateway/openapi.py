@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any, cast
 
-from gateway.web.application import build_http
+from gateway.application import build_http
 from gateway.web.deps import Api
 
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from contracts.conversation import Snapshot
 from contracts.envelope import Wire
-from contracts.events.chat import Action
-from contracts.market_rpc import UntoldAlertsReply
 from gateway.domain.close_codes import CloseCode
 
 Unsubscribe = Callable[[], Awaitable[None]]
@@ -37,6 +35,10 @@ class TokenCaller:
     expires: float
     name: str | None = None
     visit: Visit = Visit()
+    issued: float = 0.0
+    """When the token was made, in seconds since the epoch; 0: it does not say."""
+    member: bool = False
+    """The token was given to somebody of the company's team, and counts while they are of it."""
 
     @property
     def is_operator(self) -> bool:
@@ -117,42 +119,4 @@ class LiveSource(Protocol):
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         """Hands the conversation's live signs to the hub until the returned function is called."""
-        ...
-
-
-class PendingActions(Protocol):
-    """What waits for a person's yes."""
-
-    async def decide(
-        self,
-        company: str,
-        user: str,
-        action: str,
-        decision: Literal["confirm", "reject"],
-        language: str | None = None,
-        edits: dict[str, Any] | None = None,
-    ) -> Action:
-        """The action as it is now: a first decision stands. `edits`, with a yes: other values of what is editable.
-        Raises Refused (NOT_FOUND; BAD_FIELD: the edits, and nothing is decided; in `language`), Unavailable."""
-        ...
-
-    async def pending(self, company: str, user: str) -> list[Action]:
-        """What waits for this user, oldest first; raises Unavailable soon."""
-        ...
-
-    async def known(self, company: str, user: str, actions: list[str]) -> list[Action]:
-        """Those of these actions (100 at most) that are the user's, as they stand; raises Unavailable soon."""
-        ...
-
-
-class Alerts(Protocol):
-    """Alerts that have fired, and orders that the market has filled or ended. Every method raises Unavailable when it
-    gets no answer in time."""
-
-    async def untold(self, company: str, user: str) -> UntoldAlertsReply:
-        """Those that the user has not been told yet, oldest first."""
-        ...
-
-    async def told(self, company: str, user: str, alerts: list[str], actions: list[str]) -> None:
-        """These were told."""
         ...

@@ -38,6 +38,7 @@ from gateway.web.server import WebServer
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks, connect
 from runtime.conversation import ConversationLog, facts_of
+from runtime.file_store import FileStore
 from runtime.publisher import Appended, Publisher
 from runtime.rpc import RpcServer
 from runtime.settings import NatsSettings, TokenSettings
@@ -69,13 +70,16 @@ async def run_gateway(
     settings: GatewaySettings | None = None,
     personas: DemoPersonas | None = None,
     mcp_server: Callable[[], McpBuild] = load_product,
+    store: FileStore | None = None,
 ) -> AsyncGenerator[GatewayUnderTest]:
     """A gateway on a free port over the NATS server at `nats_url`."""
     settings = settings or GatewaySettings()
     hooks = ConnectionHooks()
     client = await connect(NatsSettings(url=nats_url, ping_interval=1), name="gateway", hooks=hooks)
     await ensure_streams(client)
-    gateway = compose(client, settings, identity, SystemClock(), [], dev=True, personas=personas, mcp_server=mcp_server)
+    gateway = compose(
+        client, settings, identity, SystemClock(), [], dev=True, personas=personas, mcp_server=mcp_server, store=store
+    )
     await gateway.start(hooks)
     await client.flush()
     server = WebServer(
@@ -207,6 +211,7 @@ class MemoryStandIn:
     kept_alone: dict[str, list[rpc.MessageView]] = field(default_factory=dict[str, list[rpc.MessageView]])
     """Messages that the log does not hold any more."""
     seen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    read: dict[tuple[str, str], int | None] = field(default_factory=dict[tuple[str, str], int | None])
     """Conversations and the human agents who have looked at them."""
 
     def __post_init__(self) -> None:
@@ -243,6 +248,7 @@ class MemoryStandIn:
 
     async def _owner_seen(self, request: owner_rpc.OwnerSeenRequest) -> owner_rpc.OwnerSeenReply:
         self.seen.append((request.conversation_id, request.operator_id))
+        self.read[request.conversation_id, request.operator_id] = request.up_to_seq
         return owner_rpc.OwnerSeenReply()
 
     async def _latest(self, request: rpc.LatestConversationRequest) -> rpc.LatestConversationReply:

@@ -18,6 +18,7 @@ class DeskStandIn:
     client: Client
     updates: list[desk_rpc.ConversationUpdate] = field(default_factory=list[desk_rpc.ConversationUpdate])
     notes: list[desk_rpc.NoteRequest] = field(default_factory=list[desk_rpc.NoteRequest])
+    named: list[desk_rpc.NamedRequest] = field(default_factory=list[desk_rpc.NamedRequest])
     replies: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     async def start(self) -> None:
@@ -27,6 +28,7 @@ class DeskStandIn:
         await server.serve(desk_rpc.NOTE_ADD, self._note)
         await server.serve(desk_rpc.NOTES, self._notes)
         await server.serve(desk_rpc.COUNTS, self._counts)
+        await server.serve(desk_rpc.NAMED, self._named)
         await server.serve(desk_rpc.REPLIES, self._list)
         await server.serve(desk_rpc.REPLY_PUT, self._put)
         await server.serve(desk_rpc.REPLY_DELETE, self._delete)
@@ -44,6 +46,10 @@ class DeskStandIn:
         return desk_rpc.NotesReply(
             items=[_view(note) for note in self.notes if note.conversation_id == request.conversation_id]
         )
+
+    async def _named(self, request: desk_rpc.NamedRequest) -> desk_rpc.NamedReply:
+        self.named.append(request)
+        return desk_rpc.NamedReply(items=[])
 
     async def _counts(self, _: desk_rpc.CountsRequest) -> desk_rpc.CountsReply:
         return desk_rpc.CountsReply(

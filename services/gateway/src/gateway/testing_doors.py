@@ -15,6 +15,17 @@ from contracts.events.chat import Action
 from gateway.testing import AgentStandIn
 from runtime.connection import subscribe
 
+REQUIRED_OF_A_RESPONSE = frozenset(
+    (
+        *("id", "object", "created_at", "completed_at", "status", "incomplete_details", "model", "user", "usage"),
+        *("previous_response_id", "instructions", "output", "error", "tools", "tool_choice", "truncation", "text"),
+        *("parallel_tool_calls", "top_p", "presence_penalty", "frequency_penalty", "top_logprobs", "temperature"),
+        *("reasoning", "store", "max_output_tokens", "max_tool_calls", "background", "service_tier", "metadata"),
+        *("safety_identifier", "prompt_cache_key"),
+    )
+)
+"""By the Open Responses specification's schema."""
+
 
 def kill_moments(usual: int, most: int) -> list[int]:
     """How many characters of an answer a client has when its gateway is killed: `usual`, or NEXUS_KILLS times at random

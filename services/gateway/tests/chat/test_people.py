@@ -188,10 +188,12 @@ async def test_asking_for_a_person_makes_the_conversation_wait_once(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
     async with ChatClient(gateway.url) as visitor:
-        mine = await visitor.hello(tokens.visitor("v1"))
+        mine = await visitor.hello(tokens.visitor("v1"), locale="en-GB")
         await visitor.send("handoff.request")
         first = await visitor.until("owner.changed")
         assert first["owner"] == {"kind": "waiting"}
+        snapshot = await ConversationLog(nats_client).snapshot("acme", mine["conversationId"])
+        assert snapshot.last[ChatKind.OWNER].data["language"] == "en"
         await visitor.send("handoff.request")
         assert await visitor.until("owner.changed") == first
     async with ChatClient(gateway.url) as visitor:
@@ -380,4 +382,8 @@ async def test_memory_hears_of_human_agents_who_read_or_type_and_of_nobody_else(
         await eventually(lambda: len(memory.seen) >= 2)
         await ana.send("ping")
         await ana.until("pong")
-    assert sorted(memory.seen) == [(conversation, "ana"), (conversation, "ben")]
+        assert sorted(memory.seen) == [(conversation, "ana"), (conversation, "ben")]
+        assert memory.read == {(conversation, "ana"): ack["seq"], (conversation, "ben"): None}
+        # Whoever has read further says so at once, however short ago they looked.
+        await ana.send("receipt", conversationId=conversation, upToSeq=ack["seq"] + 1)
+        await eventually(lambda: memory.read[conversation, "ana"] == ack["seq"] + 1)

@@ -91,6 +91,7 @@ def test_a_pages_title_is_cut() -> None:
         (frame("message.send", clientMessageId=ID, text="x" * 8001), ErrorCode.TEXT_TOO_LONG),
         (frame("message.send", clientMessageId=ID, text=""), ErrorCode.EMPTY_TEXT),
         (frame("message.send", clientMessageId=ID, text=" \n\t"), ErrorCode.EMPTY_TEXT),
+        (frame("message.send", clientMessageId=ID, text="\u200b \u2060\ufeff"), ErrorCode.EMPTY_TEXT),
         (frame("message.send", clientMessageId=ID, text=7), ErrorCode.BAD_FIELD),
         (frame("message.send", clientMessageId=ID), ErrorCode.BAD_FIELD),
         (frame("message.send", text="hi"), ErrorCode.BAD_FIELD),
@@ -105,6 +106,26 @@ def test_a_bad_frame_has_its_documented_code(text: str, code: ErrorCode) -> None
     with pytest.raises(FrameError) as error:
         parse_frame(text)
     assert error.value.code == code
+    assert "pattern" not in error.value.message, "a regular expression is no word"
+    assert "None" not in error.value.message
+
+
+@pytest.mark.parametrize("text", ["\U0001fae8", "\U0001faea", "\u200bhi", "👩\u200d🚀", "."])
+def test_what_can_be_seen_is_not_empty(text: str) -> None:
+    assert parse_frame(frame("message.send", clientMessageId=ID, text=text))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (frame("message.send", clientMessageId="no", text="hi"), "clientMessageId: must be a UUID such as"),
+        (frame("run.cancel", turnId="a b"), "turnId: must be 1 to 64 plain letters"),
+    ],
+)
+def test_a_bad_field_is_told_in_words_and_not_as_a_regular_expression(text: str, says: str) -> None:
+    with pytest.raises(FrameError) as error:
+        parse_frame(text)
+    assert error.value.message.startswith(says)
 
 
 @pytest.mark.parametrize("identity", ["a.b", "a b", "*", ">", "", "x" * 65, "ñ", "a\n"])

@@ -299,8 +299,12 @@ async def test_tasks_are_listed_newest_first(desk: Desk, memory: MemoryStandIn) 
     first = await desk.answered()
     second = message("and more", context_id=desk.conversation)
     running = asyncio.create_task(desk.send(desk.waiting, second))
-    await desk.agent.answer(await desk.asked(after=int(first.id.rpartition("-")[2])), "More.")
+    asked = await desk.asked(after=int(first.id.rpartition("-")[2]))
+    working = a2a.ListTasksRequest(context_id=desk.conversation, status=a2a.TASK_STATE_WORKING)
+    assert [one.id for one in (await desk.waiting.list_tasks(working)).tasks] == [f"{desk.conversation}-{asked}"]
+    await desk.agent.answer(asked, "More.")
     (told,) = await running
+    assert len((await desk.waiting.list_tasks(working)).tasks) == 0
     memory.known_conversations[desk.conversation] = conversation_view(desk.conversation, "acme", "ana")
     for context in (desk.conversation, ""):
         page = await desk.waiting.list_tasks(a2a.ListTasksRequest(context_id=context, page_size=1))
@@ -367,6 +371,8 @@ async def test_errors_have_the_protocols_shapes(
     assert await call({"id": "a", "method": "GetTask"}) == ("a", -32600)
     assert await call(asking("GetTask", ["x"])) == (7, -32602)
     assert await call(asking("GetTask", {})) == (7, -32602)
+    for moment in ("-1", "0", 5, "2026-01-31", "2026-01-31T12:00:00"):
+        assert await call(asking("ListTasks", {"statusTimestampAfter": moment})) == (7, -32602), moment
     assert await call(asking("message/send", {})) == (7, -32601)
     assert await call(asking("GetTask", {"id": "x"}), {}) == (7, -32009)
     assert await call(asking("GetTask", {"id": "x"}), {"A2A-Version": "0.3"}) == (7, -32009)

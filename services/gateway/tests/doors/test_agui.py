@@ -172,6 +172,16 @@ async def test_an_order_waits_for_a_yes_which_counts_once(
         assert (action["id"], action["state"]) == ("a1", "confirmed")
 
 
+async def test_a_question_is_answered_while_the_market_cannot_tell_what_waits(
+    desk: Desk, records: RecordsStandIn
+) -> None:
+    await records.market.drain(1.0)
+    desk.ui.says("hello")
+    running = asyncio.create_task(desk.ui.run())
+    await desk.agent.answer(await desk.asked(), "Hello Ana")
+    assert text(await running) == "Hello Ana"
+
+
 async def test_a_yes_may_change_what_the_order_lets_be_changed(
     desk: Desk, records: RecordsStandIn, memory: MemoryStandIn
 ) -> None:
@@ -254,7 +264,7 @@ async def test_a_turn_without_an_answer_is_a_run_error(desk: Desk, code: str) ->
 
 
 async def test_a_run_that_nobody_answers_ends(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.doors.threads.PATIENCE", 0.5)
+    monkeypatch.setattr("gateway.chat.threads.PATIENCE", 0.5)
     desk.ui.says("hello")
     assert (await desk.ui.run())[-1]["code"] == "TIMEOUT"
 

@@ -180,13 +180,35 @@ async def test_a_result_for_nothing_that_waits_is_refused(
         assert (told[-1]["type"], told[-1]["code"]) == ("RUN_ERROR", "NOT_FOUND")
         client.messages[:] = held
     assert calling.given == []
-    ui.gives(call, "x" * 40_000)
-    async with ui.stream(ui.body()) as response:
-        assert response.status_code == 422
-    ui.messages.pop()
-    async with ui.stream(json.dumps({**json.loads(ui.body()), "tools": [{"name": "no name"}]})) as response:
-        assert response.status_code == 422
-        assert b"tools[0].name" in await response.aread()
+    for content in ("x" * 40_000, '"\\ud800"', "1" + "0" * 30, "[" * 300 + "]" * 300):
+        ui.gives(call, content)
+        async with ui.stream(ui.body()) as response:
+            assert response.status_code == 422, content[:20]
+        ui.messages.pop()
+
+
+@pytest.mark.parametrize(
+    ("tool", "named"),
+    [
+        ({"name": "no name"}, "tools[0].name"),
+        ({"name": "a", "parameters": [1]}, "tools[0].parameters"),
+        ({"name": "a", "parameters": {"type": "string"}}, "tools[0].parameters"),
+        ({"name": "a", "parameters": {"properties": {"x": {"type": "nonsense"}}}}, "tools[0].parameters"),
+        ({"name": "a", "parameters": {"properties": {"x": {"$ref": "http://127.0.0.1:1/x"}}}}, "it refers to"),
+        ({"name": "a", "parameters": {"maximum": 10**30}}, "tools"),
+        ({"name": "a", "description": "\ud800"}, "tools"),
+    ],
+)
+async def test_a_tool_that_no_model_could_be_offered_is_refused(ui: ToolUser, tool: Any, named: str) -> None:
+    ui.says("where am I?")
+    async with ui.stream(json.dumps({**json.loads(ui.body()), "tools": [tool]})) as response:
+        assert (response.status_code, named in (await response.aread()).decode()) == (422, True)
+
+
+async def test_two_tools_of_one_name_are_refused(ui: ToolUser) -> None:
+    ui.says("where am I?")
+    async with ui.stream(json.dumps({**json.loads(ui.body()), "tools": [{"name": "a"}, {"name": "a"}]})) as response:
+        assert (response.status_code, b"two have the name a" in await response.aread()) == (422, True)
 
 
 @pytest.fixture

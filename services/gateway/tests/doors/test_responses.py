@@ -22,22 +22,12 @@ from contracts.events.chat import (
     SystemMessage,
 )
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn, TokenMaker
-from gateway.testing_doors import AnsweringAgent
+from gateway.testing_doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent
 from gateway.testing_services import CompletionsStandIn
 from runtime.conversation import ConversationLog
 from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
-REQUIRED = frozenset(
-    (
-        *("id", "object", "created_at", "completed_at", "status", "incomplete_details", "model", "user", "usage"),
-        *("previous_response_id", "instructions", "output", "error", "tools", "tool_choice", "truncation", "text"),
-        *("parallel_tool_calls", "top_p", "presence_penalty", "frequency_penalty", "top_logprobs", "temperature"),
-        *("reasoning", "store", "max_output_tokens", "max_tool_calls", "background", "service_tier", "metadata"),
-        *("safety_identifier", "prompt_cache_key"),
-    )
-)
-"""Of a response, by the specification's schema."""
 WEATHER: Any = {"type": "function", "name": "get_weather", "parameters": {"type": "object"}}
 
 
@@ -61,7 +51,7 @@ async def test_an_answer_whole_and_again_later(client: AsyncOpenAI, agent: Answe
     assert [item.type for item in made.output] == ["message", "mcp_call"]
     assert agent.wishes == [{"instructions": "Rhyme.", "temperature": 0.5}]
     later = await client.responses.retrieve(made.id)
-    assert later.to_dict().keys() >= REQUIRED
+    assert later.to_dict().keys() >= REQUIRED_OF_A_RESPONSE
     assert (later.id, later.status, later.output_text) == (made.id, "completed", "One two.")
     assert (later.output[0].id, later.created_at) == (made.output[0].id, made.created_at)
     then = await client.responses.create(model="nexus", input="and now?", previous_response_id=made.id)
@@ -178,7 +168,7 @@ async def test_nobody_reaches_anothers_response(
                 stranger.responses.retrieve("resp_made-up.1"),
                 stranger.responses.retrieve("nothing"),
             ):
-                with pytest.raises(openai.NotFoundError):
+                with pytest.raises(openai.NotFoundError, match="there is no such response"):
                     await call
             same = {"Idempotency-Key": "k"}
             theirs = await stranger.responses.create(model="nexus", input="hello", extra_headers=same)

@@ -1,5 +1,6 @@
 """/v1/responses that are not kept: the caller's own tools, forms of the text, store: false."""
 
+import asyncio
 import json
 from typing import Any, cast
 
@@ -63,6 +64,23 @@ async def test_a_form_of_the_text_is_checked_and_asked_for_once_more(
         await client.responses.create(model="nexus", input="a number", text=form)
     assert len(completions.asked) == 2
     assert "That does not fit" in completions.asked[1].messages[-1].content
+
+
+async def test_nothing_is_fetched_for_a_form_of_the_text(client: AsyncOpenAI) -> None:
+    asked: list[bytes] = []
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readline())
+        writer.close()
+
+    server = await asyncio.start_server(hear, "127.0.0.1", 0)
+    async with server:
+        inside = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/secret"
+        for reference in (inside, "file:///etc/hostname"):
+            form: Any = {"format": {"type": "json_schema", "name": "n", "schema": {"$ref": reference}}}
+            with pytest.raises(openai.BadRequestError, match="it refers to"):
+                await client.responses.create(model="nexus", input="a number", text=form)
+    assert asked == []
 
 
 async def test_store_false_goes_on_behind_what_was_kept_and_keeps_nothing(

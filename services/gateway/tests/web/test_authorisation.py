@@ -57,6 +57,8 @@ RULES: dict[tuple[str, str], Rule] = {
     ("PATCH", CONVERSATION): Rule(OPERATORS, foreign=404, body={"state": "resolved"}),
     ("GET", f"{CONVERSATION}/notes"): Rule(OPERATORS, foreign=404),
     ("POST", f"{CONVERSATION}/notes"): Rule(OPERATORS, own=201, foreign=404, body={"text": "hi"}),
+    ("GET", "/v2/notes/named"): Rule(OPERATORS),
+    ("PUT", "/v2/notes/named"): Rule(OPERATORS, own=204, body={"seenUpTo": "2026-03-02T09:00:00Z"}),
     ("GET", "/v2/replies"): Rule(OPERATORS),
     ("PUT", "/v2/replies/{shortcut}"): Rule(OPERATORS, body={"text": "hi"}),
     ("DELETE", "/v2/replies/{shortcut}"): Rule(OPERATORS, own=204),
@@ -65,6 +67,10 @@ RULES: dict[tuple[str, str], Rule] = {
     ("POST", f"{CONVERSATION}/messages"): Rule(
         OPERATORS, own=201, foreign=404, body={"text": "hi", "clientMessageId": str(uuid.uuid4())}
     ),
+    ("POST", f"{CONVERSATION}/files"): Rule(PEOPLE, own=201, foreign=404, body={}),
+    # Nobody has sent it; whose a file is, is tried in test_files.
+    ("GET", f"{CONVERSATION}/files/{{fileId}}"): Rule(PEOPLE, own=404, foreign=404),
+    ("GET", f"{CONVERSATION}/files/{{fileId}}/link"): Rule(PEOPLE, foreign=404),
     ("POST", f"{CONVERSATION}/owner"): Rule(OPERATORS, foreign=404, body={"owner": "human"}),
     # Nobody but its own user decides an action: here it is nobody's.
     ("POST", f"{CONVERSATION}/actions/{{actionId}}"): Rule(PEOPLE, own=404, foreign=404, body={"decision": "confirm"}),
@@ -112,6 +118,7 @@ RULES: dict[tuple[str, str], Rule] = {
     # Nobody's: what is another user's is tried in test_analysis.
     ("GET", "/v2/analysis/{analysisId}"): Rule(CUSTOMERS, own=404),
     ("GET", "/v2/memory"): Rule(CUSTOMERS),
+    ("GET", "/v2/users/{userId}/memory"): Rule(OPERATORS),
     ("PATCH", "/v2/memory"): Rule(CUSTOMERS, body={}),
     ("DELETE", "/v2/memory"): Rule(CUSTOMERS, own=204),
     ("GET", "/v2/memory/export"): Rule(CUSTOMERS),
@@ -162,13 +169,23 @@ RULES: dict[tuple[str, str], Rule] = {
         headers={"A2A-Version": "1.0"},
     ),
     ("POST", "/v2/principals"): Rule(frozenset({"service"}), own=201, body={"userId": "u1"}),
+    # Nobody of any team: who is, is tried in test_team.
+    ("GET", "/v2/team"): Rule(ADMIN),
+    ("POST", "/v2/team"): Rule(ADMIN, own=201, body={"role": "commercial"}),
+    ("PATCH", "/v2/team/{userId}"): Rule(ADMIN, own=404, body={"role": "admin"}),
+    ("DELETE", "/v2/team/{userId}"): Rule(ADMIN, own=404),
+    ("POST", "/v2/team/{userId}/invitation"): Rule(ADMIN, own=404),
+    ("POST", "/v2/team/{userId}/sign-out"): Rule(ADMIN, own=204),
     ("DELETE", CONVERSATION): Rule(WRITERS | ADMIN, foreign=404),
     # The last: nothing of it is left for the others.
-    ("DELETE", "/v2/companies/{companyId}"): Rule(FOUNDERS, own=204, foreign=404),
+    ("DELETE", "/v2/companies/{companyId}"): Rule(FOUNDERS, foreign=404),
 }
 PUBLIC = {
     ("POST", "/v2/visitors"),
     ("GET", "/.well-known/agent-card.json"),
+    # Proved by a code of the company's provider, or by an invitation: test_team.
+    ("POST", "/v2/sign-in/start"),
+    ("POST", "/v2/sign-in"),
     # Proved by its signature: tests/system/test_chatwoot.py.
     ("POST", "/v2/channels/chatwoot/{channelId}"),
 }
@@ -224,15 +241,20 @@ async def attempt(http: Http, method: str, path: str, conversation: str, token: 
         "userId": "somebody",
         "visitorId": "somebody",
         "receiptId": "nobodys",
+        "fileId": "nobodys",
     }
     body = rule.body
     if body is not None:
         body = {name: conversation if value == "{conversationId}" else value for name, value in body.items()}
-    status, answer, _ = await http(method, path.format(**where), token=token, json=body, headers=dict(rule.headers))
+    status, answer, headers = await http(
+        method, path.format(**where), token=token, json=body, headers=dict(rule.headers)
+    )
+    # What says nothing is not said to be JSON: a page that looks for some finds none.
+    assert status != 204 or "content-type" not in headers, path
     return status, str(answer)
 
 
-@pytest.mark.usefixtures("settings", "writers", "completions", "knowledge", "desk")
+@pytest.mark.usefixtures("settings", "writers", "completions", "knowledge", "desk", "share")
 @pytest.mark.parametrize("role", ROLES)
 async def test_a_role_gets_what_is_its_own_and_nothing_of_another_company(
     http: Http, tokens: TokenMaker, records: RecordsStandIn, conversations: dict[str, str], role: str
@@ -259,7 +281,7 @@ async def test_a_role_gets_what_is_its_own_and_nothing_of_another_company(
     assert wrong == []
 
 
-@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge", "desk")
+@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge", "desk", "share")
 async def test_without_a_valid_token_there_is_nothing(
     http: Http, tokens: TokenMaker, conversations: dict[str, str]
 ) -> None:
@@ -272,7 +294,7 @@ async def test_without_a_valid_token_there_is_nothing(
             assert (status, SECRET in answer) == (401, False), f"{method} {path} with {token}"
 
 
-@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge", "desk")
+@pytest.mark.usefixtures("settings", "writers", "records", "completions", "knowledge", "desk", "share")
 @pytest.mark.parametrize("role", ["visitor", "user"])
 async def test_nobody_reaches_anothers_conversation_in_their_own_company(
     http: Http, tokens: TokenMaker, conversations: dict[str, str], role: str

@@ -1,6 +1,7 @@
 """/v1 with OpenAI's own client, with a stand-in for the agents behind the door."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -9,7 +10,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from contracts.completion_rpc import CompletionCall, CompletionEnd
+from contracts.completion_rpc import CompletionCall, CompletionEnd, CompletionPicture
 from contracts.events.chat import Action, ActionState, Usage
 from gateway.adapters.completions import AT_ONCE
 from gateway.domain.budget_windows import seconds_left
@@ -23,6 +24,9 @@ from runtime.testing import eventually
 HI: list[Any] = [{"role": "user", "content": "hi"}]
 USAGE = Usage(prompt_tokens=7, completion_tokens=2)
 WEATHER: dict[str, Any] = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+PIXEL = "data:image/png;base64," + (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 
 CANNOT: list[tuple[dict[str, Any], str]] = [
     ({"n": 2}, "n"),
@@ -57,10 +61,26 @@ CANNOT: list[tuple[dict[str, Any], str]] = [
         },
         "messages[1]",
     ),
-    ({"response_format": {"type": "json_object"}}, "response_format"),
+    ({"response_format": {"type": "xml"}}, "response_format"),
+    ({"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
+    (
+        {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 7}}}},
+        "response_format.json_schema.schema",
+    ),
     ({"logprobs": True}, "logprobs"),
     ({"functions": [{"name": "f"}]}, "functions"),
     ({"tool_choice": "required"}, "tool_choice"),
+    *(
+        ({"messages": [{"role": role, "content": [{"type": "image_url", "image_url": {"url": url}}]}]}, param)
+        for role, url, param in (
+            ("user", "https://example.com/cat.png", "messages[0].content[0]"),
+            ("user", "data:image/png;base64,???", "messages[0].content[0]"),
+            ("user", "data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=", "messages[0].content[0]"),
+            ("user", "data:image/png;base64,aGVsbG8=", "messages[0].content[0]"),
+            ("system", PIXEL, "messages[0].content[0]"),
+        )
+    ),
+    ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": PIXEL}}] * 6}]}, "messages"),
     ({"tools": [WEATHER, WEATHER]}, "tools"),
     (
         {"tools": [WEATHER], "tool_choice": {"type": "function", "function": {"name": "other"}}},
@@ -113,6 +133,43 @@ async def test_an_answer_as_it_comes(client: AsyncOpenAI, completions: Completio
     assert chunks[-1].usage.prompt_tokens == 7
     assert {chunk.model for chunk in chunks[-2:]} == {"scripted"}
     assert completions.asked[0].stream
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_answer_of_a_wanted_shape_is_checked_and_asked_for_once_more(
+    client: AsyncOpenAI, completions: CompletionsStandIn, stream: bool
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    form: Any = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    asked: Any = {"model": "nexus", "messages": [{"role": "user", "content": "a number"}], "response_format": form}
+
+    async def said() -> str:
+        made: Any = await client.chat.completions.create(**asked, stream=stream)
+        if not stream:
+            return made.choices[0].message.content
+        return "".join([chunk.choices[0].delta.content or "" async for chunk in made if chunk.choices])
+
+    completions.texts = ['{"n":', " 1}"]
+    assert json.loads(await said()) == {"n": 1}
+    assert '"integer"' in completions.asked[0].messages[-1].content
+    completions.texts, completions.asked = ["not that"], []
+    with pytest.raises(openai.APIError, match="the wanted shape"):
+        await said()
+    assert len(completions.asked) == 2
+    assert "That does not fit" in completions.asked[1].messages[-1].content
+
+
+async def test_a_schema_that_takes_too_long_is_refused_and_keeps_nobody_waiting(
+    client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each level asks for the next one twice: what it takes doubles with each.
+    levels: Any = {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} for n in range(22)}
+    schema = {"$ref": "#/$defs/a0", "$defs": {**levels, "a22": {"type": "string"}}}
+    form: Any = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    completions.texts = ['"x"']
+    monkeypatch.setattr(web, "CHECK_SECONDS", 0.02)
+    with pytest.raises(openai.APIError, match="takes too long"):
+        await client.chat.completions.create(model="nexus", messages=HI, response_format=form)
 
 
 async def test_calls_of_the_callers_own_tools_come_back_and_their_results_go_in(
@@ -235,7 +292,7 @@ async def test_a_stream_that_thinks_for_long_begins_all_the_same(
     client: AsyncOpenAI, completions: CompletionsStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(web, "HEADERS_AFTER", 0.05)
-    monkeypatch.setattr(web, "PAUSE", 0.05)
+    monkeypatch.setattr("gateway.web.keepalive.PAUSE", 0.05)
     completions.hold = asyncio.Event()
     stream = await client.chat.completions.create(model="nexus", messages=HI, stream=True)
     first = await anext(stream)
@@ -319,3 +376,19 @@ async def test_who_a_caller_is_comes_before_what_they_send(http: Http, path: str
     headers = {"Content-Type": "application/json"}
     assert (await http("POST", path, headers=headers, data=body))[0] == 401
     assert (await http("POST", path, headers=headers, data=body, token="nonsense"))[0] == 401
+
+
+async def test_pictures_are_passed_on_as_what_they_are(client: AsyncOpenAI, completions: CompletionsStandIn) -> None:
+    parts: list[Any] = [
+        {"type": "text", "text": "what is it?"},
+        {"type": "image_url", "image_url": {"url": PIXEL.replace("png", "jpeg", 1), "detail": "low"}},
+    ]
+    await client.chat.completions.create(model="nexus", messages=[{"role": "user", "content": parts}])
+    (said,) = completions.asked[0].messages
+    content = PIXEL.partition(",")[2]
+    assert said.content == "what is it?"
+    assert said.pictures == [CompletionPicture(name="picture 1", type="image/png", content=content)]
+    completions.error = RpcError("BAD_FIELD", "messages: the model takes no pictures", reason="no_pictures")
+    with pytest.raises(openai.BadRequestError, match="takes no pictures") as caught:
+        await client.chat.completions.create(model="nexus", messages=[{"role": "user", "content": parts}])
+    assert caught.value.param == "messages"

@@ -48,6 +48,7 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
         ({"state": "closed"}, "state"),
         ({"state": None}, "state"),
         ({"state": "open", "snoozedUntil": "2099-01-01T00:00:00Z"}, "snoozedUntil"),
+        ({"state": "snoozed", "until": "2099-01-01T00:00:00Z"}, "until"),
         ({"state": "snoozed", "snoozedUntil": "2001-01-01T00:00:00Z"}, "a time to come"),
         ({"state": "snoozed", "snoozedUntil": "2099-01-01T00:00:00"}, "time zone"),
         ({"assignee": "no such id!"}, "assignee"),
@@ -119,6 +120,31 @@ async def test_a_conversation_that_was_over_for_a_week_is_followed_by_a_new_one_
 
         async def linked() -> bool:
             return [(one.conversation_id, one.previous) for one in desk.updates] == [(found[0], "c1")]
+
+        await eventually(linked)
+
+
+async def test_what_a_customer_began_as_a_visitor_is_linked_to_them_with_the_visitors_own_token_alone(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, desk: DeskStandIn
+) -> None:
+    memory.latest["acme", "me"] = "c1"
+    customer, mine = tokens.user("u-1"), tokens.visitor("me")
+    others = (tokens.visitor("me", company="other"), tokens.user("me"), "nonsense", mine[:-2])
+    for token, visitor in ((mine, mine), *((customer, one) for one in others)):
+        async with ChatClient(gateway.url) as client:
+            await client.hello(token, visitor=visitor)
+    assert desk.updates == []
+    async with ChatClient(gateway.url) as client:
+        welcome = await client.hello(customer, visitor=mine)
+        assert welcome["conversationId"] != "c1"  # which the visitor's token goes on opening
+        (told,) = desk.updates
+        assert (told.conversation_id, told.person, told.by) == ("c1", "u-1", "u-1")
+        await client.say("and now as myself")
+
+        async def linked() -> bool:
+            return [(one.conversation_id, one.previous) for one in desk.updates[1:]] == [
+                (welcome["conversationId"], "c1")
+            ]
 
         await eventually(linked)
 

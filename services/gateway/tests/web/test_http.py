@@ -294,6 +294,7 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/conversations/{conversationId}",
         "/v2/conversations/counts",
         "/v2/conversations/{conversationId}/notes",
+        "/v2/notes/named",
         "/v2/replies",
         "/v2/replies/{shortcut}",
         "/v2/conversations/{conversationId}/messages",
@@ -338,6 +339,7 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/memory/export",
         "/v2/users/me",
         "/v2/users/{userId}",
+        "/v2/users/{userId}/memory",
         "/v2/visitors/me",
         "/v2/visitors/{visitorId}",
         "/v2/erasures",
@@ -359,6 +361,15 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/channels/chatwoot/{channelId}",
         "/a2a",
         "/.well-known/agent-card.json",
+        "/v2/conversations/{conversationId}/files",
+        "/v2/conversations/{conversationId}/files/{fileId}",
+        "/v2/conversations/{conversationId}/files/{fileId}/link",
+        "/v2/sign-in",
+        "/v2/sign-in/start",
+        "/v2/team",
+        "/v2/team/{userId}",
+        "/v2/team/{userId}/invitation",
+        "/v2/team/{userId}/sign-out",
     }
     made = document["paths"]["/v2/visitors"]["post"]["responses"]
     assert set(made) == {"201", "401", "403", "404", "413", "422", "429", "503"}

@@ -1,9 +1,34 @@
+from collections.abc import Callable, Iterator
+from inspect import iscoroutinefunction
 from pathlib import Path
+from typing import Any, cast
 
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+
+from gateway.application import build_http
 from gateway.openapi import text
+from gateway.web.deps import Api
+from gateway.web.erasures import Erasing
 
 COMMITTED = Path(__file__).parents[4] / "docs/openapi/openapi.json"
 
 
 def test_the_committed_document_is_the_served_one() -> None:
     assert COMMITTED.read_text() == text(), "run: python -m gateway.openapi > docs/openapi/openapi.json"
+
+
+def test_no_request_waits_for_a_thread() -> None:
+    """What is not async the framework runs in a thread, there and back; deletions are rare enough."""
+
+    def calls(dependant: Dependant) -> Iterator[Callable[..., Any]]:
+        yield cast("Callable[..., Any]", dependant.call)
+        for inner in dependant.dependencies:
+            yield from calls(inner)
+
+    included: list[Any] = build_http(cast("Api", None), []).routes
+    every = [route for one in included if hasattr(one, "original_router") for route in one.original_router.routes]
+    routes = [route for route in every if isinstance(route, APIRoute)]
+    found = {call for route in routes for call in calls(route.dependant) if not iscoroutinefunction(call)}
+    assert len(routes) > 50
+    assert found == {Erasing}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contracts.memory_rpc import LongTermMemory
-from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
+from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_http import Http, assert_problem
 from gateway.testing_records import RecordsStandIn
 from runtime.principals import PrincipalVerifier
@@ -63,6 +63,22 @@ async def test_an_export_says_what_it_could_not_get(http: Http, ana: str, record
 async def test_a_user_is_deleted_everywhere_or_told_to_ask_again(http: Http, ana: str, records: RecordsStandIn) -> None:
     assert (await http("DELETE", "/v2/users/me", token=ana))[0] == 200
     assert records.forgotten == [("acme", "ana")]
+
+
+async def test_a_conversation_that_is_gone_has_its_receipt_under_the_same_key(
+    http: Http, tokens: TokenMaker, records: RecordsStandIn, memory: MemoryStandIn
+) -> None:
+    admin, key = tokens.user("root", "admin"), {"Idempotency-Key": "one"}
+    memory.known_conversations["c1"] = conversation_view("c1", "acme", "v1")
+    status, receipt, _ = await http("DELETE", "/v2/conversations/c1", token=admin, headers=key)
+    assert (status, records.forgotten) == (200, [("acme", "c1")])
+    del memory.known_conversations["c1"]
+    status, again, headers = await http("DELETE", "/v2/conversations/c1", token=admin, headers=key)
+    assert (status, again["receiptId"]) == (200, receipt["receiptId"])
+    assert headers["location"] == f"/v2/erasures/{receipt['receiptId']}"
+    for other, sent in ((admin, {}), (admin, {"Idempotency-Key": "two"}), (tokens.user("eve", "admin"), key)):
+        gone = await http("DELETE", "/v2/conversations/c1", token=other, headers=sent)
+        assert_problem(gone, 404, "NOT_FOUND")
 
 
 async def test_usage_is_asked_for_by_days(http: Http, tokens: TokenMaker, records: RecordsStandIn) -> None:

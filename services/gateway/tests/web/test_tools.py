@@ -256,6 +256,9 @@ async def test_with_no_executor_there_a_call_is_unavailable(ana: Caller):
     status, body, headers = await ana("POST", "/v2/tools/get_price", json={})
     assert (status, body["error"]["code"]) == (503, "UNAVAILABLE")
     assert headers["Retry-After"] == "2"
+    assert body["error"]["message"].startswith("Ahora mismo no se puede usar ninguna herramienta.")
+    _, body, _ = await ana("POST", "/v2/tools/get_price", {"Accept-Language": "en"}, json={})
+    assert body["error"]["message"].startswith("No tool can be called now.")
     assert (await ana("GET", "/v2/tools"))[0] == 503
 
 

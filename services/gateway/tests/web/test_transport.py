@@ -38,6 +38,14 @@ def masked(opcode: int, payload: bytes, *, declared: int | None = None) -> bytes
     return head + mask + bytes(byte ^ mask[index % 4] for index, byte in enumerate(payload))
 
 
+async def test_what_is_written_leaves_at_once(gateway: GatewayUnderTest) -> None:
+    with sockets.create_connection(("127.0.0.1", gateway.server.port)):
+        open_here = gateway.server._server.server_state.connections  # pyright: ignore[reportPrivateUsage]
+        (protocol,) = await eventually(lambda: tuple(open_here))
+        accepted = protocol.transport.get_extra_info("socket")
+        assert accepted.getsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY) == 1
+
+
 async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:

@@ -2,5 +2,7 @@
 
 from runtime.process import run
 
+MAIN = "market_adapter.app:serve"
+
 if __name__ == "__main__":
-    run("market_adapter.app:serve")
+    run(MAIN)

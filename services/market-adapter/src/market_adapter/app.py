@@ -39,7 +39,7 @@ from market_adapter.books import Books
 from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.ta_lib import load_ta_lib
-from market_adapter.handlers import list_tools, market_tools, user_tools
+from market_adapter.handlers import answering, list_tools, market_tools, user_tools
 from market_adapter.outcomes import CallOutcomes
 from market_adapter.ports import Calendar, MarketProvider
 from market_adapter.replay import SampleMover
@@ -58,8 +58,9 @@ from runtime.settings import DevSettings, MongoSettings, NatsSettings
 from runtime.store_format import check_format
 
 Duty = Callable[[], Awaitable[None]]
-SECONDS_BETWEEN_ROUNDS, SECONDS_BETWEEN_LIVE_ROUNDS = 1.0, 15.0
-"""A look at the sample costs nothing; a look at a provider counts against its limit, and one at a folder reads it."""
+SECONDS_BETWEEN_ROUNDS, SECONDS_BETWEEN_LIVE_ROUNDS = 5.0, 15.0
+"""The sample says when it moves: its rounds find proposals whose time is over, and what could not be told. A look at a
+provider counts against its limit, and one at a folder reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +167,21 @@ def serve_users(service: Service, market: Market, database: Database) -> Attenda
     for method, handler in (*user_tools(provider, books, wall), *list_tools(provider, alerts, watchlists, wall)):
         service.serve(method, handler)
     actions = ActionMethods(provider, books, wall)
-    service.serve(market_rpc.ACTION_DECIDE, actions.decide)
-    service.serve(market_rpc.ACTIONS_PENDING, actions.pending)
-    service.serve(market_rpc.ACTIONS_GET, actions.known)
+    service.serve(market_rpc.ACTION_DECIDE, answering(actions.decide))
+    service.serve(market_rpc.ACTIONS_PENDING, answering(actions.pending))
+    service.serve(market_rpc.ACTIONS_GET, answering(actions.known))
     outcomes = CallOutcomes(
         TradingTools(provider, books, wall), AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
     )
     service.serve(TOOL_OUTCOME, outcomes.look_up)
     untold = UntoldAlerts(alerts, books)
-    service.serve(market_rpc.ALERTS_UNTOLD, untold.untold)
-    service.serve(market_rpc.ALERTS_TOLD, untold.told)
+    service.serve(market_rpc.ALERTS_UNTOLD, answering(untold.untold))
+    service.serve(market_rpc.ALERTS_TOLD, answering(untold.told))
     alarms = Alarms(alerts, provider, facts)
     belongings = Belongings(PortfolioTools(provider, books), accounts, alerts, watchlists)
-    service.serve(market_rpc.HOLDINGS, belongings.holdings)
-    service.serve(market_rpc.USER_FORGET, belongings.forget)
+    service.serve(market_rpc.HOLDINGS, answering(belongings.holdings))
+    service.serve(market_rpc.USER_FORGET, answering(belongings.forget))
+    service.serve(market_rpc.COMPANY_FORGET, answering(belongings.forget_company))
     return Attendant([*market.duties, books.attend, alarms.attend], wall, every=market.every)
 
 

@@ -1,5 +1,6 @@
 """Everything that is one user's: for a prompt's context, and to be forgotten. Answers to rpc.market.… calls."""
 
+from contracts.company_rpc import CompanyRequest
 from contracts.ids import uuid7
 from contracts.market_rpc import ActiveAlert, ForgottenReply, Holdings
 from contracts.memory_rpc import UserRef
@@ -48,4 +49,11 @@ class Belongings:
         deleted = await self._accounts.forget(owner)
         deleted += await self._alerts.forget(owner)
         deleted += await self._watchlists.forget(owner)
+        return ForgottenReply(deleted=deleted)
+
+    async def forget_company(self, asked: CompanyRequest) -> ForgottenReply:
+        """Deletes what everybody of a company has here."""
+        deleted = await self._accounts.forget_company(asked.company_id)
+        deleted += await self._alerts.forget_company(asked.company_id)
+        deleted += await self._watchlists.forget_company(asked.company_id)
         return ForgottenReply(deleted=deleted)

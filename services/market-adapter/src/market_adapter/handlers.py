@@ -24,26 +24,23 @@ from market_adapter.ports import MarketProvider
 from market_adapter.tools.alerts import AlertArguments, AlertRef, AlertTools, ListArguments
 from market_adapter.tools.caller import CallBy, call_by
 from market_adapter.tools.indicators import IndicatorArguments, IndicatorTools
-from market_adapter.tools.news import NewsArguments, NewsTools
+from market_adapter.tools.news import NewsArguments, NewsTools, WhenArguments
 from market_adapter.tools.portfolio import HistoryArguments, PortfolioTools
 from market_adapter.tools.prices import OhlcvArguments, PriceTools
-from market_adapter.tools.ranges import (
-    BacktestArguments,
-    CrossingArguments,
-    RangeArguments,
-    RangeTools,
-    RelationArguments,
-)
+from market_adapter.tools.range_shapes import BacktestArguments, CrossingArguments, RangeArguments, RelationArguments
+from market_adapter.tools.ranges import RangeTools
 from market_adapter.tools.research import ResearchTools
 from market_adapter.tools.shapes import SymbolArguments, TickersArguments
 from market_adapter.tools.signals import FeatureArguments, SignalTools
 from market_adapter.tools.trading import NoArguments, OrderArguments, OrderRef, TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
-from market_adapter.tools.wrong_arguments import wrong_arguments
+from market_adapter.tools.wrong_arguments import argument_faults, wrong_arguments
 from runtime.clock import Clock
 from runtime.errors import RpcError
 
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
+RequestT = TypeVar("RequestT")
+ReplyT = TypeVar("ReplyT")
 Method = Rpc[ToolServiceRequest, ToolServiceData]
 Handler = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
 Tool = tuple[Method, Handler]
@@ -70,7 +67,7 @@ def market_tools(provider: MarketProvider) -> Sequence[Tool]:
         tool("get_crossings", CrossingArguments, ranges.get_crossings),
         tool("backtest_strategy", BacktestArguments, ranges.backtest_strategy),
         tool("get_news", NewsArguments, news.get_news),
-        tool("get_sentiment", SymbolArguments, news.get_sentiment),
+        tool("get_sentiment", WhenArguments, news.get_sentiment),
         tool("get_ml_signals", SymbolArguments, signals.get_ml_signals),
         tool("get_ml_features", FeatureArguments, signals.get_ml_features),
     ]
@@ -162,13 +159,24 @@ def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> Arguments
         return model.model_validate(request.arguments)
     except ValidationError as error:
         said = wrong_arguments(request.tool, error, request.caller.language)
-        raise RpcError(ToolCode.VALIDATION_ERROR, said) from error
+        faults = argument_faults(error, request.caller.language)
+        raise RpcError(ToolCode.VALIDATION_ERROR, said, fields=faults) from error
 
 
 async def answered(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:
     """The data as JSON; what goes wrong as an error reply (`told`)."""
     with told(language):
         return ToolServiceData(result=(await answer).model_dump(mode="json", by_alias=True))
+
+
+def answering(handler: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
+    """A method that services call; what goes wrong is an error reply (`told`)."""
+
+    async def handle(request: RequestT) -> ReplyT:
+        with told("en"):
+            return await handler(request)
+
+    return handle
 
 
 @contextmanager

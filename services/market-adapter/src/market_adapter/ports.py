@@ -112,6 +112,10 @@ class AccountStore(Protocol):
         """Deletes everything of theirs; how many documents there were."""
         ...
 
+    async def forget_company(self, company: str) -> int:
+        """Deletes everything of everybody there; how many documents there were."""
+        ...
+
 
 class FactSink(Protocol):
     """Where facts are told."""

@@ -79,6 +79,9 @@ class MemoryAccounts:
     async def forget(self, owner: Owner) -> int:
         return 0
 
+    async def forget_company(self, company: str) -> int:
+        return 0
+
 
 class Desk:
     """A whole replica with a market that the test moves."""

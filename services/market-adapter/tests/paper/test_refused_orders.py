@@ -135,3 +135,5 @@ async def test_wrong_arguments_are_said_in_words_and_in_the_callers_language(lan
     with pytest.raises(RpcError) as raised:
         await desk.order(quantity=0.123456789)
     assert (raised.value.code, raised.value.message) == ("VALIDATION_ERROR", words)
+    (fault,) = raised.value.fields
+    assert f"create_paper_order: {fault.field}: {fault.message}" == words

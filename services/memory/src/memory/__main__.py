@@ -2,5 +2,7 @@
 
 from runtime.process import run
 
+MAIN = "memory.service:main"
+
 if __name__ == "__main__":
-    run("memory.service:main")
+    run(MAIN)

@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from uuid import uuid4
 
 from contracts.errors import NexusError
@@ -19,6 +19,7 @@ from memory import (
     proposal_methods,
     recall_methods,
     report_handlers,
+    sign_in_methods,
     sources,
 )
 from memory.adapters import mongo
@@ -52,6 +53,7 @@ from memory.adapters.signed_principals import PrincipalCheck
 from memory.adapters.stream_figures import EVERY as STREAMS_EVERY
 from memory.adapters.stream_figures import StreamFigures
 from memory.adapters.trimmed_chat import TrimmedChat
+from memory.adapters.webhook_table import WebhookTable
 from memory.application.activity import Activity
 from memory.application.budgets import BudgetBook
 from memory.application.companies import CompanyRegistry
@@ -74,12 +76,10 @@ from memory.application.reports import Reports
 from memory.application.seed import seed
 from memory.application.sweeps import PeriodicSweep
 from memory.application.usage import Usages
-from memory.application.webhook_table import WebhookTable
 from memory.context_parts import context_part
 from memory.desk_parts import desk_part
 from memory.domain.facts import LogFact
 from memory.erasure_parts import ErasureNeeds, erasure_part
-from memory.errors import StoreUnavailable
 from memory.knowledge.room import Room
 from memory.service_part import Loop, ServicePart
 from memory.settings import MemorySettings
@@ -88,11 +88,11 @@ from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
+from runtime.file_stores import file_store
 from runtime.mongo import watch_database
-from runtime.sealing import company_seal
+from runtime.seal import company_seal
 from runtime.service import Service
-from runtime.settings import DevSettings, MongoSettings, RedisSettings
-from runtime.store_format import check_format
+from runtime.settings import DevSettings, FileSettings, MongoSettings, RedisSettings
 
 BOUNDS_EVERY = 30.0
 """Seconds between looks at the stream's beginning and incarnation: what is trimmed is far behind both looks."""
@@ -100,8 +100,11 @@ BOUNDS_EVERY = 30.0
 SETTINGS_EVERY = 3_600.0
 FORMER_EVERY = 600.0
 """Seconds between looks for consumers of earlier releases."""
-POSITIONS_EVERY = 2.0
+POSITIONS_EVERY = 5.0
 """Seconds between looks at whether a store is still what it was."""
+REST = 5
+"""How many times as long it takes until the next look where nothing waited: what comes then comes with a fact, and the
+replica that takes it in looks in its usual time."""
 
 
 class MemoryReplica:
@@ -156,7 +159,7 @@ class MemoryReplica:
         for close in (self._mongo.close, self._redis.aclose, self._budgets.aclose):
             service.on_stop(close)
         fresh = str(uuid4())
-        store, stored_format = await self._prepare_store(fresh)
+        store, stored_format = await mongo.opened(self._database, fresh)
         facts = MongoFacts(self._database["facts"])
         conversations = MongoConversations(self._database["conversations"])
         stored_conversations = MongoConversations(self._storing["conversations"])
@@ -186,6 +189,9 @@ class MemoryReplica:
         async def take_in(facts: Sequence[LogFact]) -> None:
             facts = await erasing.late.project(facts, projection.project)
             activity.note(facts)
+            waiting.stir()
+            due.stir()
+            in_turn.stir()
             await room.heard(facts)
 
         consumer = ChatConsumer(
@@ -215,7 +221,10 @@ class MemoryReplica:
         histories = reading()
         inbox_search = InboxSearch(conversations)
         service.on_stop(inbox_search.stop)
-        inbox = Inbox(facts=facts, conversations=conversations, searching=inbox_search, log=log, floor=floor)
+        looks = RedisLooks(self._redis)
+        inbox = Inbox(
+            facts=facts, conversations=conversations, searching=inbox_search, looks=looks, log=log, floor=floor
+        )
         announcements = BusAnnouncements(service.publisher, DirectReader(service.nats, FACTS.name))
         table = WebhookTable(self._companies)
         companies = CompanyRegistry(
@@ -224,7 +233,6 @@ class MemoryReplica:
         await self._keep_on(
             *await webhook_parts(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
         )
-        looks = RedisLooks(self._redis)
         reports = Reports(store=MongoReports(self._database), inbox=inbox, clock=floor)
         report_handlers.serve(service, reports)
         handoffs = Handoffs(
@@ -238,6 +246,7 @@ class MemoryReplica:
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
         handlers.serve(service, histories, inbox, companies, room.searcher)
+        sign_in_methods.serve(service, companies, self._clock, local=self._dev.dev)
         owner_methods.serve(service, looks, floor)
         budget_methods.serve(service, self._spending, room.searcher)
         memories = Memories(
@@ -280,7 +289,9 @@ class MemoryReplica:
         service.on_stop(searching.stop)
         drops = (windows.drop, near.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
-        needs = ErasureNeeds(cache, room, companies, memories, projection.drop, log, floor, self._clock)
+        place = FileSettings()
+        files, share = file_store(place, self._clock), place.company_megabytes * 1_000_000
+        needs = ErasureNeeds(cache, room, companies, memories, projection.drop, log, floor, self._clock, files, share)
         erasing = erasure_part(service, self._database, needs, settings)
         intake = handlers.FactIntake(service, erasing.late)
         insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
@@ -295,12 +306,13 @@ class MemoryReplica:
             storing=self._storing,
             companies=self._companies,
             inbox=inbox,
+            looks=looks,
             log=log,
             floor=floor,
         )
         report_handlers.consume(intake, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
         room.consume()
-        older_lists = listed(stored_conversations, stored_conversations, MongoFacts(self._storing["facts"]))
+        older_lists = listed(stored_conversations, MongoFacts(self._storing["facts"]))
         changes = (*room.changes(), older_lists)
         migrations.serve(service, changes, stored_format)
         context_handlers.consume(service, activity)
@@ -333,6 +345,12 @@ class MemoryReplica:
             empty=True,
             every=settings.positions_sweep,
         )
+        rest = REST * settings.handoff_sweep
+        waiting = PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.look, rest=rest)
+        due = PeriodicSweep("conversations that are due", settings.handoff_sweep, desk.sweep, rest=rest)
+        in_turn = PeriodicSweep(
+            "conversations for people in turn", settings.handoff_sweep, desk.sweep_waiting, rest=rest
+        )
         former = FormerConsumers(BusConsumers(service.nats), sources.of_earlier_releases(in_mongodb))
         floor.store = lambda: mongodb.behind.get(sources.PROJECTION)
         service.add_check("store", mongodb.check)
@@ -341,7 +359,11 @@ class MemoryReplica:
             await mongodb.compare()
         except NexusError as error:
             raise NotReady(str(error)) from error
-        service.on_reconnect(_nothing_of(log.refresh))
+
+        async def refresh() -> None:
+            await log.refresh()
+
+        service.on_reconnect(refresh)
         service.on_reconnect(room.shelves.look)
         await self._keep_on(
             floor,
@@ -356,8 +378,9 @@ class MemoryReplica:
             PeriodicSweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
             *erasing.sweeps,
             PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.refresh),
-            PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.sweep),
-            PeriodicSweep("conversations that are due", settings.handoff_sweep, desk.sweep),
+            waiting,
+            due,
+            in_turn,
             PeriodicSweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
             PeriodicSweep("figures of the streams", STREAMS_EVERY, StreamFigures(service.nats, service.streams).look),
             PeriodicSweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
@@ -369,27 +392,9 @@ class MemoryReplica:
         window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
         return Trimming(TrimmedChat(self._service.nats, log), floor, window)
 
-    async def _prepare_store(self, fresh: str) -> tuple[str, int]:
-        """The database with its indexes; returns the database's name for itself, `fresh` if it is new, and its
-        format."""
-        try:
-            async with mongo.speaking("read the store's format"):
-                stored_format = await check_format(self._database)
-            await mongo.prepare(self._database)
-            return await mongo.name_of(self._database, fresh), stored_format
-        except StoreUnavailable as error:
-            raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one") from error
-
     async def _keep_on(self, *parts: ServicePart) -> None:
         for part in parts:
             await part.start()
             self._service.on_stop(part.stop)
             if isinstance(part, Loop):
                 self._service.watch(part.name, part.still)
-
-
-def _nothing_of(work: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:
-    async def run() -> None:
-        await work()
-
-    return run

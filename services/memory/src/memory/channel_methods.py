@@ -17,15 +17,15 @@ from contracts.channel_rpc import (
 )
 from contracts.errors import ErrorCode
 from memory.adapters.chatwoot_api import ChatwootApi
-from memory.application.channel_delivery import Echoes
-from memory.application.webhook_table import WebhookTable
+from memory.adapters.redis_echoes import RedisEchoes
+from memory.adapters.webhook_table import WebhookTable
 from memory.domain.channels import genuine
 from memory.handlers import answering
 from runtime.errors import RpcError
 from runtime.service import Service
 
 
-def serve(service: Service, table: WebhookTable, api: ChatwootApi, echoes: Echoes) -> None:
+def serve(service: Service, table: WebhookTable, api: ChatwootApi, echoes: RedisEchoes) -> None:
     """The methods that memory serves."""
 
     async def verify(request: ChannelVerifyRequest) -> ChannelVerifyReply:

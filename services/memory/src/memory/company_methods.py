@@ -32,7 +32,7 @@ def serve(
         return CompaniesReply(items=items, more=more)
 
     async def delete(request: CompanyRequest) -> CompanyDeleted:
-        return CompanyDeleted(deleted=await deletion.delete(request.company_id))
+        return await deletion.delete(request.company_id)
 
     async def note(request: SightingNoted) -> SightingsReply:
         await sightings.note(request.company_id, request.origin, clock.now())

@@ -1,8 +1,11 @@
 """What is done at the desk: the methods that memory serves, and the facts that it takes in."""
 
+import asyncio
+
 from contracts.desk_rpc import (
     CONVERSATION_UPDATE,
     COUNTS,
+    NAMED,
     NOTE_ADD,
     NOTES,
     REPLIES,
@@ -17,6 +20,8 @@ from contracts.desk_rpc import (
     ConversationUpdate,
     CountsReply,
     CountsRequest,
+    NamedReply,
+    NamedRequest,
     NoteReply,
     NoteRequest,
     NotesReply,
@@ -52,8 +57,17 @@ def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox) -> None:
     async def notes(request: ConversationRef) -> NotesReply:
         return await desk.notes(request.company_id, request.conversation_id)
 
+    async def named(request: NamedRequest) -> NamedReply:
+        return await desk.named(request)
+
     async def counts(request: CountsRequest) -> CountsReply:
-        return CountsReply.model_validate(await inbox.counts(request.company_id, request.operator_id))
+        who = request.company_id, request.operator_id
+        if request.present:
+            await inbox.at_desk(*who, request.operator_name)
+        counted, unread, new = await asyncio.gather(
+            inbox.counts(*who), inbox.unread(*who), desk.named_new(*who, request.operator_name)
+        )
+        return CountsReply.model_validate({**counted, "unread": unread, "named": new})
 
     async def replies(request: CannedRepliesRequest) -> CannedReplies:
         return CannedReplies(items=await store.replies(request.company_id))
@@ -69,6 +83,7 @@ def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox) -> None:
     service.serve(NOTE_ADD, answering(add_note))
     service.serve(NOTES, answering(notes))
     service.serve(COUNTS, answering(counts))
+    service.serve(NAMED, answering(named))
     service.serve(REPLIES, answering(replies))
     service.serve(REPLY_PUT, answering(put_reply))
     service.serve(REPLY_DELETE, answering(delete_reply))

@@ -8,6 +8,7 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_desk import MongoDesk
 from memory.adapters.projection_floor import ProjectionFloor
+from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.application.rating_question import RatingQuestion
@@ -23,6 +24,7 @@ def desk_part(
     storing: Database,
     companies: MongoCompanies,
     inbox: Inbox,
+    looks: RedisLooks,
     log: StreamLog,
     floor: ProjectionFloor,
 ) -> Desk:
@@ -35,6 +37,7 @@ def desk_part(
         conversations=conversations,
         companies=companies,
         inbox=inbox,
+        looks=looks,
         log=log,
         clock=floor,
     )

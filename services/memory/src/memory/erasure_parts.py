@@ -1,6 +1,7 @@
 """What deletes users, conversations and companies in every store and stream, and what is deleted by its age; what
 a client takes back."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,16 +19,19 @@ from contracts.erasure_rpc import (
     ReceiptsReply,
     ReceiptsRequest,
 )
+from contracts.file_rpc import FILE_KEEP, FileKeepReply, FileKeepRequest
 from contracts.streams import FACTS
 from memory import company_methods, withdrawal_methods
 from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import StreamLog
+from memory.adapters.kept_files import KeptFiles
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_facts import MongoFacts
-from memory.adapters.mongo_keeping import MongoKeeping
+from memory.adapters.mongo_file_shares import MongoFileShares
 from memory.adapters.mongo_receipts import MongoReceipts
+from memory.adapters.mongo_retention import MongoRetention
 from memory.adapters.mongo_tombstones import MongoTombstones
 from memory.adapters.mongo_withdrawals import MongoWithdrawals
 from memory.adapters.other_services import OtherServices
@@ -36,9 +40,9 @@ from memory.adapters.recorded_traces import RecordedTraces
 from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
 from memory.application.erasure import DataErasure
-from memory.application.keeping import Housekeeping
 from memory.application.late_facts import Drop, LateFacts
 from memory.application.memories import Memories
+from memory.application.retention import Housekeeping
 from memory.application.said_there import SaidThere
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.receipt import receipt_view
@@ -46,6 +50,7 @@ from memory.handlers import answering
 from memory.knowledge.room import Room
 from memory.settings import MemorySettings
 from runtime.clock import Clock
+from runtime.file_store import FileStore
 from runtime.mongo import Database
 from runtime.service import Service
 
@@ -74,13 +79,30 @@ class ErasureNeeds:
     log: StreamLog
     floor: ProjectionFloor
     clock: Clock
+    files: FileStore | None
+    share: int
+    """Bytes of one company's files."""
+
+
+def _keeping(shares: MongoFileShares) -> Callable[[FileKeepRequest], Awaitable[FileKeepReply]]:
+    async def keep(request: FileKeepRequest) -> FileKeepReply:
+        kept = await shares.keep(request.company_id, request.conversation_id, request.file_id, request.size)
+        return FileKeepReply(kept=kept, most=shares.most)
+
+    return keep
 
 
 def erasure_part(service: Service, database: Database, needs: ErasureNeeds, settings: MemorySettings) -> ErasureParts:
     """Serves the deletion of companies, users and conversations."""
     room, companies, clock = needs.room, needs.companies, needs.clock
     store, bus = MongoErasure(database, room.forget_conversations), StreamErasure(service.nats)
-    deletion = CompanyDeletion(companies, room.forget, bus, store)
+    shares = MongoFileShares(database, needs.share)
+    files = KeptFiles(needs.files, MongoFacts(database["facts"]), shares, clock)
+    service.serve(FILE_KEEP, answering(_keeping(shares)))
+    if needs.files is not None:
+        service.on_stop(needs.files.close)
+    others = OtherServices(service.rpc)
+    deletion = CompanyDeletion(companies, room.forget, bus, store, needs.cache, others, files)
     company_methods.serve(service, companies, deletion, database, clock)
     withdrawal_methods.serve(service, MongoWithdrawals(database))
     receipts, tombstones = MongoReceipts(database), MongoTombstones(database)
@@ -90,7 +112,8 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
         tombstones=tombstones,
         bus=bus,
         cache=needs.cache,
-        others=OtherServices(service.rpc),
+        files=files,
+        others=others,
         said_there=SaidThere(needs.memories, MongoFacts(database["facts"]), clock),
         log=needs.log,
         floor=needs.floor,
@@ -103,7 +126,8 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
 
     keeping = Housekeeping(
         companies=MongoCompanies(database["companies"]),
-        store=MongoKeeping(database),
+        store=MongoRetention(database),
+        files=files,
         traces=RecordedTraces(service.nats),
         erasure=erasure,
         also=also,
@@ -114,8 +138,11 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
         erasure,
         LateFacts(tombstones, store, bus, needs.drop, clock),
         (
-            PeriodicSweep("deletions to repeat", settings.forgetting_sweep, erasure.sweep),
+            PeriodicSweep(
+                "deletions to repeat", settings.forgetting_sweep, erasure.sweep, rest=2.5 * settings.forgetting_sweep
+            ),
             PeriodicSweep("what is old", settings.keeping_sweep, keeping.sweep),
+            PeriodicSweep("files that no message names", settings.keeping_sweep, files.sweep),
         ),
     )
 

@@ -1,5 +1,6 @@
 """What is to be deleted, as the stores keep it while it is under way."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -24,6 +25,6 @@ class Erasure:
 class CompanyEraser(Protocol):
     """Takes whole companies out of where they are kept."""
 
-    async def erase_company(self, company: str) -> None:
-        """Deletes everything under the company's name; raises BusUnavailable or StoreUnavailable."""
+    async def erase_company(self, company: str) -> Mapping[str, int]:
+        """Deletes everything under the company's name; how much, by place. Raises a MemoryFault that is retryable."""
         ...

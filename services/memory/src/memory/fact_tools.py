@@ -7,9 +7,9 @@ forgotten only at their word. So no page, headline or tool result can have a mod
 import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from contracts.envelope import Snake
 from contracts.errors import ToolCode
@@ -24,6 +24,7 @@ from memory.domain.fact_changes import MemoryChange, forget, is_said, remember, 
 from memory.domain.long_term.concepts import plain
 from memory.domain.remembered import Remembered
 from memory.errors import MemoryFault
+from memory.tool_arguments import arguments
 from runtime.clock import Clock
 from runtime.errors import RpcError
 from runtime.service import Service
@@ -42,7 +43,6 @@ _FORGET = re.compile(
 
 
 Method = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
-ArgumentsT = TypeVar("ArgumentsT", bound=Snake)
 
 
 class FactArguments(Snake):
@@ -107,12 +107,12 @@ class FactTools:
         self._clock = clock
 
     async def remember(self, request: ToolServiceRequest) -> ToolServiceData:
-        asked = _arguments(request, FactArguments)
+        asked = arguments(FactArguments, request)
         await self._check_said(request.caller, asked.fact)
         return await self._changed(request, lambda held, now: remember(held, asked.fact, now))
 
     async def forget(self, request: ToolServiceRequest) -> ToolServiceData:
-        asked = _arguments(request, ForgetArguments)
+        asked = arguments(ForgetArguments, request)
         texts = await self._said(request.caller)
         if texts is not None and not any(_FORGET.search(plain(text)) for text in texts[-3:]):
             raise RpcError(
@@ -122,7 +122,7 @@ class FactTools:
         return await self._changed(request, lambda held, now: forget(held, asked.what, now))
 
     async def update(self, request: ToolServiceRequest) -> ToolServiceData:
-        asked = _arguments(request, UpdateArguments)
+        asked = arguments(UpdateArguments, request)
         await self._check_said(request.caller, asked.fact)
         return await self._changed(request, lambda held, now: update(held, asked.id, asked.fact, now))
 
@@ -185,14 +185,6 @@ class FactTools:
             as_of=now,
         )
         return ToolServiceData(result=data.model_dump(mode="json"))
-
-
-def _arguments(request: ToolServiceRequest, kind: type[ArgumentsT]) -> ArgumentsT:
-    try:
-        return kind.model_validate(request.arguments)
-    except ValidationError as error:
-        fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise RpcError(ToolCode.VALIDATION_ERROR, f"{request.tool}: {fields}") from error
 
 
 def _answering(method: Method) -> Method:

@@ -217,7 +217,12 @@ class ConversationMethods:
             found = await reading
         messages = [
             HistoryMessage(
-                id=message.id, seq=message.seq, role=message.role, text=message.text, created_at=message.created_at
+                id=message.id,
+                seq=message.seq,
+                role=message.role,
+                text=message.text,
+                files=message.files,
+                created_at=message.created_at,
             )
             for message in found.messages
         ]

@@ -4,29 +4,13 @@ Nothing is remembered of a migration but in the documents that it has changed, s
 again, by several at once, while everything runs.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-
 from contracts.errors import ErrorCode
 from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migration, MigrationsReply, MigrationsRequest
+from memory.application.migration import MigrationStep
 from memory.handlers import answering
 from runtime.errors import RpcError
 from runtime.service import Service
 from runtime.store_format import release
-
-
-@dataclass(frozen=True)
-class MigrationStep:
-    """One migration. `left`: how many documents wait for it; `some` changes the next few."""
-
-    name: str
-    what: str
-    left: Callable[[], Awaitable[int]]
-    some: Callable[[], Awaitable[None]]
-
-    async def told(self) -> Migration:
-        """As it is told."""
-        return Migration(name=self.name, what=self.what, left=await self.left())
 
 
 def serve(service: Service, changes: tuple[MigrationStep, ...], store_format: int) -> None:

@@ -1,4 +1,4 @@
-"""The method with which the door says that a human agent is still there."""
+"""The method with which the door says that a human agent is still there, and how far they have read."""
 
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
 from memory.adapters.redis_looks import RedisLooks
@@ -12,7 +12,7 @@ def serve(service: Service, looks: RedisLooks, clock: LogClock) -> None:
 
     async def seen(request: OwnerSeenRequest) -> OwnerSeenReply:
         at = await clock.now()
-        await looks.note(request.company_id, request.conversation_id, request.operator_id, at)
+        await looks.note(request.company_id, request.conversation_id, request.operator_id, at, request.up_to_seq)
         return OwnerSeenReply()
 
     service.serve(OWNER_SEEN, answering(seen))

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from contracts.envelope import Snake
 from contracts.errors import ToolCode
@@ -12,6 +12,7 @@ from memory.application.message_search import Recalled, Recollection, Searching
 from memory.domain.recall.excerpts import excerpt
 from memory.domain.recall.index import IndexedMessage
 from memory.errors import MemoryFault
+from memory.tool_arguments import arguments
 from runtime.errors import RpcError
 from runtime.service import Service
 
@@ -77,11 +78,7 @@ def serve(service: Service, searching: Searching) -> None:
                 ToolCode.EXECUTION_ERROR, "search_memory looks into a user's own conversations: sign in first",
                 reason="no_user",
             )  # fmt: skip
-        try:
-            asked = MessageSearchArguments.model_validate(request.arguments)
-        except ValidationError as error:
-            fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-            raise RpcError(ToolCode.VALIDATION_ERROR, f"search_memory: {fields}") from error
+        asked = arguments(MessageSearchArguments, request)
         try:
             found = await searching.search(
                 caller.company_id, caller.user_id, asked.query, asked.limit, caller.conversation_id, caller.prompt

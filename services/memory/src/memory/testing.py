@@ -10,6 +10,7 @@ from pydantic import BaseModel, SecretStr
 
 from contracts import market_rpc, tools_rpc
 from contracts.channels import ChatKind, chat, chat_msg_id
+from contracts.company_rpc import CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
     AssistantMessage,
@@ -22,6 +23,7 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
+from contracts.files import FileRef
 from contracts.ids import answer_id, derive_id, turn_id, uuid7
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
@@ -38,7 +40,8 @@ from runtime.rpc import ReplyT, RequestT, RpcClient, RpcServer
 from runtime.service import Service
 from runtime.settings import DevSettings, DrainSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
-TOKENS = TokenSettings(principal_key=SecretStr("a key for tests, of 32 characters or more"))
+KEY = "a key for tests, of 32 characters or more"
+TOKENS = TokenSettings(principal_key=SecretStr(KEY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,13 @@ async def serve_deletions(client: Client) -> list[str]:
         told.append(f"tools {request.company_id}/{request.user_id}")
         return ForgottenReply(deleted=1)
 
+    async def forget_company(request: CompanyRequest) -> ForgottenReply:
+        told.append(f"company {request.company_id}")
+        return ForgottenReply(deleted=2 if len(told) <= 2 else 0)
+
     server = RpcServer(client)
+    await server.serve(market_rpc.COMPANY_FORGET, forget_company)
+    await server.serve(tools_rpc.COMPANY_FORGET, forget_company)
     await server.serve(market_rpc.USER_FORGET, forget_market)
     await server.serve(tools_rpc.USER_FORGET, forget_tools)
     await client.flush()
@@ -130,6 +139,7 @@ class Writer:
         client_message_id: str | None = None,
         locale: str | None = None,
         role: str = "visitor",
+        files: list[FileRef] | None = None,
     ) -> int:
         """A visitor message."""
         name = client_message_id or uuid7()
@@ -141,6 +151,7 @@ class Writer:
             principal=self._signer.issue(sub=user, role=role, company=self.company) if user else None,
             page=Page(url=page) if page else None,
             locale=locale,
+            files=files,
         )
         return await self.put(ChatKind.VISITOR, data, identity)
 

@@ -8,11 +8,11 @@ from memory.adapters.redis_echoes import RedisEchoes
 from memory.adapters.webhook_changes import WebhookChanges
 from memory.adapters.webhook_client import WebhookPosting
 from memory.adapters.webhook_feed import WebhookFeed
+from memory.adapters.webhook_table import WebhookTable
 from memory.application.channel_delivery import ChannelDelivery
 from memory.application.companies import CompanyRegistry
 from memory.application.sweeps import PeriodicSweep
 from memory.application.webhook_delivery import Deliveries
-from memory.application.webhook_table import WebhookTable
 from memory.settings import MemorySettings
 from runtime.pull_worker import PullWorker
 from runtime.service import Service

@@ -1,6 +1,7 @@
 """The fold: the same state whatever the order, however often a fact comes."""
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
@@ -125,3 +126,14 @@ def test_a_log_made_anew_goes_on_counting() -> None:
     )
     state = fold(state, [anew], LogPosition(2, 0), {})
     assert (state.message_count, state.last_position) == (2, LogPosition(2, 1))
+
+
+def test_an_address_that_the_visitor_writes_is_where_they_can_be_answered() -> None:
+    def said(seq: int, text: str) -> LogFact:
+        told = fact(ChatKind.VISITOR, seq)
+        assert isinstance(told.data, VisitorMessage)
+        return replace(told, data=told.data.model_copy(update={"text": text}))
+
+    facts = [said(1, "write to ana@acme.example"), said(2, "or rather to Ana.Roe+x@mail.acme.example."), said(3, "a@b")]
+    for order in (facts, facts[::-1]):
+        assert fold(InboxConversation("acme", "c1"), order, NOWHERE, {}).address == "Ana.Roe+x@mail.acme.example"

@@ -115,3 +115,18 @@ def test_what_is_said_of_risk_and_experience_in_one_sentence_is_all_taken() -> N
 def test_an_older_memory_is_read_without_what_is_new_in_it() -> None:
     old = {"userNotes": ["I live in Lima"], "superseded": [{"field": "userNotes", "value": "x", "until": DAY}]}
     assert LongTermMemory.model_validate(old).older_notes == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("My daughter is called Lola, please keep that in mind", ["My daughter is called Lola"]),
+        ("mi hija se llama Lola, recuérdalo", ["mi hija se llama Lola"]),
+        ("the code of the gate is 4711, don't forget it!", ["the code of the gate is 4711"]),
+        ("el portal se abre con 4711 y no lo olvides por favor", ["el portal se abre con 4711"]),
+        ("Can you check AAPL, and remember that?", []),
+        ("You should keep that in mind", []),
+    ],
+)
+def test_what_stands_before_the_request_to_remember_it_is_kept_without_the_request(text: str, kept: list[str]) -> None:
+    assert after([text]).memory.user_notes == kept

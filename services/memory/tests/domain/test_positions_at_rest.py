@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
-from memory.application.positions import ConsumerProgress, Missed, Positions, ProjectionSource
+from memory.application.positions import Positions, ProjectionSource
 from memory.domain.keys import LogPosition
+from memory.domain.progress import ConsumerProgress, Missed
 from runtime.direct import StoredFact
 
 

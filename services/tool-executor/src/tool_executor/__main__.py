@@ -2,5 +2,7 @@
 
 from runtime.process import run
 
+MAIN = "tool_executor.service:serve"
+
 if __name__ == "__main__":
-    run("tool_executor.service:serve")
+    run(MAIN)

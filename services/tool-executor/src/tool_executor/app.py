@@ -14,9 +14,8 @@ from runtime.principals import Verify
 from runtime.publisher import Publisher
 from runtime.pull_worker import PullWorker
 from runtime.rpc import RpcClient
-from runtime.sealing import Seal
+from runtime.seal import Seal
 from runtime.settings import SealSettings
-from tool_executor.adapters.announcements import AnnouncedTools
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.json_schema import CompiledSchemas
@@ -32,6 +31,7 @@ from tool_executor.adapters.remote_tools import BusTools
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.adapters.site_pages import SitePages
+from tool_executor.announcements import AnnouncedTools
 from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.own import OwnCatalogue, OwnHandlers
@@ -110,6 +110,7 @@ class Executor:
         calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
         self.worker = PullWorker(nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots)
         self.waiting = Backlog(self.worker, CALLS_DUE, OLDEST_CALL)
+        self.extraction = Extraction()
         self.reading = self._reading(connections, rpc, settings)
         catalogue = CatalogueHandler(self.offers, self.companies, QuotaReader(self._limiter))
         self.catalogue, self.details = catalogue.catalogue, catalogue.details
@@ -123,7 +124,7 @@ class Executor:
             own = connections.loopback and origin.is_loopback
             return 1 / (settings.crawl_own_per_second if own else settings.crawl_per_second)
 
-        facts, extraction = KnowledgeFacts(Publisher(self._nats)), Extraction()
+        facts, extraction = KnowledgeFacts(Publisher(self._nats)), self.extraction
         preparation = Preparation(
             self.store, self._fetcher, rpc, interval, demo=connections.demo, loopback=connections.loopback
         )

@@ -2,17 +2,37 @@
 
 from contracts.rpc import CATALOGUE
 from contracts.streams import FACTS
-from contracts.tools_rpc import OWN_ACTION_DECIDE, OWN_ACTIONS_GET, OWN_ACTIONS_PENDING, TOOL_DETAILS, USER_FORGET
+from contracts.tools_rpc import (
+    COMPANY_FORGET,
+    FILE_PIECE,
+    FILE_TEXT,
+    OWN_ACTION_DECIDE,
+    OWN_ACTIONS_GET,
+    OWN_ACTIONS_PENDING,
+    TOOL_DETAILS,
+    USER_FORGET,
+)
 from contracts.trying_rpc import MCP_TOOLS, OWN_TOOL_TRY, SITE_CHECK
+from runtime.clock import SystemClock
 from runtime.errors import NotReady
+from runtime.file_stores import file_store
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service
-from runtime.settings import DevSettings, DrainSettings, LogSettings, NatsSettings, RedisSettings, TokenSettings
+from runtime.settings import (
+    DevSettings,
+    DrainSettings,
+    FileSettings,
+    LogSettings,
+    NatsSettings,
+    RedisSettings,
+    TokenSettings,
+)
 from runtime.standstill import Store
 from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.catalogue.registry import CatalogueError
 from tool_executor.domain.site_address import AddressRefused, Origin, parse_demo_origin
+from tool_executor.file_texts import FileTexts
 from tool_executor.settings import ExecutorSettings
 from tool_executor.site_checks import SiteChecks
 
@@ -47,13 +67,21 @@ async def serve() -> None:
         service.add_check("settings", executor.settings.check)
         service.serve(CATALOGUE, executor.catalogue)
         service.serve(TOOL_DETAILS, executor.details)
+        files = file_store(FileSettings(), SystemClock())
+        if files is not None:
+            service.on_stop(files.close)
+        texts = FileTexts(files, executor.extraction)
+        service.serve(FILE_TEXT, texts.read)
+        service.serve(FILE_PIECE, texts.piece)
         service.serve(SITE_CHECK, SiteChecks(connections.demo, loopback=dev.dev).check)
         service.serve(OWN_ACTION_DECIDE, executor.own_actions.decide)
         service.serve(OWN_ACTIONS_PENDING, executor.own_actions.pending)
         service.serve(OWN_ACTIONS_GET, executor.own_actions.known)
         service.serve(OWN_TOOL_TRY, executor.own_checks.call)
         service.serve(MCP_TOOLS, executor.own_checks.servers_tools)
-        service.serve(USER_FORGET, UserKeys(executor.store).forget)
+        keys = UserKeys(executor.store)
+        service.serve(USER_FORGET, keys.forget)
+        service.serve(COMPANY_FORGET, keys.forget_company)
         service.before_metrics(executor.waiting.refresh)
         service.add_worker(executor.worker)
         for worker in executor.reading:

@@ -28,7 +28,7 @@ from runtime.errors import InvalidToken
 from runtime.principals import Principal
 from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
-from runtime.sealing import Seal
+from runtime.seal import Seal
 from runtime.settings import SealSettings
 from runtime.streams import ensure_streams
 from tool_executor.app import Executor, ExecutorConnections

@@ -8,6 +8,7 @@ from pydantic import Field
 from contracts.enumerations import OPEN, OpenEnum
 from contracts.envelope import Wire
 from contracts.errors import SystemCode
+from contracts.files import MOST_FILES, FileRef
 from contracts.ids import Id
 from contracts.knowledge import Grounding
 
@@ -147,6 +148,7 @@ class VisitorMessage(Wire):
     wishes: Wishes | None = Field(default=None, description="of a client of another protocol")
     name: str | None = Field(default=None, max_length=MAX_NAME, description="of a customer, as their company says it")
     email: str | None = Field(default=None, max_length=MAX_EMAIL, description="the same")
+    files: list[FileRef] | None = Field(default=None, max_length=MOST_FILES)
 
 
 class AssistantMessage(Wire):
@@ -174,6 +176,7 @@ class OperatorMessage(Wire):
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     operator_id: Id
     name: str | None = None
+    files: list[FileRef] | None = Field(default=None, max_length=MOST_FILES)
 
 
 class SystemMessage(Wire):

@@ -13,7 +13,7 @@ from contracts.ids import CompanyId, Id
 MAX_LABELS = 20
 Label = Annotated[str, Field(min_length=1, max_length=40)]
 Topic = Annotated[str, Field(max_length=200)]
-Reason = Annotated[Literal["confirmed", "silence", "woke"], OPEN]
+Reason = Annotated[Literal["confirmed", "silence", "woke", "in_turn"], OPEN]
 Status = Annotated[Literal["open", "resolved", "snoozed"], OPEN]
 
 
@@ -33,12 +33,16 @@ class ConversationUpdated(Wire):
     assignee_name: str | None = Field(default=None, max_length=200)
     labels: list[Label] | None = Field(default=None, max_length=MAX_LABELS, description="all of them")
     topic: Topic | None = None
+    person: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")] | None = Field(
+        default=None, description="the customer that the visitor has turned out to be; empty: none"
+    )
     previous: Id | None = Field(default=None, description="the same person's conversation before this one")
     basis: int | None = Field(default=None, ge=0)
     by: str = Field(min_length=1, max_length=64)
     name: str | None = Field(default=None, max_length=200, description="theirs, as people see it")
     reason: Reason | None = Field(
-        default=None, description="of a service: the visitor said that this was all, nobody wrote, its time has come"
+        default=None,
+        description="of a service: the visitor said that this was all, nobody wrote, its time or their turn has come",
     )
 
 

@@ -2,7 +2,7 @@
 
 What differs: the system prompt stands outside the messages; tool calls and results are content blocks; results are the
 user's; user and assistant strictly alternate and the user begins; a temperature is at most 1.
-Source: https://docs.anthropic.com/en/api/messages
+Pictures are blocks with their content in base64. Source: https://docs.anthropic.com/en/api/messages
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from agent.domain.pictures import pictures_of
 from agent.ports import Prompt
 
 BEGINNING = "…"
@@ -73,6 +74,9 @@ def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     if message.get("content"):
         blocks.append({"type": "text", "text": str(message["content"])})
+    for one in pictures_of(message):
+        source = {"type": "base64", "media_type": one.type, "data": one.content}
+        blocks += [{"type": "text", "text": f"{one.name}:"}, {"type": "image", "source": source}]
     for call in message.get("tool_calls") or ():
         function = call["function"]
         arguments = orjson.loads(function["arguments"] or "{}")
@@ -80,8 +84,8 @@ def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return blocks
 
 
-def _as_text(blocks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": _text_of(block)} for block in blocks]
+def _as_text(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [block if block["type"] == "image" else {"type": "text", "text": _text_of(block)} for block in blocks]
 
 
 def _text_of(block: Mapping[str, Any]) -> str:

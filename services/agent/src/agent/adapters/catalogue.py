@@ -10,7 +10,8 @@ from collections.abc import Callable
 import structlog
 from nats.aio.msg import Msg
 
-from agent.ports import Asker, OfferedTool
+from agent.domain.offered_tool import OfferedTool
+from agent.ports import Asker
 from contracts.languages import Language
 from contracts.rpc import CATALOGUE, CatalogueRequest
 from runtime.deadlines import for_nobody
@@ -26,8 +27,10 @@ RENEWED = 30.0
 CHANGING = 5.0
 """Seconds after a change that is heard of for which an answer is good for no longer than MOMENT."""
 MOMENT = 0.5
-STALE = 120.0
-"""Seconds that it still does when the executor does not answer: a refused call costs less than no tools."""
+STALE = 3600.0
+"""Seconds that an answer, even one from before the company's settings changed, is still used while the executor does
+not answer. The executor refuses what is no longer allowed, and a call that fails is told as such; without tools the
+assistant would say that it has found nothing."""
 KEPT = 4096
 DEADLINE = 1.0
 """Seconds for the executor's answer; then what was last known holds."""
@@ -45,12 +48,12 @@ class ExecutorCatalogue:
         self._changed = float("-inf")
         self._renewing: dict[_Kind, asyncio.Task[tuple[OfferedTool, ...]]] = {}
         self._drops = 0
+        self._dropped: set[_Kind] = set()
 
     def drop(self, company: str) -> None:
-        """Forgets a company's tools: its settings have changed. What is being asked for is not kept either."""
+        """A company's tools are asked for anew: its settings have changed. What is being asked for is not kept."""
         self._drops += 1
-        for key in [key for key in self._kept if key[0] == company]:
-            del self._kept[key]
+        self._dropped.update(key for key in self._kept if key[0] == company)
 
     async def changed(self, message: Msg | None = None) -> None:
         """Somebody has announced or withdrawn tools, or may have."""
@@ -65,7 +68,7 @@ class ExecutorCatalogue:
         kept = self._kept.get(key)
         now = self._clock()
         fresh = MOMENT if kept is not None and kept[0] - self._changed < CHANGING else FRESH
-        if kept is not None and now - kept[0] < fresh:
+        if kept is not None and now - kept[0] < fresh and key not in self._dropped:
             if now - kept[0] > RENEWED and key not in self._renewing:
                 self._renewing[key] = asyncio.create_task(self._ask(key), context=for_nobody())
                 self._renewing[key].add_done_callback(lambda _: self._renewing.pop(key))
@@ -96,7 +99,8 @@ class ExecutorCatalogue:
         if drops != self._drops:
             return tools  # perhaps those of before
         self._kept[key] = (now, tools)
+        self._dropped.discard(key)
         self._kept.move_to_end(key)
         if len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
+            self._dropped.discard(self._kept.popitem(last=False)[0])
         return tools

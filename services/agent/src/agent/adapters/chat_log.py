@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from agent.adapters.followed import FollowedConversations
-from agent.domain.offline.text_features import language_of
 from agent.domain.shortcuts.asked import ShownAction, asked_in
+from agent.domain.text_features import language_of
 from agent.errors import UnreachableError
 from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key
 from contracts.channels import ChatKind

@@ -2,8 +2,8 @@
 
 import orjson
 
-from agent.adapters.journal_store import journal_to_wire
 from agent.domain.turn.journal import Journal
+from agent.domain.turn.journal_wire import journal_to_wire
 from agent.errors import UnreachableError
 from agent.ports import Key
 from contracts import channels

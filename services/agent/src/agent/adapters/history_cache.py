@@ -14,6 +14,7 @@ from agent.domain.context.compression import PromptMessage
 from agent.ports import Key, PromptHistory
 from contracts.channels import ChatKind
 from contracts.events.chat import Role
+from contracts.files import FileRef
 from contracts.rpc import HistoryReply
 from runtime.conversation import facts_of
 from runtime.direct import StoredFact
@@ -45,7 +46,7 @@ class HistoryWindow:
             name = fact.data.get("messageId")
             if mine is None or name in ids:
                 continue
-            messages.append(PromptMessage(mine, str(fact.data["text"]), fact.seq))
+            messages.append(PromptMessage(mine, str(fact.data["text"]), fact.seq, _files(fact.data)))
             ids.append(str(name))
             if not mine:
                 history = _told(history, fact.data)
@@ -58,7 +59,7 @@ def answered(reply: HistoryReply, up_to: int) -> HistoryWindow:
     heard = [message for message in reply.messages if message.role in _MINE]
     visitor = reply.visitor
     history = PromptHistory(
-        messages=tuple(PromptMessage(_MINE[message.role], message.text, message.seq) for message in heard),
+        messages=tuple(PromptMessage(_MINE[one.role], one.text, one.seq, tuple(one.files or ())) for one in heard),
         visits=visitor.visits,
         page_url=visitor.page.url if visitor.page else None,
         page_title=visitor.page.title if visitor.page else None,
@@ -104,6 +105,13 @@ class Windows:
         kept = self._kept.pop(key, None)
         if kept is not None:
             self._characters -= kept[1]
+
+
+def _files(data: Mapping[str, Any]) -> tuple[FileRef, ...]:
+    try:
+        return tuple(FileRef.model_validate(one) for one in data.get("files") or ())
+    except (TypeError, ValueError):
+        return ()  # of another publisher: nobody could read them
 
 
 def _told(history: PromptHistory, data: Mapping[str, Any]) -> PromptHistory:

@@ -14,6 +14,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
+from agent.domain.pictures import pictures_of
 from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelRefusedError, ModelSilentError
 from agent.ports import Prompt, TextSink
@@ -110,7 +111,7 @@ class OpenAICompatible:
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": prompt.model,
-            "messages": list(prompt.messages),
+            "messages": list(map(_shaped, prompt.messages)),
             "temperature": prompt.temperature,
             "max_tokens": prompt.max_tokens,
             "stream": True,
@@ -134,6 +135,18 @@ class OpenAICompatible:
 
 CLIENT = OpenAICompatible
 """What speaks to the providers whose row names this module."""
+
+
+def _shaped(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message as it travels: with pictures it has parts (https://platform.openai.com/docs/guides/images-vision)."""
+    pictures = pictures_of(message)
+    if not pictures:
+        return message
+    parts: list[dict[str, Any]] = [{"type": "text", "text": message["content"]}] if message["content"] else []
+    for one in pictures:
+        url = f"data:{one.type};base64,{one.content}"
+        parts += [{"type": "text", "text": f"{one.name}:"}, {"type": "image_url", "image_url": {"url": url}}]
+    return {"role": message["role"], "content": parts}
 
 
 async def _read_stream(

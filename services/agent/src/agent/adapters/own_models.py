@@ -20,9 +20,8 @@ from contracts.company import CompanyConfig
 from contracts.own_model import OwnModel
 from contracts.own_tools import is_local
 from contracts.providers import COMPATIBLE, KEYED
-from runtime.guarded_http import AddressNotAllowed, guarded_session, is_loopback
-from runtime.public_address import is_public
-from runtime.sealing import NotSealable, Seal
+from runtime.guarded_http import AddressNotAllowed, GuardedSessions
+from runtime.seal import NotSealable, Seal
 
 KEPT = 1_000
 """Companies' models with what is known of their health."""
@@ -50,15 +49,9 @@ class OwnModels:
         self._session = session
         self._seal = seal
         self._silence = silence
-        self._public = guarded_session(is_public, seconds=LONGEST, headers=HEADERS)
-        self._loopback = guarded_session(is_loopback, seconds=LONGEST, headers=HEADERS) if loopback else None
+        self._own = GuardedSessions(loopback=loopback, seconds=LONGEST, headers=HEADERS)
+        self.close = self._own.close
         self._made: OrderedDict[tuple[str, bytes], Guarded] = OrderedDict()
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        for session in (self._public, self._loopback):
-            if session is not None:
-                await session.close()
 
     def for_company(self, config: CompanyConfig) -> Models:
         """The company's own model, and behind it the others."""
@@ -86,11 +79,8 @@ class OwnModels:
         address = own.address or self._settings.provider_addresses.get(provider.name, provider.address)
         if not address:
             return _Refusing(own.provider, "the company's model has no address")
-        session = self._session if own.address is None else self._to(own.address)
+        session = self._session if own.address is None else self._own.to(local=is_local(urlsplit(own.address)))
         return _Reached(client_of(provider)(ProviderEndpoint(provider.name, address, secret, silence), session))
-
-    def _to(self, address: str) -> aiohttp.ClientSession:
-        return self._loopback if self._loopback is not None and is_local(urlsplit(address)) else self._public
 
 
 class CompanyModels:

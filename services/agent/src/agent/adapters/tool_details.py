@@ -57,6 +57,8 @@ class ExecutorTools:
 
 
 def _about_tickers(parameters: Mapping[str, Any]) -> bool:
-    """Whether tickers, or one, are all that it must be told."""
+    """Whether tickers, or one, are all that it must be told, beside a choice of some that it lists itself."""
+    properties: Mapping[str, Any] = parameters.get("properties", {})
     required = set(parameters.get("required", ()))
-    return bool(required) and required <= {"tickers", "symbol"}
+    chosen = {name for name in required if "enum" in properties.get(name, {}).get("items", {})}
+    return bool(required & {"tickers", "symbol"}) and required - chosen <= {"tickers", "symbol"}

@@ -5,17 +5,16 @@ from functools import partial
 
 import orjson
 
-from agent.adapters.journal_store import journal_to_wire
 from agent.adapters.write_behind import Behind
+from agent.domain.turn.journal_wire import journal_to_wire
 from agent.measures import RECORDS_LOST
 from agent.ports import Key
-from agent.record.turn import EndedTurn, hash_of, inputs_to_json
+from agent.record.turn import TYPE, EndedTurn, hash_of, inputs_to_json
 from contracts import channels
 from contracts.ids import derive_id, is_id
 from runtime.publisher import Publisher
 
 SOURCE = "/nexus/agent"
-TYPE = "turns.recorded.v1"
 WAITING = 2_000
 """Records on their way at once; more are lost, and counted as lost."""
 

@@ -6,8 +6,8 @@ from typing import Protocol
 from agent.adapters.analysis_facts import AnalysisFacts
 from agent.adapters.json_schemas import JsonSchemas
 from agent.adapters.tool_details import ExecutorTools
+from agent.llm.metering import Spending
 from agent.ports import BusClock, Companies, Models, ToolCalls
-from agent.turns.metering import Spending
 from contracts.events.analysis import AnalysisRecord
 from runtime.analyses import KeptAnalysis
 from runtime.principals import Verify

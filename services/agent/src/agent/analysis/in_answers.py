@@ -13,11 +13,12 @@ from typing import Any, Protocol, cast
 from agent.domain.claims.checker import ClaimChecker, sentences
 from agent.domain.claims.facts import Facts, facts_of_results
 from agent.domain.claims.lexer import readings
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.measures import SENTENCES
-from agent.ports import ModelChoice, OfferedTool, Prompt, TextSink
+from agent.ports import ModelChoice, Prompt, TextSink
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent.domain.analysis.asked import is_analysis
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
-from agent.ports import Asker, Companies, Key, Models, OfferedTool, PromptHistory, ToolCalls
+from agent.ports import Asker, Companies, Key, Models, PromptHistory, ToolCalls
 from contracts.company import CompanyConfig
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRequested
 from contracts.languages import Language

@@ -6,8 +6,8 @@ from agent.adapters.newest import NewestFacts
 from agent.domain.cost import SpendingAccount
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import HelpRefusedError
+from agent.llm.metering import Spending, ask_paid
 from agent.ports import Companies, Histories, Key, Models, Prompt, PromptHistory
-from agent.turns.metering import Spending, ask_paid
 from contracts.company import CompanyConfig
 
 SECONDS = 25.0

@@ -3,7 +3,7 @@
 from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, said_in
 from agent.domain.assist import improve_messages, read_improved
 from agent.domain.offline.agent_help import improved
-from agent.domain.offline.text_features import language_of
+from agent.domain.text_features import language_of
 from agent.errors import HelpRefusedError
 from agent.ports import Key, Prompt, PromptHistory
 from contracts.languages import Language, named_language

@@ -5,8 +5,8 @@ import time
 from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, said_in
 from agent.domain.assist import WANTED, distinct, read_suggestions, suggest_messages
 from agent.domain.offline.agent_help import suggestions
-from agent.domain.offline.text_features import language_of
 from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
+from agent.domain.text_features import language_of
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import HelpRefusedError
 from agent.ports import Key, Prompt, PromptHistory

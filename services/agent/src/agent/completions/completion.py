@@ -15,18 +15,20 @@ from agent.completions.window_check import check_fits
 from agent.domain.actions import pending_actions, waiting_text
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
-from agent.domain.offline.text_features import language_of
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords, words_of
+from agent.domain.pictures import Sight, picture_tokens
 from agent.domain.providers import window_of
+from agent.domain.text_features import language_of
 from agent.domain.tool_choice import chosen_tools
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
-from agent.ports import Asker, Key, ModelChoice, OfferedTool, Prompt
+from agent.llm.metering import ask_paid
+from agent.ports import Asker, Key, ModelChoice
 from agent.turns.deps import Limits
-from agent.turns.metering import ask_paid
 from agent.turns.tool_runs import outcomes
 from contracts.company import CompanyConfig
-from contracts.completion_rpc import OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
+from contracts.completion_rpc import NO_PICTURES, OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
 from contracts.events.chat import Usage
 from contracts.languages import Language
 
@@ -57,21 +59,22 @@ class Completing:
 
         Raises:
             HelpRefusedError: UNAUTHORIZED; NOT_FOUND with the reason company or model; BAD_FIELD with
-                CONTEXT_LENGTH.
+                CONTEXT_LENGTH or NO_PICTURES.
             BudgetSpentError, ModelError, UnreachableError; BrokenOffError from `speech`.
         """
         asker = self._ports.prove(request.principal, request.company_id)
         if asker is None:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
         config = await self._config(request.company_id)
-        choice = self._choice(config, request.model)
+        sight = Sight(config.own_model, self._limits.sees)
+        choice = self._seeing(config, request, self._choice(config, request.model), sight)
         language = request.language or _language(request, asker.language)
         asker = replace(asker, language=language)
         ours = await self._offered(request, asker)
         now = time.time()
         journal = Journal(request.request_id, basis=0, started_at=now, deadline=now + self._limits.turn)
         while True:
-            reply = await self._ask(config, request, asker, journal, ours, choice, speech)
+            reply = await self._ask(config, request, asker, journal, ours, choice, sight, speech)
             names = {tool.name for tool in request.tools}
             mine = tuple(call for call in reply.calls if call.tool not in names)
             if not mine:
@@ -110,6 +113,24 @@ class Completing:
                 return self._ports.models.for_company(config).only(provider, name)
         raise HelpRefusedError("NOT_FOUND", f"there is no model {model!r}: GET /v1/models lists them", reason="model")
 
+    def _seeing(
+        self, config: CompanyConfig, request: CompleteRequest, choice: ModelChoice | None, sight: Sight
+    ) -> ModelChoice | None:
+        """The same, with pictures only those that take them; raises HelpRefusedError where nobody does."""
+        if not any(one.pictures for one in request.messages):
+            return choice
+        models = self._ports.models.for_company(config)
+        asked = choice or models.chosen(config.preferred_provider, config.preferred_model)
+        seeing = tuple((model, name) for model, name in asked.candidates if sight.of(model.provider, name))
+        if not seeing:
+            names = models.named(config.preferred_provider, config.preferred_model)
+            others = ", ".join(name for provider, name in names if sight.of(provider, name))
+            message = f"messages: the model {asked.candidates[0][1]!r} takes no pictures: " + (
+                f"use {others}" if others else "leave them out"
+            )
+            raise HelpRefusedError("BAD_FIELD", message, reason=NO_PICTURES)
+        return ModelChoice(seeing)
+
     async def _offered(self, request: CompleteRequest, asker: Asker) -> tuple[OfferedTool, ...]:
         if request.tool_choice != "auto":
             return ()
@@ -125,16 +146,24 @@ class Completing:
         journal: Journal,
         ours: tuple[OfferedTool, ...],
         choice: ModelChoice | None,
+        sight: Sight,
         speech: Speech,
     ) -> ModelAnswer:
         left = journal.deadline - time.time()
         if left <= 0:
             raise ModelDownError("no time is left for the model")
         seconds = min(left, self._limits.model)
-        shown = self._shown(config, request, asker, journal, ours, choice)
-        prompt = prompt_for(config, request, asker, journal, shown, time_limit=seconds)
-        if not journal.steps:
-            await self._check_fits(config, choice, prompt)
+        chosen = choice or self._ports.models.for_company(config).chosen(
+            config.preferred_provider, config.preferred_model
+        )
+        model, name = chosen.candidates[0]
+        rules = model.provider == "offline"
+        said = [one.content for one in request.messages if one.role in ("user", "assistant")]
+        shown = ours if rules else chosen_tools(ours, said, journal, asker.language)
+        prompt = prompt_for(config, request, asker, journal, shown, time_limit=seconds, sight=sight)
+        if not journal.steps and not rules:  # rules have no window
+            window = (window_of(name) or self._limits.model_window) - picture_tokens(prompt.messages)
+            await check_fits(prompt, self._ports.encoders, name, window)
         # The hourly limit is a person's; a service spends the company's.
         payer = asker.user if asker.role == "user" else None
         account = SpendingAccount(request.company_id, payer=payer, user=asker.user, turn_id=journal.turn_id)
@@ -145,29 +174,6 @@ class Completing:
             theirs = {tool.name for tool in request.tools} if prompt.tool_choice != "none" else set[str]()
             reply = replace(reply, calls=tuple(call for call in reply.calls if call.tool in theirs))
         return reply
-
-    def _shown(
-        self,
-        config: CompanyConfig,
-        request: CompleteRequest,
-        asker: Asker,
-        journal: Journal,
-        ours: tuple[OfferedTool, ...],
-        choice: ModelChoice | None,
-    ) -> tuple[OfferedTool, ...]:
-        chosen = choice or self._ports.models.chosen(config.preferred_provider, config.preferred_model)
-        if chosen.candidates[0][0].provider == "offline":
-            return ours
-        said = [one.content for one in request.messages if one.role in ("user", "assistant")]
-        return chosen_tools(ours, said, journal, asker.language)
-
-    async def _check_fits(self, config: CompanyConfig, choice: ModelChoice | None, prompt: Prompt) -> None:
-        chosen = choice or self._ports.models.for_company(config).chosen(
-            config.preferred_provider, config.preferred_model
-        )
-        model, name = chosen.candidates[0]
-        if model.provider != "offline":  # rules have no window
-            await check_fits(prompt, self._ports.encoders, name, window_of(name) or self._limits.model_window)
 
     async def _results(
         self, request: CompleteRequest, journal: Journal, asker: Asker, ours: tuple[OfferedTool, ...]

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.adapters.encodings import Encodings
+from agent.llm.metering import Spending
 from agent.ports import Asker, Catalogue, Companies, Live, Models, ToolCalls
-from agent.turns.metering import Spending
 
 Prove = Callable[[str, str], Asker | None]
 """(principal, company) → who asks; None when it proves nothing."""

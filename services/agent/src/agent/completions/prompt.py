@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from agent.domain.offered_tool import OfferedTool
+from agent.domain.pictures import PICTURES, Picture, Sight
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import enough_looked_up, system_prompt
 from agent.domain.prompt.messages import stepped
 from agent.domain.turn.journal import Journal
-from agent.ports import Asker, OfferedTool, Prompt
+from agent.ports import Asker, Prompt
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import CompleteRequest, CompletionMessage, CompletionTool
 from contracts.context_rpc import FullContext
@@ -27,6 +29,7 @@ def prompt_for(
     ours: tuple[OfferedTool, ...],
     *,
     time_limit: float,
+    sight: Sight,
 ) -> Prompt:
     """The next model call. At the last iteration nothing of ours may be called; the caller's own tools still may."""
     language = asker.language
@@ -62,14 +65,17 @@ def prompt_for(
         language=language,
         company=config,
         stop=tuple(request.stop),
+        sight=sight,
     )
 
 
 def _shaped(message: CompletionMessage) -> dict[str, Any]:
-    """In the shape of the OpenAI chat API."""
+    """In the shape of the OpenAI chat API, but for pictures (agent.domain.pictures)."""
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id or "", "content": message.content}
     shaped: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.pictures:
+        shaped[PICTURES] = tuple(Picture(one.name, one.type, one.content) for one in message.pictures)
     if message.calls:
         shaped["content"] = message.content or None
         shaped["tool_calls"] = [

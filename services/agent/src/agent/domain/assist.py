@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
+from agent.domain.texts import without_thoughts
 from contracts.languages import Language
 
 WANTED = 3
@@ -51,7 +52,6 @@ _OWN_LOCALE: dict[Language, str] = {
 _WHO: dict[Language, tuple[str, str]] = {"es": ("Visitante", "Equipo"), "en": ("Visitor", "Team")}
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
 _PAIRS = {'"': '"', "'": "'", "“": "”", "«": "»"}
 
 
@@ -93,7 +93,7 @@ def improve_messages(
 
 def read_suggestions(answer: str) -> list[str]:
     """The texts in a model's answer: a JSON array, alone or among other words, or else one a line."""
-    answer = _THOUGHTS.sub("", answer)
+    answer = without_thoughts(answer)
     found = _json_texts(answer)
     if not found:
         lines = [line for line in answer.splitlines() if line.strip()]
@@ -113,7 +113,7 @@ def distinct(texts: Iterable[str]) -> list[str]:
 
 def read_improved(answer: str) -> str:
     """The text without what models like to put around it: fences, the draft's marks, quotation marks."""
-    text = re.sub(r"^```\w*\n|\n?```$", "", _THOUGHTS.sub("", answer).strip())
+    text = re.sub(r"^```\w*\n|\n?```$", "", without_thoughts(answer).strip())
     return _unquoted(text.replace("<draft>", "").replace("</draft>", ""))
 
 

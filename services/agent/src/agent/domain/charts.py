@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from agent.domain.analysis.grammar import when_in
+from agent.domain.analysis.stretches import when_in
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
 from contracts.events.chat import Chart

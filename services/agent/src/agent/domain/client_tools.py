@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 
 from agent.domain import hand_over, tool_choice
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import OfferedTool
 from contracts.events.chat import Wishes
 
 CATEGORY = "client"

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from agent.domain.context.compression import PromptMessage
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.person_words import asks_for_person
-from agent.domain.offline.text_features import decision_words
-from agent.domain.prompt.layers import one_line
+from agent.domain.text_features import decision_words, one_line
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import OfferedTool
 from contracts.events.chat import MAX_SUMMARY_LINE, MAX_SUMMARY_LINES
 from contracts.languages import Language
 

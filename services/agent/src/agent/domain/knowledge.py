@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from agent.domain.offline.text_features import number_of
-from agent.domain.prompt.layers import one_line
+from agent.domain.text_features import number_of, one_line, within_fence
 from contracts.events.chat import Citation
 from contracts.knowledge import KnowledgeFound, PageRef
 from contracts.languages import Language
@@ -35,7 +34,7 @@ _SAYS: dict[Language, str] = {
 }
 _PAGES: dict[Language, str] = {"es": "Páginas del sitio que existen:", "en": "Pages of the site that exist:"}
 _FENCE = "company_data"
-MARK = re.compile(r"[ \t]*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
+MARK = re.compile(r"(?<![ \t])[ \t]*+\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|\n")
 _FIGURE = re.compile(r"\d+(?:[.,\u00a0 ]\d{3})*(?:[.,]\d+)?")
 _ADDRESS = re.compile(r"https?://\S+")
@@ -212,12 +211,8 @@ def _passage(number: int, title: str, heading: Sequence[str], url: str | None, t
     # Titles, headings and words come from outside: they can pose neither as a layer nor as the end of the data.
     head = one_line(" › ".join(filter(None, [title, *heading])))
     said = "\n".join(filter(None, map(str.rstrip, text.splitlines())))
-    return _fenced(f"[{number}] {head}{f' — {url}' if url else ''}\n{said}")
+    return within_fence(f"[{number}] {head}{f' — {url}' if url else ''}\n{said}", _FENCE)
 
 
 def _line(page: PageRef) -> str:
-    return _fenced(f"- {one_line(page.title, 120)}: {one_line(page.url)}")
-
-
-def _fenced(text: str) -> str:
-    return text.replace(f"</{_FENCE}", f"< /{_FENCE}")
+    return within_fence(f"- {one_line(page.title, 120)}: {one_line(page.url)}", _FENCE)

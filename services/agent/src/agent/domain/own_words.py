@@ -10,18 +10,27 @@ orders need a yes besides.
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from agent.domain.context.compression import PromptMessage
-from agent.domain.offline.text_features import plain, symbols_in, word_set
+from agent.domain.number_words import in_figures
+from agent.domain.offered_tool import OfferedTool
+from agent.domain.offline.answers import NOT_ASKED
+from agent.domain.offline.talk_words import AMENDS
+from agent.domain.shortcuts.words import agrees
+from agent.domain.text_features import (
+    decision_words,
+    numbers_in,
+    plain,
+    symbols_before,
+    symbols_in,
+    whole_number,
+    word_set,
+)
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import OfferedTool
-from contracts.spoken import NUMBERS
 
-NOT_ASKED = "NOT_ASKED"
 TRUSTED = word_set(
     "get_price get_ohlcv get_indicators get_fundamentals market_snapshot get_portfolio get_trade_history "
     "get_performance get_correlation get_crossings get_pending_orders get_watchlist list_alerts "
@@ -31,20 +40,26 @@ TRUSTED = word_set(
 name."""
 _END = (
     r"delet\w*|remov\w*|cancel\w*|eras\w*|drop(?! me)|clear|stop (?:\w+ing|it|that|them|the|my|all)|"
-    r"(?:turn|turned|switch|call|take) (?:it |them )?off|off (?:my|the)|done (?:with|tracking|following)|"
+    r"(?:turn|turned|switch|call|take) (?:\w+ ){0,2}off|off (?:my|the)|done (?:with|tracking|following)|"
     r"disable|get rid|(?:don t|do not) (?:need|want)|no longer|any ?more|undo|unfollow|scrap|withdraw|borr\w+|"
     r"elimin\w+|quit(?:a|o|e|ar|arl\w+|al[oa]s?|ame)|anul\w+|desactiv\w+|deshaz\w*|deja\w* de|ya no|"
     r"no (?:quiero|necesito)|mejor (?:que )?no|retir\w+|apag\w+|sac(?:a|ar|al\w+)"
 )
+_CHANGED = (
+    rf"{_END}|{AMENDS.pattern}|(?:chang|mov|updat|rais|lower|replac|cambi|muev|pasa|sub[ae]|baj[ae]|actualiz|modif)\w*"
+    r"(?= (?:\w+ ){0,3}(?:alert|alarm|aviso|order|pedido))"
+)
+"""What is changed is ended, and made anew."""
 _REMEMBER = r"\w"
 """Anything: memory itself proves that the user has said it."""
 _WORDS = {
     "create_alert": (
+        rf"{AMENDS.pattern}|"
         r"alert\w*|alarm\w*|notif\w*|tell me (?:when|if|once|as soon)|let me know|warn\w*|ping|remind\w*|"
         r"(?:text|message|email|wake) me|avis\w+|dime (?:cuando|si)|hazme saber|quiero saber cuando|recuerdam\w+|"
         r"adviert\w+|shout"
     ),
-    "delete_alert": _END,
+    "delete_alert": _CHANGED,
     "add_to_watchlist": (
         r"watch\w*|list\w*|follow\w*|track\w*|monitor\w*|(?:an|your) eye|eye on|favou?rit\w*|add|save|star|bookmark|"
         r"sigue\w*|segu\w+|vigil\w+|anad\w+|agreg\w+|guard\w+|apunt\w+|pon|ponme|mete|no pierdas de vista"
@@ -56,7 +71,7 @@ _WORDS = {
         r"(?:get|want) (?:me )?out|(?:i want|quiero|pon|mete|meteme) \d+|deshac\w+|compr\w+|vend\w+|"
         r"orden\w*|pedido\w*|inviert\w*|invert\w+|cierr\w+|cerr\w+|liquid\w+|mitad|adquier\w+|adquir\w+|oper\w+"
     ),
-    "cancel_paper_order": _END,
+    "cancel_paper_order": _CHANGED,
     "forget": rf"{_END}|forget\w*|wipe|olvid\w+|no recuerdes|(?:don t|do not) (?:remember|keep|store|save)|never mind",
     "remember": _REMEMBER,
     "update_memory": _REMEMBER,
@@ -78,16 +93,13 @@ _OBJECTS = {
     "cancel_paper_order": re.compile(r"\b(?:order|orden|pedido|trade)"),
 }
 """What is ended, by its name: where one is named, no other is meant."""
-_YES = re.compile(
-    r"^\W*(?:yes|yeah|yep|yup|sure|ok|okay|please|go ahead|do (?:it|that|so|both)|both|all of them|"
-    r"the (?:first|second|third|last|other)|right|correct|exactly|si|claro|vale|dale|hazl\w+|adelante|por favor|"
-    r"de acuerdo|perfecto|correcto|exacto|ambas?|ambos|(?:el|la) (?:primer\w*|segund\w*|tercer\w*|ultim\w*|otr\w))\b"
-)
 _POINTS = re.compile(
     r"\b(?:it|that|them|those|this|these|both|eso|esa|ese|esos|esas|esto)\b(?=\W*(?:$|please|por favor|"
-    r"for me|too|as well|to my|from my|off|then|now|again|instead|tambien|ahora))|"
+    r"for me|too|as well|(?:to|from|on|in) (?:my|the)|off|then|now|again|instead|tambien|ahora))|"
     r"\b(?:anade|agrega|pon|mete|compra|vende|borra|quita|cancela|elimina|sigue|guarda|apunta|crea|haz)l[oa]s?\b"
 )
+_QUESTION = re.compile(r"\?(?:\s|$)")
+"""One that is asked, not one that is quoted."""
 _READS = re.compile(
     r"^\W*(?:(?:please|and|y|por favor|hi|hello|hola|ok)\W+)*(?:what|which|how|who|when|where|why|is|are|do|does|did|"
     r"was|were|show|read|list|tell me about|explain|summari\w+|compare|translate|find out|look up|que|cual\w*|como|"
@@ -95,28 +107,29 @@ _READS = re.compile(
     r"ensena\w*)\b"
 )
 """Words of somebody who wants to know something."""
-_LONGEST_YES, _LONGEST_POINTING = 4, 10
-"""Words of an answer to what was said before; who says more says what they want."""
-_TELLING = re.compile(r"[^\s\"'<>()\[\]{},;]*[\d@/][^\s\"'<>()\[\]{},;]*|(?<!\w)[A-Z]{1,5}(?:\.[A-Z])?(?!\w)")
+_LONGEST_YES, _LONGEST_ANSWER = 4, 10
+"""Words of a yes, and of an answer to what was said before; who says more says what they want."""
+_IN_A_NAME = r"[^\s\"'<>()\[\]{},;]"
+_TELLING = re.compile(rf"(?<!{_IN_A_NAME})(?={_IN_A_NAME}*[\d@/]){_IN_A_NAME}++|(?<!\w)[A-Z]{{1,5}}(?:\.[A-Z])?(?!\w)")
 """What names something: numbers, addresses, ids, symbols."""
 _PHRASE = 12
 """Characters of a text that is somebody's wording, as names and several words are; what is shorter anybody may use."""
 _ENDING = re.compile(r"(?:ando|iendo|ing|ed|es|s|ar|er|ir|e|a|o)$")
-_NUMBER = re.compile(r"\d[\d.,]*k?")
-_ACCENTS = re.compile("[\u0300-\u036f]")
-_WORD = re.compile(r"[a-z]+")
 MOST_NAMES = 500
 """Numbers, addresses and names of one call that are looked up, and places of one that are looked at."""
 _FILLING = word_set("the and for get set your our los las una tus sus del con para que")
+_SPOKEN_BEFORE = 6
+"""The user's messages back in which something may have been named that the newest do not name again."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """`said`: the user's words that the turn answers, and those before them that they take up. `foreign`: the texts of
-    others that its prompt held."""
+    """`said`: the user's words that the turn answers, and those before them that they agree to. `foreign`: the texts of
+    others that its prompt held; `about`: what the user speaks of without naming it again, which asks for nothing."""
 
     said: str
     foreign: str = ""
+    about: str = ""
 
     def ask_for(self, call: TurnCall, tool: OfferedTool | None, journal: Journal) -> bool:
         """Whether they ask for this call of a tool with effects, or nobody else can have asked for it."""
@@ -136,11 +149,11 @@ class OwnWords:
         if sum(len(_TELLING.findall(value)) for value in given) > MOST_NAMES:
             return False
         here, there = HeldText(known), HeldText(foreign)
-        if not asks.search(said) or _means_another(call.tool, said):
+        if not asks.search(said) or _means_another(call.tool, said, plain(self.about)):
             # Unknown words for it, but about something that only the user has named.
             named = HeldText(" ".join([self.said, *symbols_in(self.said)]))
             if (
-                asks.search(_bare(foreign))
+                asks.search(plain(foreign))
                 or "?" in self.said
                 or _READS.search(said)
                 or not any(_is_named(value, named) for value in given)
@@ -153,7 +166,7 @@ class OwnWords:
         """What may be gone by, and what may not."""
         done = [(call.tool, " ".join(_values(json.loads(call.result)))) for call in journal.calls if call.result]
         trusted = (text for tool, text in done if tool in TRUSTED)
-        known = [self.said, _counts_in(self.said), *symbols_in(self.said), *trusted]
+        known = [self.said, in_figures(plain(self.said)), *symbols_in(self.said, MOST_NAMES), self.about, *trusted]
         others = [text for tool, text in done if tool not in TRUSTED and tool not in KINDS]
         return " ".join(known), " ".join([self.foreign, *others]).strip()
 
@@ -163,7 +176,7 @@ class HeldText:
 
     def __init__(self, text: str) -> None:
         self._text = _folded(text)
-        self._numbers = {_number(found) for found in _NUMBER.findall(self._text)} - {None}
+        self._numbers = {value for _, value in numbers_in(self._text)}
 
     def holds(self, wording: str) -> bool:
         """Whether the wording stands in it."""
@@ -171,8 +184,7 @@ class HeldText:
 
     def names(self, one: str) -> bool:
         """Whether a name or a number stands in it, as a whole; numbers by their value."""
-        low = one.lower()
-        number = _number(low)
+        low, number = plain(one), whole_number(one)
         if number is not None:
             return number in self._numbers
         at = self._text.find(low)
@@ -188,27 +200,39 @@ class HeldText:
 
 def words_of(messages: Sequence[PromptMessage], basis: int, foreign: Iterable[str] = ()) -> OwnWords:
     """The user's own words in a conversation whose newest are not answered yet. What the company's side has said counts
-    where a short answer takes it up; where it asked something, what the user said before that counts too."""
+    where a short answer agrees to it, and its names where they point; where it asked something, what the user said
+    before that counts too. Who names nothing speaks of what they have named before."""
     theirs = [one for one in messages if not one.mine and one.seq > basis]
     first = theirs[0].seq if theirs else 0
     earlier = [one for one in messages if one.seq < first]
     said = " ".join(one.text for one in theirs)
-    last = next((one for one in reversed(earlier) if one.mine), None)
-    counted = [said]
-    if last is not None:
-        takes_up = _takes_up(plain(said))
-        if takes_up:
-            counted.append(last.text)
-        if takes_up or "?" in last.text:
-            counted += [one.text for one in earlier if not one.mine][-1:]
+    before = [one.text for one in earlier if not one.mine]
+    last = next((one.text for one in reversed(earlier) if one.mine), "")
+    asked = _QUESTION.search(last) is not None
+    agreed = _agrees(said, asked=asked)
+    counted = [said, *([last] if agreed else []), *(before[-1:] if agreed or asked else [])]
+    about = [*before[-1:], *([] if symbols_in(said) else symbols_before(before[-_SPOKEN_BEFORE:]))]
+    if _points(said):
+        about += [*_telling(last), *symbols_in(last)]
     answered = [one.text for one in messages if one.mine]
-    return OwnWords(" ".join(counted), " ".join([*answered, *foreign]).strip())
+    return OwnWords(" ".join(counted), " ".join([*answered, *foreign]).strip(), " ".join(about))
 
 
-def _takes_up(said: str) -> bool:
-    """Whether the words only say yes, or point, to what was said before them."""
+def _agrees(said: str, *, asked: bool) -> bool:
+    """Whether the words only agree to what was said before them. `asked`: it was a question, which an answer may also
+    change."""
     words = len(said.split())
-    return bool((words <= _LONGEST_YES and _YES.search(said)) or (words <= _LONGEST_POINTING and _POINTS.search(said)))
+    if "?" in said or _READS.search(plain(said)):
+        return False
+    agreed = agrees(said, asked=asked)
+    if words <= _LONGEST_YES and (agreed or (asked and decision_words(said))):
+        return True
+    changes = asked and words <= _LONGEST_ANSWER and not symbols_in(said)
+    return changes and (agreed or AMENDS.search(plain(said)) is not None)
+
+
+def _points(said: str) -> bool:
+    return len(said.split()) <= _LONGEST_ANSWER and _POINTS.search(plain(said)) is not None
 
 
 def refusal(language: str) -> str:
@@ -244,12 +268,16 @@ def _telling(value: str) -> list[str]:
     return [name for one in _TELLING.findall(value) if (name := one.strip(".:!?"))]
 
 
-def _means_another(tool: str, said: str) -> bool:
+def _means_another(tool: str, said: str, about: str) -> bool:
     makes = _MAKES.get(tool)
     if makes is not None and _ENDS.search(said):
         return not makes.search(said)
-    named = {name for name, of in _OBJECTS.items() if of.search(said)}
+    named = _objects(said) or _objects(about)
     return tool in _OBJECTS and bool(named) and tool not in named
+
+
+def _objects(text: str) -> set[str]:
+    return {name for name, of in _OBJECTS.items() if of.search(text)}
 
 
 def _is_theirs(value: str, here: HeldText, there: HeldText) -> bool:
@@ -260,27 +288,8 @@ def _is_theirs(value: str, here: HeldText, there: HeldText) -> bool:
     return not any(there.names(one) and not here.names(one) for one in _telling(value))
 
 
-def _counts_in(said: str) -> str:
-    """The numbers that are written as words, in figures."""
-    return " ".join(str(NUMBERS[word]) for word in _WORD.findall(plain(said)) if word in NUMBERS)
-
-
 def _folded(text: str) -> str:
-    return " ".join(text.lower().split())
-
-
-def _bare(text: str) -> str:
-    """`plain`, of texts that may be long."""
-    return _ACCENTS.sub("", unicodedata.normalize("NFD", text.lower()))
-
-
-def _number(text: str) -> float | None:
-    bare = text.rstrip(".,").replace(",", "")
-    factor = 1000.0 if bare.endswith("k") else 1.0
-    try:
-        return float(bare.removesuffix("k").lstrip("$€")) * factor
-    except ValueError:
-        return None
+    return " ".join(plain(text).split())
 
 
 def _values(value: object) -> Iterable[str]:

@@ -5,7 +5,7 @@ none, nor is what is kept for this answer alone.
 
 import re
 
-from agent.domain.offline.text_features import plain
+from agent.domain.text_features import plain
 from agent.domain.turn.journal import Journal, ModelAnswer
 from contracts.languages import Language
 
@@ -48,7 +48,7 @@ _PROMISES = tuple(
         rf"(?:[\w'’]+ ){{1,8}}?(?:to|in|into|on) (?:my |your |the )?(?:\w+ )?{_STORE}\b",
         r"\b(?:it|that|this)(?: \w+)? (?:is|has been|will be)(?: now| all)? (?:noted|saved|stored|remembered|"
         rf"in my {_STORE}|kept in mind)\b",
-        r"^(?:\W*(?:ok|okay|got it|sure|great|perfect|understood|thanks|thank you|duly|consider it)\W+)*"
+        r"^\W*+(?:(?:ok|okay|got it|sure|great|perfect|understood|thanks|thank you|duly|consider it)\W++)*"
         r"(?:noted|remembered)\b",
         r"(?<!\bte )\b(?:recordare|memorizare)\b",
         r"\b(?:l[oa]s?|eso|esto) (?:anotare|apuntare|guardare|registrare|anoto|apunto|guardo|registro|memorizo)\b",
@@ -61,7 +61,7 @@ _PROMISES = tuple(
         r"\b(?:he|hemos) (?:anotado|apuntado|guardado|registrado|memorizado)\b",
         r"\bqueda(?:ra|do)? (?:anotad|apuntad|guardad|registrad)[oa]s?\b",
         r"\bno (?:l[oa]s? |me |se me )*olvid(?:are|ara|o)\b",
-        r"^(?:\W*(?:ok|vale|perfecto|entendido|claro|genial|listo|hecho|muy bien|de acuerdo|gracias)\W+)*"
+        r"^\W*+(?:(?:ok|vale|perfecto|entendido|claro|genial|listo|hecho|muy bien|de acuerdo|gracias)\W++)*"
         r"(?:anotado|apuntado|tomo nota)\b",
     )
 )

@@ -31,7 +31,13 @@ def owner_of(model: str) -> str | None:
 
 def window_of(model: str) -> int | None:
     """Tokens of a model's window, prompt and response together; None: not known."""
-    return next((info.window for info in _SERVED.get(_LONG.get(model, model), {}).values()), None)
+    row = listed(model)
+    return None if row is None else row.window
+
+
+def listed(model: str) -> ModelInfo | None:
+    """The row of a model, by any of its names; None: nobody lists it."""
+    return next(iter(_SERVED.get(_LONG.get(model, model), {}).values()), None)
 
 
 def small_model(provider: str, model: str) -> str:

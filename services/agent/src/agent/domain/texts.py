@@ -20,6 +20,16 @@ _FAILED: dict[str, dict[Language, str]] = {
 }
 
 
+def without_thoughts(text: str) -> str:
+    """A model's answer without what it thinks aloud, as far as its thoughts end. In linear time, whatever it says."""
+    kept: list[str] = []
+    said = 0
+    while (begin := text.find("<think>", said)) >= 0 and (end := text.find("</think>", begin)) >= 0:
+        kept.append(text[said:begin])
+        said = end + len("</think>")
+    return "".join([*kept, text[said:]])
+
+
 def failure_text(code: str, language: Language) -> str:
     """The visible text of a turn that ended without an answer."""
     return _FAILED.get(code, _FAILED["INTERNAL"])[language]

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from agent.domain.offline.text_features import plain, stems
+from agent.domain.offered_tool import OfferedTool
+from agent.domain.text_features import plain, stems
 from agent.domain.tool_cues import CUES, USUAL
 from agent.domain.turn.journal import Journal
-from agent.ports import OfferedTool
 from contracts.languages import Language
 
 NAME = "show_tools"

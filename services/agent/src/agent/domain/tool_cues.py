@@ -16,7 +16,7 @@ _WORDS: Mapping[str, str] = {
     "get_indicators": (
         r"everything|todo|all (?:about|of)|whole|complet|rsi|macd|bollinger|bands?|bandas?|[se]ma|atr|vwap|obv|"
         r"adx|indica|overbought|oversold|sobrecompr|sobreven|medias? movil|moving averag|technic|tecnic|moment|"
-        r"trend|tendenc"
+        r"trend|tendenc|averages?|medias?|true range|rango verdadero"
     ),
     "get_fundamentals": (
         r"everything|todo|all (?:about|of)|whole|complet|fundament|p/?e|per|eps|bpa|revenue|ingres|factur|margin|"
@@ -29,7 +29,8 @@ _WORDS: Mapping[str, str] = {
         r"month|averages?|medias?"
     ),
     "get_performance": (
-        r"invest|inverti|hace|ago|since|desde|in (?:19|20)\d\d|en (?:19|20)\d\d|between|entre|return|rentab|best|"
+        r"cagr|annuali|anualiz|invest|inverti|hace|ago|since|desde|(?:in|from|to) (?:19|20)\d\d|"
+        r"en (?:19|20)\d\d|between|entre|return|rentab|best|"
         r"worst|mejor|peor|rank|drawdown|caid|fell|fall|period|years?|anos?|months?|mes(?:es)?|q[1-4]|trimest|"
         r"quarter|january|february|march|april|may|june|july|august|september|october|november|december|enero|"
         r"febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|grown?|crec|gan[ao]|"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from agent.domain.knowledge import SEARCH_TOOL
-from agent.domain.own_words import NOT_ASKED
+from agent.domain.offline.answers import NOT_ASKED
 from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.turn.journal import Journal, TurnCall
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode

@@ -5,8 +5,8 @@ import time
 from agent.completions.deps import CompletionPorts
 from agent.domain.cost import SpendingAccount
 from agent.errors import ModelError
+from agent.llm.metering import ask_paid
 from agent.ports import ModelChoice, Prompt
-from agent.turns.metering import ask_paid
 from contracts.trying_rpc import ModelCheckReply, ModelCheckRequest
 
 SECONDS = 20.0

@@ -12,16 +12,17 @@ from agent.adapters.encodings import Encodings
 from agent.completions.deps import CompletionPorts
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords
 from agent.domain.prompt.layers import VisitorInfo, base, layers_of
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
-from agent.ports import Asker, Key, OfferedTool, PromptHistory
+from agent.llm.metering import ask_paid
+from agent.ports import Asker, Key, PromptHistory
 from agent.preview.model_check import check_model
 from agent.turns.composer import UNBOUNDED, Material, prompt_for
 from agent.turns.deps import Limits
-from agent.turns.metering import ask_paid
 from agent.turns.tool_runs import outcomes
 from contracts.company import CompanyConfig
 from contracts.events.chat import Usage

@@ -4,11 +4,11 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.adapters.turn_archive import TurnArchive
 from agent.domain.cost import Prices
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, TokenCount, TurnCall
 from agent.record.recorded_turn import RecordedTurn
+from agent.record.turn_archive import TurnArchive
 from contracts.events.chat import Usage
 from contracts.trying_rpc import ExplainedCall, ExplainedTurn, ExplainReply, ExplainRequest
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from agent.adapters.journal_store import journal_from_wire, journal_to_wire
 from agent.domain.turn.journal import Journal
+from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
 from agent.ports import Key
 from agent.record.turn import Inputs, inputs_from_json
 

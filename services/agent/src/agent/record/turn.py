@@ -8,14 +8,17 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal
-from agent.ports import AskedSnapshot, Asker, Key, OfferedTool, PromptHistory
+from agent.ports import AskedSnapshot, Asker, Key, PromptHistory
 from contracts.channels import conversation_tree
 from contracts.context_rpc import FullContext
 from contracts.knowledge import KnowledgeFound
 
 PROVEN = "recorded"
 """Stands for a principal that was good: the principal itself is a key, and is not kept."""
+
+TYPE = "turns.recorded.v1"
 
 
 @dataclass(frozen=True, slots=True)

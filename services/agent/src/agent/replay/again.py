@@ -9,10 +9,12 @@ from typing import Any
 
 from agent.adapters.encodings import Encodings
 from agent.domain.cost import Prices
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.effects import Ack, Trigger
 from agent.domain.turn.journal import Journal
 from agent.errors import UnreachableError
-from agent.ports import Models, OfferedTool
+from agent.llm.metering import Spending
+from agent.ports import Models
 from agent.record.recorded_turn import RecordedTurn
 from agent.replay.played import (
     NOT_IN_RECORD,
@@ -27,7 +29,6 @@ from agent.replay.played import (
 )
 from agent.turns.deps import Limits, Ports
 from agent.turns.driver import Drive
-from agent.turns.metering import Spending
 from agent.turns.watches import Watches
 from contracts.company import CompanySettings
 
@@ -80,6 +81,7 @@ async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
         records=fixed,
         contexts=PlayedContexts(turn),
         knowledge=PlayedKnowledge(turn),
+        files=fixed,
         encoders=Encodings(),
         own=PlayedOwnCalls(tools),
         summaries=fixed,

@@ -1,20 +1,24 @@
 """Everything outside a turn, played from its record: nothing here reaches anybody."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.domain.cost import Price, SpendingAccount
+from agent.domain.offered_tool import OfferedTool
+from agent.domain.sent_files import ReadFile
 from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
 from agent.domain.turn.policy import PATIENCE
-from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key, OfferedTool, PromptHistory, Reservation, Search
+from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key, PromptHistory, Reservation, Search
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
 from contracts.conversation import Snapshot
+from contracts.files import FileRef
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
+from contracts.languages import Language
 from contracts.proposal_rpc import AnsweredTurn
 
 NOT_IN_RECORD = "NOT_IN_RECORD"
@@ -138,7 +142,7 @@ class PlayedOwnCalls:
 
 @dataclass(frozen=True)
 class Fixed:
-    """ports.Companies, Catalogue, Drivers, Failures, Live, BusClock and Budgets of a world that stands still."""
+    """ports.Companies, Catalogue, Drivers, Failures, Live, BusClock, FileReader, Budgets: a world that stands still."""
 
     settings: CompanySettings
     tools: tuple[OfferedTool, ...]
@@ -153,6 +157,16 @@ class Fixed:
         """The tools."""
         del company, asker
         return self.tools
+
+    async def read(self, key: Key, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
+        """What files say is not recorded."""
+        del key, language
+        return tuple(ReadFile(file) for file in files)
+
+    async def pictures(self, key: Key, files: Sequence[FileRef]) -> Mapping[str, str]:
+        """Nor are pictures."""
+        del key, files
+        return {}
 
     async def drives(self, key: Key, turn_id: str) -> bool:
         """Nobody else does."""

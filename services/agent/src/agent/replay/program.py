@@ -23,11 +23,12 @@ from nats.aio.client import Client
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.model_router import configured
 from agent.adapters.price_table import prices
-from agent.adapters.turn_archive import TurnArchive
+from agent.domain.offered_tool import OfferedTool
 from agent.errors import UnreachableError
-from agent.ports import Asker, Key, Models, OfferedTool
+from agent.ports import Asker, Key, Models
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import hash_of
+from agent.record.turn_archive import TurnArchive
 from agent.replay.again import ReplayWorld, again
 from agent.replay.comparison import compared
 from agent.replay.overrides import OneModel, OverrideError, changed, chosen_model, read_patch, read_prompt

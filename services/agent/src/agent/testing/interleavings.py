@@ -53,6 +53,7 @@ from agent.testing.world import (
     Late,
     Scenario,
     World,
+    job_of,
     judged,
 )
 from contracts.channels import ChatKind
@@ -187,9 +188,9 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
         position = world.acts[actor]
         if position < len(acts):
             done = (*world.acts[:actor], position + 1, *world.acts[actor + 1 :])
-            yield acts[position].value, _act(replace(world, acts=done), acts[position], rules)
+            yield acts[position].value, _act(world._replace(acts=done), acts[position], rules)
     for index, late in enumerate(world.late):
-        rest = replace(world, late=world.late[:index] + world.late[index + 1 :])
+        rest = world._replace(late=world.late[:index] + world.late[index + 1 :])
         yield "late publish arrives", _stored(rest, late, scenario)[0]
     idle = next((agent for agent, job in enumerate(world.jobs) if job is None), None)
     for index, (seq, visitor, state) in enumerate(world.deliveries):
@@ -199,17 +200,17 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
         handling, effect = begin(Trigger(seq, visitor), COMPANY, CONVERSATION, time_limit=TIME_LIMIT)
         started = _deliver(world, index, rules.taken)
         if again:
-            started = replace(started, faults=replace(world.faults, redelivery=world.faults.redelivery - 1))
+            started = started._replace(faults=world.faults._replace(redelivery=world.faults.redelivery - 1))
         effect = rules.effect(effect, None, handling, world)
         # Idle agents are alike: it is enough that one of them takes the delivery.
-        yield f"agent {idle} takes {seq}", _work(started, idle, Job(index, handling, effect))
+        yield f"agent {idle} takes {seq}", _work(started, idle, job_of(index, handling, effect))
     for agent, job in enumerate(world.jobs):
         if job is None:
             continue
         yield from _perform(world, agent, job, scenario, rules)
         if world.faults.crash > 0:
             died = _work(_deliver(world, job.delivery, "waiting"), agent, None)
-            yield f"agent {agent} dies", replace(died, faults=replace(world.faults, crash=world.faults.crash - 1))
+            yield f"agent {agent} dies", died._replace(faults=world.faults._replace(crash=world.faults.crash - 1))
 
 
 def _act(world: World, act: Act, rules: Rules) -> World:
@@ -217,13 +218,13 @@ def _act(world: World, act: Act, rules: Rules) -> World:
     newest = snapshot_of(world.held).newest_visitor
     match act:
         case Act.TRIM:
-            return replace(world, trimmed=rules.trimmed(world))
+            return world._replace(trimmed=rules.trimmed(world))
         case Act.DISABLE:
-            return replace(world, enabled=False)
+            return world._replace(enabled=False)
         case Act.WAIT:
-            return replace(world, now=world.now + 10.0)
+            return world._replace(now=world.now + 10.0)
         case Act.BACK:
-            return replace(world, now=world.now - 10.0)
+            return world._replace(now=world.now - 10.0)
         case Act.VISITOR:
             fact = Fact(ChatKind.VISITOR, seq, world.now)
         case Act.TAKE:
@@ -236,10 +237,10 @@ def _act(world: World, act: Act, rules: Rules) -> World:
             fact = Fact(ChatKind.SYSTEM, seq, world.now, basis=snapshot_of(world.log).basis)
         case Act.CANCEL:
             fact = Fact(ChatKind.CANCEL, seq, world.now, basis=max(newest, snapshot_of(world.log).basis))
-    world = replace(world, log=(*world.log, fact))
+    world = world._replace(log=(*world.log, fact))
     if fact.kind in (ChatKind.VISITOR, ChatKind.OWNER):
         delivery = (seq, fact.kind is ChatKind.VISITOR, "waiting")
-        world = replace(world, deliveries=(*world.deliveries, delivery))
+        world = world._replace(deliveries=(*world.deliveries, delivery))
     return world
 
 
@@ -248,16 +249,16 @@ def _deliver(world: World, index: int, state: str) -> World:
     if old == "gone":
         return world
     changed = (seq, visitor, state)
-    return replace(world, deliveries=(*world.deliveries[:index], changed, *world.deliveries[index + 1 :]))
+    return world._replace(deliveries=(*world.deliveries[:index], changed, *world.deliveries[index + 1 :]))
 
 
 def _work(world: World, agent: int, job: Job | None) -> World:
-    return replace(world, jobs=(*world.jobs[:agent], job, *world.jobs[agent + 1 :]))
+    return world._replace(jobs=(*world.jobs[:agent], job, *world.jobs[agent + 1 :]))
 
 
 def _spent(world: World, fault: str) -> World:
     left = getattr(world.faults, fault) - 1
-    return replace(world, faults=replace(world.faults, **{fault: left}))
+    return world._replace(faults=world.faults._replace(**{fault: left}))
 
 
 def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rules) -> Iterator[tuple[str, World]]:
@@ -276,7 +277,7 @@ def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rule
                 policy = _policy(after, scenario)
                 handling, following = advance(job.handling, told, policy, after.now)
                 following = rules.effect(following, event, handling, after)
-                yield f"agent {agent}: {name}", _work(after, agent, Job(job.delivery, handling, following))
+                yield f"agent {agent}: {name}", _work(after, agent, job_of(job.delivery, handling, following))
 
 
 def _outcomes(
@@ -306,7 +307,7 @@ def _outcomes(
         case Save():
             if effect.revision in (world.cell[1], -1):
                 revision = world.cell[1] + 1
-                after = replace(world, cell=(effect.journal, revision), older_cell=world.cell)
+                after = world._replace(cell=(effect.journal, revision), older_cell=world.cell)
                 yield "saves", Saved(revision), after
                 if world.faults.lost_puback > 0:
                     yield "saves, unacknowledged", SaveRefused(), _spent(after, "lost_puback")
@@ -322,7 +323,7 @@ def _outcomes(
             yield "appends" if stored else "is refused", Stored(len(after.log)) if stored else AppendRefused(), after
             if world.faults.lost_puback > 0:
                 yield "appends, unacknowledged", AppendUnknown(), _spent(after, "lost_puback")
-                under_way = replace(world, late=(*world.late, late))
+                under_way = world._replace(late=(*world.late, late))
                 yield "appends, late", AppendUnknown(), _spent(under_way, "lost_puback")
         case ReportFailure():
             yield "reports", Reported(), world
@@ -364,7 +365,7 @@ def _run(world: World, journal: Journal) -> tuple[Event, World]:
     if len(known) > 1:
         raise Violation("effect twice: the same order made again")
     results: Mapping[str, str] = {call.call_id: "done" for call in journal.unsettled}
-    return Ran(results), replace(world, effects=tuple(sorted(known.items())))
+    return Ran(results), world._replace(effects=tuple(sorted(known.items())))
 
 
 def _stored(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:
@@ -380,4 +381,4 @@ def _stored(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:
     if not scenario.policy.answers(view.owner):
         raise Violation("overriding: an answer over a human")
     fact = replace(late.fact, seq=len(world.log) + 1, at=world.now)
-    return replace(world, log=(*world.log, fact)), True
+    return world._replace(log=(*world.log, fact)), True

@@ -13,6 +13,7 @@ from nats.aio.msg import Msg
 from agent.app import Agent, AgentConnections
 from agent.domain.local_budgets import LocalBudgets
 from agent.settings import AgentSettings, ModelSettings
+from agent.testing.company import COMPANY, demo_config
 from agent.testing.copilot_side import CopilotSide
 from agent.testing.executor_side import Executor
 from agent.turns.deps import Ports
@@ -34,6 +35,7 @@ from contracts.events.chat import (
 )
 from contracts.events.fact import CompanyConfigChanged, UsageRecorded
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
+from contracts.files import FileRef
 from contracts.ids import uuid7
 from contracts.knowledge import KnowledgeFound
 from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
@@ -63,12 +65,11 @@ from runtime.principals import Principal
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery, PullWorker
 from runtime.rpc import RpcServer
-from runtime.sealing import Seal
+from runtime.seal import Seal
 from runtime.settings import NatsSettings, SealSettings
 from runtime.streams import ensure_streams
 from runtime.testing import eventually
 
-COMPANY = "demo"
 LATER = 2**40
 """When the principals of the stage expire."""
 _ROLES = {ChatKind.VISITOR: Role.VISITOR, ChatKind.ASSISTANT: Role.ASSISTANT, ChatKind.OPERATOR: Role.OPERATOR}
@@ -101,6 +102,9 @@ class Stage:
         self.settled: list[BudgetSettleRequest] = []
         self.copilot = CopilotSide()
         self.knowledge: KnowledgeFound | None = KnowledgeFound()
+        self.memory_runs = asyncio.Event()
+        """Not set: memory stands still in the middle of a search, or of a reservation with one."""
+        self.memory_runs.set()
         self.searched: list[KnowledgeSearch] = []
         self.searches_with_tokens = True
         """An older memory does not."""
@@ -144,6 +148,7 @@ class Stage:
         principal: str | None = "visitor/free/visitor-1",
         locale: str = "en",
         wishes: Wishes | None = None,
+        files: list[FileRef] | None = None,
     ) -> int:
         """A visitor writes; the sequence."""
         message = VisitorMessage(
@@ -153,6 +158,7 @@ class Stage:
             principal=principal,
             locale=locale,
             wishes=wishes,
+            files=files,
         )
         return await self._append(conversation, ChatKind.VISITOR, message, fenced=False)
 
@@ -261,7 +267,14 @@ class Stage:
             raise RpcError("UNAVAILABLE", "no database", retryable=True)
         facts = await self.log.read(request.company_id, request.conversation_id, 0, request.up_to_seq)
         messages = [
-            HistoryMessage(id=data["messageId"], seq=seq, role=_ROLES[kind], text=data["text"], created_at=stored.time)
+            HistoryMessage(
+                id=data["messageId"],
+                seq=seq,
+                role=_ROLES[kind],
+                text=data["text"],
+                files=data.get("files"),
+                created_at=stored.time,
+            )
             for stored in facts
             if facts_of([stored])
             for kind, seq, data in [_opened(stored)]
@@ -271,6 +284,7 @@ class Stage:
 
     async def _search(self, request: KnowledgeSearch) -> KnowledgeFound:
         self.searched.append(request)
+        await self.memory_runs.wait()
         if self.knowledge is None:
             raise RpcError("UNAVAILABLE", "no knowledge")
         return self.knowledge
@@ -286,6 +300,7 @@ class Stage:
             request.hourly_tokens,
             0,
         )
+        await self.memory_runs.wait()
         found = None
         if request.knowledge is not None and self.searches_with_tokens:
             self.searched.append(KnowledgeSearch(company_id=request.company_id, **dict(request.knowledge)))
@@ -342,17 +357,6 @@ def _opened(fact: StoredFact) -> tuple[ChatKind, int, dict[str, Any]]:
     return address.kind, fact.seq, orjson.loads(fact.event)["data"]
 
 
-def demo_config(**changes: Any) -> CompanyConfig:
-    """Answers at once, and the one visitor of a thousand conversations may spend for them, unless told otherwise."""
-    fields: dict[str, Any] = {
-        "company_id": COMPANY,
-        "ai_auto_response_enabled": True,
-        "response_delay_ms": 0,
-        "budget": {"visitorHourlyTokens": 10**9},
-    }
-    return CompanyConfig.model_validate({**fields, **changes})
-
-
 @asynccontextmanager
 async def stage(url: str, config: CompanyConfig | None = None) -> AsyncGenerator[Stage]:
     """A stage on a running nats-server."""
@@ -388,9 +392,3 @@ async def agent(
     finally:
         await running.drain(2.0)
         await client.close()
-
-
-async def until(predicate: Callable[[], Any], deadline: float = 20.0) -> Any:
-    """Waits until the predicate holds; its value."""
-    async with asyncio.timeout(deadline + 1):
-        return await eventually(predicate, deadline)

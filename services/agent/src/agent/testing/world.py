@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
 
 from agent.domain.turn.effects import Effect
 from agent.domain.turn.journal import Journal
@@ -34,8 +36,7 @@ class Act(StrEnum):
     """The clock jumps back by ten seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Faults:
+class Faults(NamedTuple):
     """How often each thing may go wrong in one run."""
 
     crash: int = 0
@@ -47,25 +48,35 @@ class Faults:
     probe: int = 0
 
 
+NONE = Faults()
+
+
 @dataclass(frozen=True)
 class Scenario:
     """One small world. `tools`: the model asks for one tool with an effect before it answers."""
 
     name: str
     actors: tuple[tuple[Act, ...], ...]
-    faults: Faults = Faults()
+    faults: Faults = NONE
     agents: int = 2
     tools: bool = False
     policy: AnswerPolicy = ANSWERING
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """An agent at work on a delivery: its machine, and the effect that it is about to perform."""
+    """An agent at work on a delivery: its machine, and the effect that it is about to perform. Made by `job_of` alone:
+    equal ones are one, so that none is ever looked into to compare worlds, of which there are hundreds of thousands."""
 
     delivery: int
     handling: Handling
     effect: Effect
+
+
+@cache
+def job_of(delivery: int, handling: Handling, effect: Effect) -> Job:
+    """The job of these."""
+    return Job(delivery, handling, effect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +87,7 @@ class Late:
     fence: int
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(NamedTuple):
     """Everything that there is. `deliveries`: sequence → waiting, out or gone, by the newest word."""
 
     log: tuple[Fact, ...] = ()
@@ -88,7 +98,7 @@ class World:
     late: tuple[Late, ...] = ()
     effects: tuple[tuple[str, str], ...] = ()
     acts: tuple[int, ...] = ()
-    faults: Faults = Faults()
+    faults: Faults = NONE
     now: float = 0.0
     enabled: bool = True
     trimmed: int = 0

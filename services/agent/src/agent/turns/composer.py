@@ -8,12 +8,15 @@ from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, PromptDraft, TokenWindow, compress
 from agent.domain.context.tokens import Counter, most_tokens
 from agent.domain.knowledge import section, sources
+from agent.domain.offered_tool import OfferedTool
+from agent.domain.pictures import LISTED, Sight, with_pictures
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
 from agent.domain.prompt.messages import PAGE_TOOL, conversation
+from agent.domain.sent_files import ReadFile, files_section
 from agent.domain.turn.journal import Journal
 from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
-from agent.ports import Asker, OfferedTool, Prompt, PromptHistory
+from agent.ports import Asker, Prompt, PromptHistory
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.knowledge import KnowledgeFound
@@ -44,6 +47,8 @@ class Material:
     window: TokenWindow = DEFAULT_WINDOW
     knowledge: KnowledgeFound | None = None
     instructions: str | None = None
+    files: tuple[ReadFile, ...] = ()
+    sight: Sight = LISTED
 
 
 class Composer:
@@ -65,7 +70,7 @@ class Composer:
     def render(self, draft: PromptDraft) -> Sequence[Mapping[str, Any]]:
         """The messages of a draft."""
         of = self._of
-        return conversation(
+        messages = conversation(
             self._system(draft),
             ((said.mine, said.text) for said in draft.spoken[-MESSAGES:]),
             of.journal.steps,
@@ -73,6 +78,7 @@ class Composer:
             last=of.last and bool(of.tools),
             given=sources(of.knowledge, ()),
         )
+        return with_pictures(messages, [one.picture for one in of.files if one.picture is not None])
 
     def prompt(self, messages: Sequence[Mapping[str, Any]]) -> Prompt:
         """The prompt with these messages."""
@@ -91,12 +97,14 @@ class Composer:
             market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
             company=of.config,
             begun_before=len(of.history.messages) >= MESSAGES,
+            sight=of.sight,
         )
 
     def _system(self, draft: PromptDraft) -> str:
         of = self._of
         said = section(of.knowledge, of.asker.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
-        return "\n\n".join(filter(None, [self._layers(draft), said, of.instructions]))
+        sent = files_section(of.files, of.asker.language)
+        return "\n\n".join(filter(None, [self._layers(draft), said, sent, of.instructions]))
 
     def _layers(self, draft: PromptDraft) -> str:
         of, language = self._of, self._of.asker.language

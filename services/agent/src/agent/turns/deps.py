@@ -6,6 +6,7 @@ from typing import Protocol
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import DEFAULT_WINDOW, TokenWindow
 from agent.domain.turn.policy import AnswerPolicy
+from agent.llm.metering import Spending
 from agent.ports import (
     AskedSnapshot,
     BusClock,
@@ -15,6 +16,7 @@ from agent.ports import (
     Contexts,
     Drivers,
     Failures,
+    FileReader,
     Histories,
     Journals,
     Key,
@@ -27,7 +29,6 @@ from agent.ports import (
     ToolCalls,
 )
 from agent.record.turn import EndedTurn
-from agent.turns.metering import Spending
 from contracts.company import CompanyConfig, CompanySettings, Language
 from contracts.conversation import AnswerRules
 
@@ -59,6 +60,7 @@ class Ports:
     records: Records
     contexts: Contexts
     knowledge: KnowledgeReader
+    files: FileReader
     encoders: Encodings
     own: OwnCalls
     summaries: Summaries
@@ -68,7 +70,7 @@ class Ports:
 @dataclass(frozen=True)
 class Limits:
     """Seconds: of a turn, of one model call, of one tool call. Tokens: of system prompt and messages, and of a model
-    whose window nobody knows.
+    whose window nobody knows. `sees`: a model that nobody lists takes pictures.
     """
 
     turn: float = 120.0
@@ -76,6 +78,7 @@ class Limits:
     tool: float = 45.0
     window: TokenWindow = DEFAULT_WINDOW
     model_window: int = 128_000
+    sees: bool = False
 
 
 def policy_of(settings: CompanySettings | None) -> AnswerPolicy:

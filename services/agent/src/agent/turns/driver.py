@@ -253,8 +253,7 @@ class Drive:
         sink = checked_answer(journal, self._knowing.tools, call, heard)
         try:
             with self._until_stopped(effect, settings):
-                ports = self._ports
-                reply = await ask_honest(ports.spending, ports.models, settings.config, journal, call, sink)
+                reply = await ask_honest(self._ports, settings.config, journal, call, sink, self._knowing.tools)
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())
         except BudgetSpentError:

@@ -7,11 +7,11 @@ them is on the bus (runtime.client_results), whoever waits.
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Protocol
 
 from agent.domain.client_tools import CATEGORY, made_before
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import Asker, BusClock, Key, Live, ToolCalls
+from agent.ports import Asker, Key
+from agent.turns.deps import Ports
 from contracts.events.turn import HandedCall
 
 PATIENCE = 60.0
@@ -20,20 +20,11 @@ RESERVE = 20.0
 """Seconds of the turn that are kept for the answer."""
 
 
-class _Outside(Protocol):
-    @property
-    def tools(self) -> ToolCalls: ...
-    @property
-    def live(self) -> Live: ...
-    @property
-    def clock(self) -> BusClock: ...
-
-
 class HandedOut:
     """Those of one delivery. `waiting`: the ones whose results are waited for; `pointless`: nobody will give any, since
     the user has written on, or a person goes on."""
 
-    def __init__(self, ports: _Outside, key: Key) -> None:
+    def __init__(self, ports: Ports, key: Key) -> None:
         self._ports = ports
         self._key = key
         self.waiting: tuple[HandedCall, ...] = ()

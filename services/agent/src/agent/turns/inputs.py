@@ -6,7 +6,7 @@ question is searched in the request for the first call's tokens, while the journ
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from agent.analysis.in_chat import offered_with_analysis
@@ -15,22 +15,25 @@ from agent.domain.client_tools import with_client_tools
 from agent.domain.context.compression import Compressed
 from agent.domain.grounding import grounded, query_of
 from agent.domain.knowledge import Numbers, fitting, sources
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.own_words import OwnWords, words_of
+from agent.domain.pictures import TOKENS, Picture, Sight, fitting_pictures
 from agent.domain.providers import window_of
+from agent.domain.sent_files import NOT_READ, ReadFile, files_of, only_files
 from agent.domain.shortcuts.answers import own_answer
 from agent.domain.shortcuts.steps import finished, own_step, said, step
 from agent.domain.tool_choice import chosen_tools
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
-from agent.ports import AskedSnapshot, Asker, Key, ModelChoice, OfferedTool, Prompt, PromptHistory, TextSink
+from agent.ports import AskedSnapshot, Asker, Key, ModelChoice, Prompt, PromptHistory, TextSink
 from agent.record.turn import Inputs
 from agent.turns.cited_text import CitedText
 from agent.turns.composer import UNBOUNDED, Composer, Material, estimated, in_prompt, prompt_for
 from agent.turns.deps import Limits, Ports
 from agent.turns.knowledge_search import PassageQuery
-from agent.turns.unheard import unheard
+from agent.unheard import unheard
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
@@ -77,6 +80,8 @@ class Knowing:
         self._history: tuple[int, asyncio.Task[PromptHistory]] | None = None
         self._context: tuple[int, asyncio.Task[FullContext | None]] | None = None
         self._search: tuple[int, PassageQuery] | None = None
+        self._files: tuple[int, asyncio.Task[tuple[ReadFile, ...]]] | None = None
+        self._pictures: tuple[int, asyncio.Task[Mapping[str, str]]] | None = None
         self.found: KnowledgeFound | None = None
         self.compressed: Compressed | None = None
         self.context: FullContext | None = None
@@ -101,6 +106,31 @@ class Knowing:
                 unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq, company)),
             )
         return self._context[1]
+
+    async def _read_files(self, seq: int, history: PromptHistory, language: Language) -> tuple[ReadFile, ...]:
+        """What the newest files say, read once for what was said up to `seq`. Where there are none nothing is waited
+        for: a call is made ready in the moment in which the journal before it is sent."""
+        wanted = files_of(history.messages)
+        if not wanted:
+            return ()
+        if self._files is None or self._files[0] != seq:
+            self._files = (seq, unheard(self._ports.files.read(self.key, wanted, language)))
+        return await asyncio.shield(self._files[1])
+
+    async def _with_pictures(self, seq: int, files: tuple[ReadFile, ...]) -> tuple[ReadFile, ...]:
+        """The files with the pictures that a prompt has room for, each read once for what was said up to `seq`."""
+        wanted = fitting_pictures([one.file for one in files])
+        if not wanted:
+            return files
+        if self._pictures is None or self._pictures[0] != seq:
+            self._pictures = (seq, unheard(self._ports.files.pictures(self.key, wanted)))
+        contents = await asyncio.shield(self._pictures[1])
+        return tuple(
+            replace(one, picture=Picture(one.file.name, one.file.type, contents[one.file.id]))
+            if one.file.id in contents
+            else one
+            for one in files
+        )
 
     def _search_of(self, view: Snapshot, history: PromptHistory, language: Language) -> PassageQuery:
         """What the company says about what nobody has answered yet."""
@@ -144,6 +174,12 @@ class Knowing:
             return step((hand_over.NAME, {"reason": hand_over.ASKED if asks else hand_over.RULE}))
         return None
 
+    async def unread_files(self, effect: CallModel, language: Language) -> ModelAnswer | None:
+        """What an assistant of rules says to files alone; None: something was said."""
+        history = await asyncio.shield(self.begin(effect.view.seq))
+        unanswered = [one for one in history.messages if not one.mine and one.seq > effect.view.basis]
+        return said(NOT_READ[language]) if only_files(unanswered) else None
+
     async def _only_asked_for_person(self, effect: CallModel) -> bool:
         history = await asyncio.shield(self.begin(effect.view.seq))
         unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
@@ -169,7 +205,9 @@ class Knowing:
             search.alone()
             known = await asyncio.shield(context) if context is not None else None
             inputs = Inputs(seen, history, known, await search.found())
-        return words_of(history.messages, effect.view.basis, foreign_texts(inputs))
+        files = await self._read_files(effect.view.seq, history, seen.asker.language)
+        foreign = [*foreign_texts(inputs), *(text for one in files for text in (one.file.name, one.text) if text)]
+        return words_of(history.messages, effect.view.basis, foreign)
 
     async def prompt(
         self,
@@ -187,6 +225,7 @@ class Knowing:
             history, context = self.begin(effect.view.seq), self.begin_context(seen, config)
             # Shielded: a call that is no longer wanted must not take what the next one needs with it.
             heard = await asyncio.shield(history)
+            files = await self._read_files(effect.view.seq, heard, seen.asker.language)
             search = self._search_of(effect.view, heard, seen.asker.language)
             if before_search is None:
                 search.alone()
@@ -204,6 +243,10 @@ class Knowing:
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"
             room = UNBOUNDED if rules else window_of(name) or self._limits.model_window
+            sight = Sight(config.own_model, self._limits.sees)
+            if any(sight.of(one.provider, its_name) for one, its_name in choice.candidates):
+                files = await self._with_pictures(effect.view.seq, files)
+                room -= TOKENS * sum(one.picture is not None for one in files)
             material = Material(
                 config=config,
                 asker=seen.asker,
@@ -215,6 +258,8 @@ class Knowing:
                 context=self.context,
                 window=self._limits.window,
                 instructions=seen.wishes.instructions if seen.wishes else None,
+                files=files,
+                sight=sight,
             )
             if before_search is not None and search.query is not None:
                 composer = Composer(material)
@@ -260,7 +305,7 @@ class Knowing:
 
     def close(self) -> None:
         """Lets go of what is still on its way."""
-        for begun in (self._history, self._context):
+        for begun in (self._history, self._context, self._files, self._pictures):
             if begun is not None:
                 begun[1].cancel()
         if self._search is not None:

@@ -1,47 +1,43 @@
 """One paid reply. A model that promises to remember and calls nothing is told so, and asked once more."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from agent.domain.cost import SpendingAccount
-from agent.domain.promise import TOLD, is_broken
+from agent.domain.offered_tool import OfferedTool
+from agent.domain.promise import KEEPING, TOLD, is_broken
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.errors import BudgetSpentError, ModelError
+from agent.llm.metering import ask_paid
 from agent.measures import PROMISES
-from agent.ports import ModelChoice, Models, Prompt, TextSink
-from agent.turns.metering import Advance, Spending, ask_paid
+from agent.ports import TextSink
+from agent.turns.deps import Ports
+from agent.turns.prefetch import PreparedCall
 from contracts.company import CompanyConfig
 
 
-class PreparedCall(Protocol):
-    """A model call with all that it needs (turns.preparing.PreparedCall)."""
-
-    @property
-    def prompt(self) -> Prompt: ...
-    @property
-    def choice(self) -> ModelChoice: ...
-    @property
-    def account(self) -> SpendingAccount: ...
-    @property
-    def advance(self) -> Advance | None: ...
-
-
 async def ask_honest(
-    spending: Spending, models: Models, config: CompanyConfig, journal: Journal, call: PreparedCall, sink: TextSink
+    ports: Ports,
+    config: CompanyConfig,
+    journal: Journal,
+    call: PreparedCall,
+    sink: TextSink,
+    tools: Sequence[OfferedTool],
 ) -> ModelAnswer:
-    """The reply; raises as `ask_paid` does. What was said before the promise was found empty does not count."""
+    """The reply; raises as `ask_paid` does. What was said before the promise was found empty does not count. `tools`:
+    all that the asker has, more than the model is shown: what keeps the promise is shown when it is told."""
     prompt = call.prompt
-    reply = await ask_paid(spending, models, call.account, config, prompt, sink, call.choice, call.advance)
-    offered = frozenset(tool.name for tool in prompt.tools)
+    reply = await ask_paid(ports.spending, ports.models, call.account, config, prompt, sink, call.choice, call.advance)
+    offered = frozenset(tool.name for tool in tools)
     if prompt.tool_choice == "none" or not is_broken(reply, journal, offered):
         return reply
     told = {"role": "system", "content": TOLD[prompt.language]}
     messages = [*prompt.messages, {"role": "assistant", "content": reply.text}, told]
+    shown = {tool.name for tool in prompt.tools}
+    keeping = (tool for tool in tools if tool.name in KEEPING and tool.name not in shown)
+    second = replace(prompt, messages=messages, tools=(*prompt.tools, *keeping))
     sink.restart()
     try:
-        again = await ask_paid(
-            spending, models, call.account, config, replace(prompt, messages=messages), sink, call.choice
-        )
+        again = await ask_paid(ports.spending, ports.models, call.account, config, second, sink, call.choice)
     except (ModelError, BudgetSpentError):
         PROMISES.labels("asked_in_vain").inc()
         sink.restart()

@@ -4,7 +4,7 @@ none is made, or where it came back without an answer."""
 import asyncio
 
 from agent.ports import KnowledgeReader
-from agent.turns.unheard import unheard
+from agent.unheard import unheard
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
 

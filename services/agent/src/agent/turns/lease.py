@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from agent.ports import Journals, Key
-from agent.turns.unheard import unheard
+from agent.unheard import unheard
 
 
 class Lease:

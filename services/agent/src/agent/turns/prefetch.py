@@ -11,12 +11,12 @@ from agent.domain.cost import SpendingAccount
 from agent.domain.knowledge import TOKENS
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import ModelAnswer
+from agent.llm.metering import Advance, account_of, is_limited, prompt_tokens
 from agent.ports import AskedSnapshot, ModelChoice, Models, Prompt, Reservation
 from agent.turns.deps import Limits, Ports
 from agent.turns.inputs import Knowing
 from agent.turns.knowledge_search import PassageQuery
-from agent.turns.metering import Advance, account_of, is_limited, prompt_tokens
-from agent.turns.unheard import unheard
+from agent.unheard import unheard
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.completion_rpc import OWN_MODEL
 from contracts.events.chat import Wishes
@@ -83,6 +83,10 @@ class Preparing:
             return own
         ports, key = self._ports, self._knowing.key
         config, choice = wished(settings.config, seen.wishes, ports.models)
+        if choice.candidates[0][0].provider == "offline":
+            unread = await self._knowing.unread_files(ask, seen.asker.language)
+            if unread is not None:
+                return unread
         left = ask.journal.deadline - ports.clock.now()
         account = account_of(key, seen.asker, ask.journal)
 

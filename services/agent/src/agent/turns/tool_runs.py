@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from agent.domain.client_tools import client_calls
+from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import KINDS, OwnWords, refusal
 from agent.domain.shortcuts.steps import own_calls
 from agent.domain.tool_choice import NAME as SHOW_TOOLS
@@ -21,7 +22,7 @@ from agent.domain.tool_results import (
     room_for_each,
 )
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import Asker, Key, Live, OfferedTool, OwnCalls, ToolCalls
+from agent.ports import Asker, Key, Live, OwnCalls, ToolCalls
 from agent.turns.handed_out import HandedOut
 from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.logging import masked_text

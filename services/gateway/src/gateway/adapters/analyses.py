@@ -1,5 +1,6 @@
 """Analyses over the bus: begun in TURNS and FACTS, driven by whichever agent takes them."""
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 import structlog
@@ -10,7 +11,7 @@ from contracts.languages import Language
 from gateway.adapters.identity import CallerSigner
 from gateway.errors import Unavailable, not_found
 from gateway.ports import TokenCaller
-from runtime.analyses import Analyses
+from runtime.analyses import Analyses, KeptAnalysis
 from runtime.errors import RuntimeFault
 
 log = structlog.get_logger(__name__)
@@ -55,7 +56,7 @@ class BusAnalyses:
             log.warning("analysis.not_begun", analysis_id=asked.analysis_id, error=str(error))
             raise Unavailable(_AWAY) from error
 
-    async def get(self, caller: TokenCaller, analysis_id: str) -> AnalysisRecord:
+    async def get(self, caller: TokenCaller, analysis_id: str) -> KeptAnalysis:
         """The analysis as it is now; raises Refused (NOT_FOUND), for another user's too."""
         if not is_id(analysis_id):
             raise not_found("analysis")
@@ -65,7 +66,24 @@ class BusAnalyses:
             raise Unavailable(_AWAY) from error
         if kept is None:
             raise not_found("analysis")
-        return kept.record
+        return kept
+
+    async def cancel(self, caller: TokenCaller, analysis_id: str) -> None:
+        """Ends it, if it runs."""
+        try:
+            await self._analyses.cancel(caller.company, caller.subject, analysis_id)
+        except RuntimeFault as error:
+            raise Unavailable(_AWAY) from error
+
+    async def follow(
+        self, caller: TokenCaller, analysis_id: str, seconds: float
+    ) -> AsyncGenerator[AnalysisRecord, None]:
+        """The analysis as it is now and each time it has changed, up to its end, for at most `seconds`."""
+        try:
+            async for record in self._analyses.follow(caller.company, caller.subject, analysis_id, seconds):
+                yield record
+        except RuntimeFault as error:
+            raise Unavailable(_AWAY) from error
 
     async def finished(self, caller: TokenCaller, analysis_id: str, seconds: float) -> AnalysisRecord | None:
         """The analysis when it is finished within so many seconds; None when it is not."""

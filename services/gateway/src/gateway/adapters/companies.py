@@ -12,6 +12,7 @@ from contracts.company_rpc import (
     CompaniesReply,
     CompaniesRequest,
     CompanyCreateRequest,
+    CompanyDeleted,
     CompanyPatchRequest,
     CompanyRequest,
 )
@@ -40,6 +41,18 @@ class BusCompanies:
         except RpcError as error:
             raise meaning(COMPANY_GET, error) from error
 
+    async def lack(self, company: str) -> bool:
+        """Whether there is no such company; where nobody can tell, there is one: a token that was signed names it, and
+        who is in already should be able to come back."""
+        try:
+            return await self._cache.get(company) is None
+        except RpcError:
+            return False
+
+    def held(self, company: str) -> CompanySettings | None:
+        """What is known of them at this moment, without asking anybody."""
+        return self._cache.held(company)
+
     async def newest(self, company: str) -> CompanySettings | None:
         """The settings as they are now, not from a cache; None when there are none."""
         try:
@@ -64,7 +77,6 @@ class BusCompanies:
         """The companies behind `after`, in the order of their ids."""
         return await ask(self._client, COMPANY_LIST, CompaniesRequest(after=after, limit=limit))
 
-    async def delete(self, company: str) -> bool:
-        """Deletes a company and all that there is of it; False: there is none."""
-        request = CompanyRequest(company_id=company)
-        return (await ask(self._client, COMPANY_DELETE, request, deadline=DELETE_SECONDS)).deleted
+    async def delete(self, company: str) -> CompanyDeleted:
+        """Deletes a company and all that there is of it, and says what that was."""
+        return await ask(self._client, COMPANY_DELETE, CompanyRequest(company_id=company), deadline=DELETE_SECONDS)

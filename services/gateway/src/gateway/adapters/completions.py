@@ -10,6 +10,7 @@ from contracts.completion_rpc import (
     COMPLETE,
     CONTEXT_LENGTH,
     MODELS,
+    NO_PICTURES,
     CompletePart,
     CompleteRequest,
     ModelName,
@@ -67,6 +68,8 @@ def _refusal(error: RpcError) -> GatewayError:
         return Refused(ErrorCode.NOT_FOUND, error.message, [FieldFault(field="model", message=error.message)])
     if error.reason == CONTEXT_LENGTH:
         return Refused(ErrorCode.TEXT_TOO_LONG, error.message, [FieldFault(field="messages", message=error.message)])
+    if error.reason == NO_PICTURES:
+        return Refused(ErrorCode.BAD_FIELD, error.message, [FieldFault(field="messages", message=error.message)])
     if error.code in {ErrorCode.NOT_FOUND, ErrorCode.BAD_FIELD}:
         return Refused(ErrorCode(error.code), error.message, error.fields)
     if error.code == ErrorCode.RATE_LIMITED:

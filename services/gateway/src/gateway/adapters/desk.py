@@ -1,5 +1,7 @@
 """What human agents do at their desk, asked of memory. Each method raises Unavailable without an answer in time."""
 
+from datetime import datetime
+
 from contracts import desk_rpc
 from contracts.rpc import ConversationRef, ConversationView
 from gateway.adapters.service_calls import ask
@@ -33,11 +35,21 @@ class BusDesk:
             self._client, desk_rpc.NOTES, ConversationRef(company_id=company, conversation_id=conversation)
         )
 
-    async def counts(self, company: str, operator: str) -> desk_rpc.CountsReply:
-        """How many conversations are in each list."""
-        return await ask(
-            self._client, desk_rpc.COUNTS, desk_rpc.CountsRequest(company_id=company, operator_id=operator)
+    async def named(
+        self, company: str, operator: str, name: str | None, seen_up_to: datetime | None = None
+    ) -> desk_rpc.NamedReply:
+        """The notes that name a human agent."""
+        request = desk_rpc.NamedRequest(
+            company_id=company, operator_id=operator, operator_name=name, seen_up_to=seen_up_to
         )
+        return await ask(self._client, desk_rpc.NAMED, request)
+
+    async def counts(
+        self, company: str, operator: str, name: str | None = None, *, present: bool = False
+    ) -> desk_rpc.CountsReply:
+        """How many conversations are in each list."""
+        request = desk_rpc.CountsRequest(company_id=company, operator_id=operator, operator_name=name, present=present)
+        return await ask(self._client, desk_rpc.COUNTS, request)
 
     async def replies(self, company: str) -> desk_rpc.CannedReplies:
         """A company's ready replies."""

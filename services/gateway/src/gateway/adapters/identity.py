@@ -3,7 +3,9 @@
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
-from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens, derive_key
+from gateway.adapters.console_tokens import ConsoleTokens
+from gateway.adapters.own_tokens import derive_key
+from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
 from gateway.errors import TokenExpired, TokenInvalid, Unavailable
 from gateway.ports import SignedPrincipal, TokenCaller, TokenReader, Visit, VisitorToken
 from runtime.clock import Clock
@@ -21,6 +23,7 @@ class IdentityKeys:
 
     tokens: TokenReader
     principals: "CallerSigner"
+    console: ConsoleTokens
     conversation_key: bytes
     seal_key: bytes
 
@@ -34,8 +37,10 @@ def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: C
     # Where tokens are HS256 anyway visitors' ones are signed alike; elsewhere with a key that only gateways derive.
     secret = settings.jwt_secret.get_secret_value().encode() if settings.jwt_secret else None
     visitors = VisitorTokens(secret or derive_key(shared, "visitors' tokens"), visitor_token_seconds, clock)
+    console = ConsoleTokens(derive_key(shared, "the console's tokens"), clock)
     return IdentityKeys(
-        tokens=GatewayTokens(visitors, TokenVerifier(settings, clock)),
+        tokens=GatewayTokens(visitors, console, TokenVerifier(settings, clock)),
+        console=console,
         principals=CallerSigner(signer, verifier, settings.principal_ttl, clock),
         conversation_key=derive_key(shared, "conversation ids"),
         seal_key=derive_key(shared, "what MCP clients carry"),
@@ -43,10 +48,11 @@ def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: C
 
 
 class GatewayTokens:
-    """Visitors' tokens are ours; everybody else's are the company's."""
+    """Visitors' tokens are ours, and those of who has signed in here; everybody else's are the company's."""
 
-    def __init__(self, visitors: VisitorTokens, users: TokenVerifier) -> None:
+    def __init__(self, visitors: VisitorTokens, console: ConsoleTokens, users: TokenVerifier) -> None:
         self._visitors = visitors
+        self._console = console
         self._users = users
 
     async def verify(self, token: str) -> TokenCaller:
@@ -64,6 +70,8 @@ class GatewayTokens:
     async def _verify(self, token: str, grace: float) -> TokenCaller:
         if self._visitors.made_here(token):
             return self._visitors.verify(token, grace=grace)
+        if self._console.made_here(token):
+            return self._console.verify(token)
         try:
             return _caller(await self._users.verify(token, grace=grace))
         except ExpiredToken as error:
@@ -131,4 +139,6 @@ class CallerSigner:
 
 
 def _caller(claims: TokenClaims) -> TokenCaller:
-    return TokenCaller(claims.sub, claims.role, claims.company, claims.plan, float(claims.exp), claims.name)
+    return TokenCaller(
+        claims.sub, claims.role, claims.company, claims.plan, float(claims.exp), claims.name, issued=claims.iat
+    )

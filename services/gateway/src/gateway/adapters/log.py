@@ -1,5 +1,6 @@
 """The conversations' log, in the stream CHAT (ports.Log)."""
 
+import asyncio
 import contextlib
 from collections.abc import Generator
 from typing import Any
@@ -93,10 +94,12 @@ class NatsLog:
 
     async def bounds(self) -> Bounds:
         """Incarnation and first and last sequence of the whole log."""
-        now = self._clock.monotonic()
-        if self._bounds is not None and now - self._bounds[0] < BOUNDS_AGE:
-            return self._bounds[1]
-        return await self._reading_bounds.result("bounds", self._read_bounds)
+        return self._fresh_bounds() or await self._reading_bounds.result("bounds", self._read_bounds)
+
+    def _fresh_bounds(self) -> Bounds | None:
+        if self._bounds is None or self._clock.monotonic() - self._bounds[0] >= BOUNDS_AGE:
+            return None
+        return self._bounds[1]
 
     async def _read_bounds(self) -> Bounds:
         now = self._clock.monotonic()
@@ -108,6 +111,13 @@ class NatsLog:
         self._bounds = (now, bounds)
         self._room = (now, read.room)
         return bounds
+
+    async def standing(self, company: str, conversation: str) -> tuple[Snapshot, Bounds]:
+        """The conversation's snapshot and the log's bounds, asked for at once."""
+        known = self._fresh_bounds()
+        if known is not None:
+            return await self.snapshot(company, conversation), known
+        return await asyncio.gather(self.snapshot(company, conversation), self.bounds())
 
     async def room(self) -> int | None:
         """Bytes that the log may still hold, as of some seconds ago; None: nobody can say."""

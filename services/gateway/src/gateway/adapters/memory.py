@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from contracts import identity_rpc, owner_rpc, rpc, withdrawal_rpc
+from contracts import file_rpc, identity_rpc, owner_rpc, rpc, withdrawal_rpc
 from contracts.ids import uuid7
 from gateway.adapters.service_calls import ask
 from gateway.errors import Unavailable
@@ -48,9 +48,11 @@ class BusMemory:
             return await self._begin(rpc.SNAPSHOT, request)
         return await ask(self._client, rpc.SNAPSHOT, request)
 
-    async def owner_seen(self, company: str, conversation: str, operator: str) -> None:
-        """A human agent has just read or typed in the conversation."""
-        request = owner_rpc.OwnerSeenRequest(company_id=company, conversation_id=conversation, operator_id=operator)
+    async def owner_seen(self, company: str, conversation: str, operator: str, up_to: int | None) -> None:
+        """A human agent has just read up to there, or typed, in the conversation."""
+        request = owner_rpc.OwnerSeenRequest(
+            company_id=company, conversation_id=conversation, operator_id=operator, up_to_seq=up_to
+        )
         await ask(self._client, owner_rpc.OWNER_SEEN, request)
 
     async def facts(self, company: str, conversation: str, since: int, min_seq: int) -> rpc.FactsReply:
@@ -62,6 +64,11 @@ class BusMemory:
         """A message by its id."""
         request = rpc.MessageByIdRequest(company_id=company, conversation_id=conversation, message_id=message_id)
         return (await ask(self._client, rpc.MESSAGE_BY_ID, request)).message
+
+    async def keep_file(self, company: str, conversation: str, file: str, size: int) -> file_rpc.FileKeepReply:
+        """Counts a file of so many bytes, if the company has room for it."""
+        request = file_rpc.FileKeepRequest(company_id=company, conversation_id=conversation, file_id=file, size=size)
+        return await ask(self._client, file_rpc.FILE_KEEP, request)
 
     async def withdraw(self, company: str, conversation: str, response: str) -> bool:
         """Deletes a response for its door; False: it was deleted before."""

@@ -13,6 +13,7 @@ from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
+from contracts.text import Text
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
@@ -39,6 +40,19 @@ _CATALOGUE_SECONDS = 3.0
 _QUOTA_SECONDS = 1.0
 """For what is left of a tool's quota; without it the answer goes out all the same."""
 _MOST_NAMES = 2000
+_NOT_NOW = Text(
+    es="Ahora mismo no se puede usar ninguna herramienta. Inténtalo de nuevo en unos segundos.",
+    en="No tool can be called now. Try again in a few seconds.",
+)
+_NOT_ASKED = Text(
+    es="La llamada no se ha podido hacer ahora. Inténtalo de nuevo.", en="The call could not be made now. Try again."
+)
+_NO_RESULT = Text(
+    es="{tool} no ha dado ningún resultado en {seconds:.0f} s, y aún no se sabe si ha tenido efecto. La misma llamada, "
+    "hecha otra vez, lo dirá.",
+    en="{tool} gave no result within {seconds:.0f} s, and it is not known yet whether it took effect. The same call, "
+    "made again, will tell.",
+)
 
 
 class ToolClient:
@@ -92,7 +106,7 @@ class ToolClient:
         try:
             category = await self._category(caller, asked.tool)
         except RpcError:
-            return _failed(ToolCode.UNAVAILABLE, "No tool can be called now. Try again in a few seconds.", started)
+            return _failed(ToolCode.UNAVAILABLE, _NOT_NOW.said_in(asked.language), started)
         answers = CallAnswers()
         with await self._inbox.expect(answers) as pending:
             for attempt, patience in enumerate(PATIENCE, start=1):
@@ -118,14 +132,11 @@ class ToolClient:
                     # A request may be on its way, this one too: what a silent bus has taken in is done when it goes on.
                     if attempt > 1 or isinstance(error, PublishTimeout):
                         break
-                    return _failed(ToolCode.UNAVAILABLE, "The call could not be made now. Try again.", started)
+                    return _failed(ToolCode.UNAVAILABLE, _NOT_ASKED.said_in(asked.language), started)
                 if result is not None:
                     return result
-        message = (
-            f"{asked.tool} gave no result within {time.monotonic() - started:.0f} s, and it is not known yet whether "
-            "it took effect. The same call, made again, will tell."
-        )
-        return _failed(ToolCode.TIMEOUT, message, started, reason=OUTCOME_UNKNOWN)
+        said = _NO_RESULT.said_in(asked.language).format(tool=asked.tool, seconds=time.monotonic() - started)
+        return _failed(ToolCode.TIMEOUT, said, started, reason=OUTCOME_UNKNOWN)
 
     async def _once(
         self, request: ToolCallRequested, category: str, pending: Pending, seconds: float

@@ -51,7 +51,10 @@ class Access:
                 return False
             return self._principals.subject(principal, caller.company) == caller.subject
         view = await self._memory.conversation(caller.company, conversation)
-        return view is not None and (view.company_id, view.visitor.id) == (caller.company, caller.subject)
+        return view is not None and (view.company_id, view.visitor.was or view.visitor.id) == (
+            caller.company,
+            caller.subject,
+        )
 
     async def watchable(self, caller: TokenCaller, conversation: str) -> None:
         """Raises NOT_FOUND unless the conversation exists in the human agent's company."""

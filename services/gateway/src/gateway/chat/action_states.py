@@ -12,9 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 from contracts.conversation import Fact
 from contracts.events.chat import Action, ActionState
 from contracts.rpc import MessageView
+from gateway.adapters.actions import BusActions
 from gateway.adapters.memory import BusMemory
 from gateway.errors import GatewayError
-from gateway.ports import PendingActions
 
 log = structlog.get_logger(__name__)
 
@@ -26,7 +26,7 @@ MOST = 100
 class ActionStates:
     """Asks the market, and memory whose conversation it is; only where something is told as pending."""
 
-    def __init__(self, actions: PendingActions, memory: BusMemory) -> None:
+    def __init__(self, actions: BusActions, memory: BusMemory) -> None:
         self._actions = actions
         self._memory = memory
 

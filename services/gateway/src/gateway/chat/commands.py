@@ -25,7 +25,9 @@ from contracts.events.chat import (
     Wishes,
 )
 from contracts.events.fact import ConversationRated, FeedbackGiven
+from contracts.files import FileRef
 from contracts.ids import derive_id, turn_id, uuid7
+from contracts.languages import named_language
 from contracts.office_hours import opening
 from contracts.person_rules import Asking, ruling
 from gateway.adapters.bus import NatsBus
@@ -67,6 +69,7 @@ class MessageDraft:
     page: Page | None = None
     wishes: Wishes | None = None
     door: str | None = None
+    files: list[FileRef] | None = None
 
 
 class Commands:
@@ -136,6 +139,7 @@ class Commands:
             wishes=draft.wishes,
             name=caller.visit.name or (caller.name if caller.role == "user" else None),
             email=caller.visit.email,
+            files=draft.files,
         )
         return await self._log.append(
             place.company, place.conversation, ChatKind.VISITOR, data, identity=draft.client_message_id
@@ -149,6 +153,7 @@ class Commands:
             text=draft.text,
             operator_id=place.caller.subject,
             name=place.caller.name,
+            files=draft.files,
         )
 
         async def always(_: Snapshot) -> Wire:
@@ -159,9 +164,10 @@ class Commands:
             raise Refused(ErrorCode.CONFLICT, "the message was not sent: try again")
         return stored
 
-    async def ask_for_person(self, place: ConversationPlace) -> Snapshot | None:
+    async def ask_for_person(self, place: ConversationPlace, locale: str | None) -> Snapshot | None:
         """The owner becomes `waiting`; outside office hours the AI stays, and a message is taken. The snapshot when a
-        person was asked for, or is there, already."""
+        person was asked for, or is there, already. `locale`: what the visitor is told comes in it, also before they
+        have written a word."""
         settings, now = await self._companies.get(place.company), self._clock.now()
         await self._refuse_by_rule(place, settings)
         opens = opening(settings.config.office_hours if settings else None, now)
@@ -172,7 +178,7 @@ class Commands:
             taken = opens is not None and newest is not None and newest.data.get("opensAt") is not None
             return standing.owner is OwnerKind.AI and not taken
 
-        return await self._change_owner(place, owner, nobody_knows, ASKED, opens)
+        return await self._change_owner(place, owner, nobody_knows, ASKED, opens, named_language(locale))
 
     async def _refuse_by_rule(self, place: ConversationPlace, settings: CompanySettings | None) -> None:
         """Raises FORBIDDEN where the company's rules say that what they last wrote, or where, goes to nobody."""
@@ -299,13 +305,14 @@ class Commands:
         needed: Callable[[Snapshot], bool],
         reason: str | None = None,
         opens_at: datetime | None = None,
+        language: str | None = None,
     ) -> Snapshot | None:
         standing: list[Snapshot] = []
 
         async def decide(now: Snapshot) -> Wire | None:
             if needed(now):
                 by, name = place.caller.subject, place.caller.name
-                return OwnerChanged(owner=owner, by=by, name=name, reason=reason, opens_at=opens_at)
+                return OwnerChanged(owner=owner, by=by, name=name, reason=reason, opens_at=opens_at, language=language)
             standing[:] = [now]
             return None
 

@@ -15,9 +15,10 @@ import structlog
 
 from contracts.events.chat import Action
 from contracts.events.market import TriggeredAlert
+from gateway.adapters.actions import BusActions
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
-from gateway.ports import Alerts, PendingActions, TokenCaller
+from gateway.ports import TokenCaller
 from runtime.deadlines import for_nobody
 
 log = structlog.get_logger(__name__)
@@ -43,9 +44,8 @@ class CustomerListener(Protocol):
 class Customers:
     """Whoever comes back is told what they missed; whoever is here hears it at once."""
 
-    def __init__(self, actions: PendingActions, alerts: Alerts) -> None:
+    def __init__(self, actions: BusActions) -> None:
         self.actions = actions
-        self._alerts = alerts
         self._here: dict[tuple[str, str], dict[CustomerListener, Seen]] = {}
         self._watching: dict[tuple[str, str], set[CustomerListener]] = {}
         self._unmarked: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
@@ -88,7 +88,7 @@ class Customers:
         """Tells the alerts that fired, and what became of orders, while nobody was there. Told twice is better than not
         at all."""
         try:
-            untold = await self._alerts.untold(company, user)
+            untold = await self.actions.untold(company, user)
         except GatewayError as error:
             log.info("chat.alerts_unknown", error=error.message)
             return
@@ -152,7 +152,7 @@ class Customers:
             who = next(iter(self._unmarked))
             alerts, actions = self._unmarked.pop(who)
             try:
-                await self._alerts.told(*who, alerts, actions)
+                await self.actions.told(*who, alerts, actions)
             except GatewayError as error:
                 log.info("chat.alert_not_marked", error=error.message)
 

@@ -1,4 +1,5 @@
-"""Human agents who read or type are still there: memory is told so, seldom enough that a busy desk costs nothing."""
+"""Human agents who read or type are still there: memory is told so, seldom enough that a busy desk costs nothing, and
+how far they have read, each time that it is further."""
 
 from collections import OrderedDict
 
@@ -19,19 +20,20 @@ class LookReports:
     def __init__(self, memory: BusMemory, clock: Clock) -> None:
         self._memory = memory
         self._clock = clock
-        self._told: OrderedDict[tuple[str, str, str], float] = OrderedDict()
+        self._told: OrderedDict[tuple[str, str, str], tuple[float, int]] = OrderedDict()
 
-    async def note(self, caller: TokenCaller, conversation: str) -> None:
+    async def note(self, caller: TokenCaller, conversation: str, up_to: int | None = None) -> None:
         """They have looked just now. A sign that does not get through is made up for by the next one."""
         key = (caller.company, conversation, caller.subject)
         now = self._clock.monotonic()
-        if now - self._told.get(key, -EVERY) < EVERY:
+        told, read = self._told.get(key, (-EVERY, -1))
+        if now - told < EVERY and (up_to is None or up_to <= read):
             return
-        self._told[key] = now
+        self._told[key] = now, max(read, -1 if up_to is None else up_to)
         self._told.move_to_end(key)
         if len(self._told) > MOST:
             self._told.popitem(last=False)
         try:
-            await self._memory.owner_seen(caller.company, conversation, caller.subject)
+            await self._memory.owner_seen(caller.company, conversation, caller.subject, up_to)
         except GatewayError:
             self._told.pop(key, None)

@@ -83,9 +83,15 @@ class Recovery:
         return (await self._log.bounds()).epoch
 
     async def open(
-        self, attachment: Attachment, since: Cursor | None, pending_actions: Sequence[Json] = ()
+        self,
+        attachment: Attachment,
+        since: Cursor | None,
+        pending_actions: Sequence[Json] = (),
+        *,
+        from_now: bool = False,
     ) -> Snapshot:
         """Sends welcome, then what the client has missed, then what comes; gives the snapshot it began from.
+        `from_now`: nothing was missed.
 
         Raises:
             Unavailable: it could not be read; the attachment is not joined then.
@@ -93,19 +99,18 @@ class Recovery:
         async with attachment.recovering:
             try:
                 await self._hub.join(attachment)
-                return await self._open(attachment, since, pending_actions)
+                return await self._open(attachment, since, pending_actions, from_now=from_now)
             except BaseException:
                 await self._hub.leave(attachment)
                 raise
 
-    async def _open(self, attachment: Attachment, since: Cursor | None, pending_actions: Sequence[Json]) -> Snapshot:
+    async def _open(
+        self, attachment: Attachment, since: Cursor | None, pending_actions: Sequence[Json], *, from_now: bool
+    ) -> Snapshot:
         company, conversation = attachment.company, attachment.conversation
-        snapshot, bounds = await asyncio.gather(self._log.snapshot(company, conversation), self._log.bounds())
-        plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
-        missed, turn = await asyncio.gather(
-            self._missed(company, conversation, plan, snapshot, bounds),
-            self._running_turn(company, conversation, snapshot),
-        )
+        snapshot, bounds = await self._log.standing(company, conversation)
+        plan = UpToDate() if from_now else plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
+        missed, turn = await self._missed_and_running(company, conversation, plan, snapshot, bounds)
         attachment.epoch = bounds.epoch
         attachment.socket.push(
             server_frames.welcome(
@@ -167,7 +172,7 @@ class Recovery:
             attachment.feed.pause()
             company, conversation = attachment.company, attachment.conversation
             try:
-                snapshot, bounds = await asyncio.gather(self._log.snapshot(company, conversation), self._log.bounds())
+                snapshot, bounds = await self._log.standing(company, conversation)
                 since = Cursor(epoch=attachment.epoch, seq=attachment.feed.cursor)
                 plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
                 if isinstance(plan, SendSnapshot):
@@ -183,6 +188,16 @@ class Recovery:
             except GatewayError as error:
                 log.warning("chat.resync_failed", conversation=conversation, error=error.message)
                 self._give_up(attachment)
+
+    async def _missed_and_running(
+        self, company: str, conversation: str, plan: Plan, snapshot: Snapshot, bounds: Bounds
+    ) -> tuple[_Missed, TurnState | None]:
+        if isinstance(plan, UpToDate):
+            return _Missed(), await self._running_turn(company, conversation, snapshot)
+        return await asyncio.gather(
+            self._missed(company, conversation, plan, snapshot, bounds),
+            self._running_turn(company, conversation, snapshot),
+        )
 
     async def _running_turn(self, company: str, conversation: str, snapshot: Snapshot) -> TurnState | None:
         # Only an unanswered message can have a turn; without this look everybody's hello would wait for a silence.

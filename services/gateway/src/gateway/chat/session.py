@@ -19,8 +19,10 @@ from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.log import NatsLog
 from gateway.chat.access import Access
+from gateway.chat.admission import Admission
 from gateway.chat.commands import Commands
 from gateway.chat.customers import Customers, has_account
+from gateway.chat.files import Files
 from gateway.chat.hub import Attachment, Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.limits import Door, FrameRate
@@ -31,7 +33,7 @@ from gateway.domain import client_frames, server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenInvalid, Unavailable, not_found
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
-from gateway.ports import Socket, TokenCaller, TokenReader
+from gateway.ports import Socket, TokenCaller
 from runtime.clock import Clock
 from runtime.correlation import correlated
 
@@ -60,7 +62,7 @@ Handler = Callable[["ClientSession", TokenCaller, Any], Awaitable[None]]
 class Chat:
     """What every session works with."""
 
-    tokens: TokenReader
+    tokens: Admission
     companies: BusCompanies
     access: Access
     recovery: Recovery
@@ -71,6 +73,7 @@ class Chat:
     customers: Customers
     inboxes: Inboxes
     door: Door
+    files: Files
     looks: LookReports
     topics: Topics
     clock: Clock
@@ -320,7 +323,7 @@ class ClientSession:
         except GatewayError as error:
             self._refuse_hello(error)
             return
-        if await self._no_such_company(caller.company):
+        if await self.chat.companies.lack(caller.company):
             self._socket.terminate(CloseCode.NO_SUCH_COMPANY)
             return
         if not self.chat.door.enter_subject(caller.company, caller.subject):
@@ -354,6 +357,8 @@ class ClientSession:
         else:
             wanted = await self.chat.access.own(caller, frame.conversation_id)
             conversation, self.previous = await self.chat.topics.current(caller, wanted)
+            before = await self.chat.topics.signed_in(caller, frame.visitor)
+            self.previous = self.previous or (before if frame.conversation_id is None else None)
             await self.follow(caller, conversation, frame.since if conversation == wanted else None)
             self.home = conversation
         self._entered(caller)
@@ -377,6 +382,9 @@ class ClientSession:
             self.chat.door.leave_subject(caller.company, caller.subject)
             return
         self.caller = caller
+        if not self.chat.tokens.counts(caller):
+            # Signed out while they came in.
+            self._socket.terminate(CloseCode.BAD_TOKEN)
         self.chat.customers.enter(caller, self)
         if has_account(caller):
             self.chat.in_background(self.chat.customers.catch_up(caller.company, caller.subject))
@@ -385,13 +393,6 @@ class ClientSession:
         # A timer of weeks would outlive any deployment; and its expiry is looked at again with the next hello.
         if left < MAX_TIMER_SECONDS:
             self._expiry = loop.call_later(max(left, 0.0), self._socket.terminate, CloseCode.TOKEN_EXPIRED)
-
-    async def _no_such_company(self, company: str) -> bool:
-        try:
-            return await self.chat.companies.get(company) is None
-        except Unavailable:
-            # The token is signed and names the company; who is in already should be able to come back.
-            return False
 
 
 def _unexpected(failure: Exception) -> GatewayError:

@@ -13,9 +13,10 @@ from contracts.desk_rpc import ConversationUpdate
 from contracts.ids import derive_id
 from gateway.adapters.desk import BusDesk
 from gateway.adapters.memory import BusMemory
+from gateway.chat.customers import has_account
 from gateway.domain.conversation_ids import begun_at, following_conversation_id, new_conversation_id
 from gateway.errors import GatewayError, Unavailable
-from gateway.ports import TokenCaller
+from gateway.ports import TokenCaller, TokenReader
 from runtime.clock import Clock
 
 log = structlog.get_logger(__name__)
@@ -27,10 +28,15 @@ MOST_FOLLOWING = 5
 """Conversations that have taken each other's place, looked through at once; the rest when they come again."""
 
 
+MOST_LINKED = 10
+"""Conversations of a visitor, linked to the customer that they sign in as with one hello; the rest with the next."""
+
+
 class Topics:
     """Asks memory how conversations stand, and tells it which follows which."""
 
-    def __init__(self, memory: BusMemory, desk: BusDesk, clock: Clock, id_key: bytes) -> None:
+    def __init__(self, memory: BusMemory, desk: BusDesk, tokens: TokenReader, clock: Clock, id_key: bytes) -> None:
+        self._tokens = tokens
         self._memory = memory
         self._desk = desk
         self._clock = clock
@@ -73,6 +79,37 @@ class Topics:
         if latest is not None or topic:
             await self._tell(caller, conversation, latest, topic)
         return conversation, latest
+
+    async def signed_in(self, caller: TokenCaller, token: str | None) -> str | None:
+        """A customer has been the visitor with this token until now: what they began is theirs at the desk. It stays
+        out of the customer's own sight, since the visitor's token goes on opening it. What cannot be told in time stays
+        a visitor's. Returns the newest."""
+        if token is None or not has_account(caller):
+            return None
+        told: list[str] = []
+        try:
+            visitor = await self._tokens.verify_for_renewal(token)
+            if visitor.role != "visitor" or visitor.company != caller.company:
+                return None
+            async with asyncio.timeout(SECONDS):
+                while len(told) < MOST_LINKED:
+                    conversation = await self._memory.latest(visitor.company, visitor.subject)
+                    if conversation is None or conversation in told:
+                        break
+                    await self._desk.update(
+                        ConversationUpdate(
+                            company_id=caller.company,
+                            conversation_id=conversation,
+                            update_id=derive_id(caller.company, conversation, "signed in", caller.subject),
+                            person=caller.subject,
+                            by=caller.subject,
+                            name=caller.name or caller.visit.name,
+                        )
+                    )
+                    told.append(conversation)
+        except (GatewayError, TimeoutError) as error:
+            log.warning("chat.visitor_not_linked", company=caller.company, error=str(error))
+        return told[0] if told else None
 
     async def follows(self, caller: TokenCaller, conversation: str, previous: str) -> None:
         """Somebody has written in a conversation that takes another one's place. What cannot be told is told with the

@@ -55,7 +55,7 @@ class ChatCompletion(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class ChunkedAnswer:
     """One answer's own facts."""
 
     id: str

@@ -5,6 +5,8 @@ effect, as servers of this interface do; what would change the answer's shape is
 """
 
 import json
+from base64 import b64decode
+from io import BytesIO
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,15 +15,25 @@ from contracts.completion_rpc import (
     FUNCTION_PATTERN,
     MAX_MESSAGES,
     MAX_OUTPUT,
+    MAX_PICTURES,
     MAX_TOOLS,
     CompleteRequest,
     CompletionCall,
     CompletionMessage,
+    CompletionPicture,
     CompletionTool,
 )
 from contracts.errors import ErrorCode, FieldFault
 from contracts.languages import Language
+from gateway.domain.file_kinds import PICTURES, NotTaken, look
+from gateway.domain.json_schema import compiled
+from gateway.domain.text_shape import TextShape
 from gateway.errors import Refused
+
+SCHEMA_FIELD = "response_format.json_schema.schema"
+_TOO_MANY = f"at most {MAX_PICTURES} pictures in a request"
+SHAPE_MESSAGES = 3
+"""What a wanted shape adds to the messages: itself, and where an answer has not got it, that answer and why."""
 
 
 class Open(BaseModel):
@@ -30,11 +42,18 @@ class Open(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
+class ImageUrl(Open):
+    """A picture as a data: URL."""
+
+    url: str | None = None
+
+
 class ContentPart(Open):
-    """A part of a message; texts alone are understood."""
+    """A part of a message: text, or a picture in a user's message."""
 
     type: str
     text: str | None = None
+    image_url: ImageUrl | None = None
 
 
 class CalledFunction(Open):
@@ -95,10 +114,17 @@ class StreamOptions(Open):
     include_usage: bool | None = None
 
 
+class NamedSchema(Open):
+    """A JSON Schema; what it is called has no effect."""
+
+    json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+
+
 class ResponseFormat(Open):
-    """Plain text is the one there is."""
+    """The shape of the answer's text."""
 
     type: str = "text"
+    json_schema: NamedSchema | None = None
 
 
 class ChatCompletionRequest(Open):
@@ -132,6 +158,12 @@ def request_of(
     _check_shape(body)
     messages = [_message(one, f"messages[{index}]") for index, one in enumerate(body.messages)]
     _check_calls(messages)
+    if sum(len(one.pictures or ()) for one in messages) > MAX_PICTURES:
+        raise _bad("messages", _TOO_MANY)
+    if (shape := shape_of(body)) is not None:
+        if len(messages) > MAX_MESSAGES - SHAPE_MESSAGES:
+            raise _bad("messages", f"at most {MAX_MESSAGES - SHAPE_MESSAGES} with a response_format")
+        messages.append(CompletionMessage(role="system", content=shape.in_words))
     tools = [
         CompletionTool(
             name=tool.function.name,
@@ -169,11 +201,27 @@ def request_of(
     )
 
 
+def shape_of(body: ChatCompletionRequest) -> TextShape | None:
+    """What the answer is checked against; None: any text. Raises Refused BAD_FIELD."""
+    wanted = body.response_format
+    if wanted is None or wanted.type == "text":
+        return None
+    if wanted.type == "json_object":
+        return TextShape(None)
+    if wanted.type != "json_schema":
+        raise _bad("response_format", f"text, json_object or json_schema, not {wanted.type[:80]!r}")
+    if wanted.json_schema is None or wanted.json_schema.json_schema is None:
+        raise _bad(SCHEMA_FIELD, "is missing")
+    try:
+        compiled(wanted.json_schema.json_schema)
+    except ValueError as error:
+        raise _bad(SCHEMA_FIELD, str(error)) from None
+    return TextShape(wanted.json_schema.json_schema)
+
+
 def _check_shape(body: ChatCompletionRequest) -> None:
     if body.n is not None and body.n != 1:
         raise _bad("n", "one choice a request: leave n out, or ask again")
-    if body.response_format is not None and body.response_format.type != "text":
-        raise _bad("response_format", "answers are text: ask for JSON in words, or offer a tool with a schema")
     if body.logprobs:
         raise _bad("logprobs", "there are none here: leave it out")
     if body.modalities and body.modalities != ["text"]:
@@ -185,7 +233,7 @@ def _check_shape(body: ChatCompletionRequest) -> None:
 
 def _message(message: ChatMessage, at: str) -> CompletionMessage:
     role = "system" if message.role == "developer" else message.role
-    content = _text(message, at)
+    content, pictures = _content(message, at)
     if role == "tool" and not message.tool_call_id:
         raise _bad(f"{at}.tool_call_id", "which call is this the result of?")
     if role in {"user", "system"} and message.content is None:
@@ -197,16 +245,43 @@ def _message(message: ChatMessage, at: str) -> CompletionMessage:
         if not _is_object(call.function.arguments):
             raise _bad(f"{at}.tool_calls[{index}].function.arguments", "must be a JSON object as text")
         calls.append(CompletionCall(id=call.id, name=call.function.name, arguments=call.function.arguments or "{}"))
-    return CompletionMessage(role=role, content=content, calls=calls, call_id=message.tool_call_id)
+    return CompletionMessage(
+        role=role, content=content, calls=calls, call_id=message.tool_call_id, pictures=pictures or None
+    )
 
 
-def _text(message: ChatMessage, at: str) -> str:
+def _content(message: ChatMessage, at: str) -> tuple[str, list[CompletionPicture]]:
+    """A message's text and its pictures."""
     if message.content is None or isinstance(message.content, str):
-        return message.content or ""
+        return message.content or "", []
+    texts: list[str] = []
+    pictures: list[CompletionPicture] = []
     for index, part in enumerate(message.content):
-        if part.type != "text" or part.text is None:
-            raise _bad(f"{at}.content[{index}]", f"text parts alone are understood, not {part.type!r}")
-    return "\n".join(part.text or "" for part in message.content)
+        where = f"{at}.content[{index}]"
+        if part.type == "image_url" and message.role == "user":
+            if len(pictures) == MAX_PICTURES:
+                raise _bad("messages", _TOO_MANY)
+            pictures.append(_picture(part, where, len(pictures) + 1))
+        elif part.type != "text" or part.text is None:
+            raise _bad(where, f"text parts, and image_url in a user's message, are understood, not {part.type[:80]!r}")
+        else:
+            texts.append(part.text)
+    return "\n".join(texts), pictures
+
+
+def _picture(part: ContentPart, where: str, number: int) -> CompletionPicture:
+    """What it is is told by its content; raises Refused."""
+    url = part.image_url.url if part.image_url is not None else None
+    head, _, content = (url or "").partition(",")
+    if not head.startswith("data:image/") or not head.endswith(";base64"):
+        raise _bad(where, "send the picture itself, as data:image/png;base64,…: addresses are not fetched here")
+    try:
+        kind = look(BytesIO(b64decode(content, validate=True)), "picture")
+    except (ValueError, NotTaken) as error:
+        raise _bad(where, str(error) or "this is no base64") from None
+    if kind.type not in PICTURES:
+        raise _bad(where, f"a picture is PNG, JPEG, GIF or WebP, not {kind.type}")
+    return CompletionPicture.model_validate({"name": f"picture {number}", "type": kind.type, "content": content})
 
 
 def _check_calls(messages: list[CompletionMessage]) -> None:

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
+from contracts.wrong_fields import message_of
 from contracts.ws import (
     CLIENT_FRAMES,
     PROTOCOL_VERSION,
@@ -19,6 +20,7 @@ from contracts.ws import (
     MessageSend,
     RunCancel,
 )
+from gateway.domain.blank import is_blank
 
 MAX_FRAME_BYTES = 128 * 1024
 """Bytes of one text frame; a bigger one closes the socket (4501)."""
@@ -59,7 +61,8 @@ def parse_frame(text: str | bytes) -> ClientFrame:
     kind = fields.get("type")
     model = CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
     if model is None:
-        raise FrameError(ErrorCode.UNKNOWN_TYPE, f"there is no frame of type {str(kind)[:64]!r}", ref)
+        said = "a frame says its type" if kind is None else f"there is no frame of type {str(kind)[:64]!r}"
+        raise FrameError(ErrorCode.UNKNOWN_TYPE, said, ref)
     in_hello = model is Hello
     version: Any = fields.get("v", PROTOCOL_VERSION)
     if version != PROTOCOL_VERSION:
@@ -73,7 +76,7 @@ def parse_frame(text: str | bytes) -> ClientFrame:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise FrameError(ErrorCode.BAD_FIELD, f"{where}: {first['msg']}", ref, in_hello=in_hello) from error
+        raise FrameError(ErrorCode.BAD_FIELD, f"{where}: {message_of(first)}", ref, in_hello=in_hello) from error
 
 
 def _loaded(text: str | bytes) -> Any:
@@ -116,7 +119,7 @@ def _check_text(text: Any, ref: str | None) -> None:
         return
     if len(text) > MAX_TEXT:
         raise FrameError(ErrorCode.TEXT_TOO_LONG, f"text: at most {MAX_TEXT} characters, this has {len(text)}", ref)
-    if not text.strip():
+    if is_blank(text):
         raise FrameError(ErrorCode.EMPTY_TEXT, "text: write something", ref)
 
 

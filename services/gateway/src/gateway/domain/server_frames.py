@@ -117,6 +117,11 @@ def conversation_rated(conversation: str, score: int, comment: str | None) -> by
     return _frame("conversation.rated", conversation, told)
 
 
+def assistant_changed(*, ai: bool) -> bytes:
+    """The company's assistant answers from now on, or no longer."""
+    return _frame("assistant.changed", None, {"ai": ai})
+
+
 def alert_triggered(conversation: str | None, alert: Json) -> bytes:
     """An alert of the customer fired."""
     return _frame("alert.triggered", conversation, {"alert": alert})

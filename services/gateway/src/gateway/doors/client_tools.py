@@ -9,6 +9,8 @@ from pydantic import ValidationError
 
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_CLIENT_TOOLS, ClientTool, Wishes
+from contracts.wrong_fields import message_of
+from gateway.domain.json_schema import compiled
 from gateway.errors import Refused
 
 Json = dict[str, Any]
@@ -24,9 +26,13 @@ def wishes_in(tools: Sequence[Json], *, schema: str) -> Wishes | None:
     """
     if not tools:
         return None
-    if len(tools) > MAX_CLIENT_TOOLS or len(orjson.dumps(list(tools))) > MOST_BYTES:
+    if len(tools) > MAX_CLIENT_TOOLS or _size(list(tools), "tools") > MOST_BYTES:
         raise _bad("tools", f"at most {MAX_CLIENT_TOOLS}, and {MOST_BYTES} bytes in all")
-    return Wishes(tools=[_tool(one, f"tools[{index}]", schema) for index, one in enumerate(tools)])
+    brought = [_tool(one, f"tools[{index}]", schema) for index, one in enumerate(tools)]
+    names = [one.name for one in brought]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise _bad("tools", f"two have the name {', '.join(sorted(twice))}")
+    return Wishes(tools=brought)
 
 
 def result_of(value: Any, error: str | None, field: str) -> Json:
@@ -39,9 +45,16 @@ def result_of(value: Any, error: str | None, field: str) -> Json:
         told: Json = {"success": False, "error": {"code": "EXECUTION_ERROR", "message": error}}
     else:
         told = {"success": True, "data": value if isinstance(value, dict) else {"result": value}}
-    if len(orjson.dumps(told)) > MOST_BYTES:
+    if _size(told, field) > MOST_BYTES:
         raise _bad(field, f"at most {MOST_BYTES} bytes")
     return told
+
+
+def _size(value: Any, field: str) -> int:
+    try:
+        return len(orjson.dumps(value))
+    except TypeError as error:
+        raise _bad(field, f"JSON cannot carry it on: {error}") from None
 
 
 def parsed(text: str) -> Any:
@@ -53,16 +66,22 @@ def parsed(text: str) -> Any:
 
 
 def _tool(told: Json, field: str, schema: str) -> ClientTool:
-    parameters = told.get(schema)
+    parameters = {"type": "object"} if told.get(schema) is None else told[schema]
+    try:
+        compiled(parameters)
+    except ValueError as error:
+        raise _bad(f"{field}.{schema}", str(error)) from None
+    if not isinstance(parameters, dict) or cast("Json", parameters).get("type", "object") != "object":
+        raise _bad(f"{field}.{schema}", 'a tool takes an object: "type": "object"')
     try:
         return ClientTool(
             name=cast("str", told.get("name")),
             description=str(told.get("description") or ""),
-            parameters=cast("Json", parameters) if isinstance(parameters, dict) else {},
+            parameters=cast("Json", parameters),
         )
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
-        raise _bad(f"{field}.{where}", error.errors()[0]["msg"]) from None
+        raise _bad(f"{field}.{where}", message_of(error.errors()[0])) from None
 
 
 def _bad(field: str, message: str) -> Refused:

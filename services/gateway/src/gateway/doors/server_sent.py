@@ -1,13 +1,12 @@
 """Server-sent events, kept alive while there is nothing to say."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
 from typing import Any
 
 import orjson
 from fastapi.responses import StreamingResponse
 
-from gateway.doors.keepalive import COMMENT, HEADERS, with_pauses
+from gateway.web.keepalive import HEADERS, EventStream
 
 
 def event(data: dict[str, Any], name: str | None = None) -> bytes:
@@ -18,10 +17,4 @@ def event(data: dict[str, Any], name: str | None = None) -> bytes:
 
 def stream(parts: AsyncGenerator[bytes], headers: Mapping[str, str] = HEADERS) -> StreamingResponse:
     """The response that sends the parts as they come, kept alive; a client that goes closes them."""
-    return StreamingResponse(_alive(parts), media_type="text/event-stream", headers=headers)
-
-
-async def _alive(parts: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    async with aclosing(with_pauses(parts)) as pieces:
-        async for piece in pieces:
-            yield COMMENT if piece is None else piece
+    return EventStream(parts, headers)

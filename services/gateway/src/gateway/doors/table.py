@@ -1,6 +1,6 @@
 """The doors for other people's clients: one line each. Adding one touches its own folder and this table.
 
-MCP is mounted beside them (web/application.py): its library brings an application of its own.
+MCP is mounted beside them (application.py): its library brings an application of its own.
 """
 
 from fastapi import APIRouter

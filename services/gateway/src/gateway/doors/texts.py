@@ -3,7 +3,8 @@
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT
 from contracts.ids import is_id
-from gateway.doors.threads import client_message_id
+from gateway.chat.threads import client_message_id
+from gateway.domain.blank import is_blank
 from gateway.errors import Refused
 
 
@@ -11,7 +12,7 @@ def checked(text: str, field: str) -> str:
     """The text itself; raises Refused: TEXT_TOO_LONG, EMPTY_TEXT, with the field that it came in."""
     if len(text) > MAX_TEXT:
         raise _refused(ErrorCode.TEXT_TOO_LONG, field, f"at most {MAX_TEXT} characters, this has {len(text)}")
-    if not text.strip():
+    if is_blank(text):
         raise _refused(ErrorCode.EMPTY_TEXT, field, "write something")
     return text
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Protocol
 
-from gateway.doors.exchange import Ended, Event
-from gateway.doors.threads import Thread
+from gateway.chat.exchange import Ended, Event
+from gateway.chat.threads import Thread
 
 Json = dict[str, Any]
 PERSON_SECONDS = 60.0

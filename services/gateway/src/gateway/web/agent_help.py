@@ -8,6 +8,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.ids import Id
+from gateway.domain.blank import is_blank
 from gateway.errors import Refused, not_found
 from gateway.web.deps import ApiDep, OperatorDep
 from gateway.web.problems import described
@@ -45,7 +46,7 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
 @router.post("/improve", responses=described(404, 429))
 async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> ImproveReply:
     """Rewrites a draft; with a conversation, to fit it."""
-    if not body.text.strip():
+    if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     if body.conversation_id is not None:
         await api.access.watchable(caller, body.conversation_id)

@@ -8,15 +8,17 @@ from fastapi import APIRouter, Header, Path, Response
 from pydantic import Field, field_validator
 
 from contracts.analysis_report import AnalysisReport
+from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisProblem, AnalysisRecord, AnalysisStatus
 from contracts.ids import derive_id, uuid7
-from contracts.languages import spoken_language
+from contracts.languages import Language, spoken_language
 from contracts.symbols import parse_symbol
 from gateway.adapters.analyses import AskedAnalysis
 from gateway.errors import Refused
-from gateway.web.deps import ApiDep, CustomerDep
+from gateway.ports import TokenCaller
+from gateway.web.deps import Api, ApiDep, CustomerDep
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -85,22 +87,8 @@ async def begin_analysis(
     accept_language: AcceptLanguage = None,
 ) -> Response:
     """Begins an analysis; it goes on when nobody waits for it, and its report is kept for a week."""
-    if not body.query.strip():
-        raise Refused(ErrorCode.EMPTY_TEXT, "query: ask something")
-    settings = await api.companies.get(caller.company)
-    if settings is not None and not settings.config.trades:
-        raise Refused(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
     key = uuid7() if idempotency_key is None else derive_id("analysis", idempotency_key)
-    asked = AskedAnalysis(
-        analysis_id=key,
-        query=body.query,
-        tickers=tuple(body.tickers or ()),
-        use_llm=body.use_llm,
-        language=spoken_language(accept_language) if accept_language else None,
-    )
-    record = await api.analyses.begin(caller, asked)
-    if not _same(record, asked):
-        raise Refused(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another question; choose a new one")
+    record = await begin(api, caller, body, key, spoken_language(accept_language) if accept_language else None)
     headers = {"Location": f"/v2/analysis/{key}"}
     seconds = _wait(prefer)
     if seconds is not None:
@@ -118,7 +106,33 @@ async def get_analysis(
     analysis_id: Annotated[str, Path(alias="analysisId", description="as POST /v2/analysis gave it")],
 ) -> Response:
     """One of my analyses, with its report when it is done. Another user's is not found."""
-    return _view(await api.analyses.get(caller, analysis_id), {})
+    return _view((await api.analyses.get(caller, analysis_id)).record, {})
+
+
+async def begin(
+    api: Api, caller: TokenCaller, body: AnalysisBody, analysis_id: str, language: Language | None
+) -> AnalysisRecord:
+    """The analysis of this id, begun if it is new; raises Refused, Unavailable."""
+    if not body.query.strip():
+        raise Refused(ErrorCode.EMPTY_TEXT, "query: ask something")
+    if not analyses_markets(await api.companies.get(caller.company)):
+        raise Refused(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
+    asked = AskedAnalysis(
+        analysis_id=analysis_id,
+        query=body.query,
+        tickers=tuple(body.tickers or ()),
+        use_llm=body.use_llm,
+        language=language,
+    )
+    record = await api.analyses.begin(caller, asked)
+    if not _same(record, asked):
+        raise Refused(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another question; choose a new one")
+    return record
+
+
+def analyses_markets(settings: CompanySettings | None) -> bool:
+    """Whether the company has analyses."""
+    return settings is None or settings.config.trades
 
 
 def _same(record: AnalysisRecord, asked: AskedAnalysis) -> bool:

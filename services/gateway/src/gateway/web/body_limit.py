@@ -10,7 +10,9 @@ from contextlib import suppress
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from contracts.files import MOST_FILE_BYTES
 from contracts.knowledge import MAX_FILE
+from gateway.chat.files import TOO_LARGE
 from gateway.web.problems import error_answer
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -20,6 +22,8 @@ DISCARD_SECONDS = 5.0
 UPLOADS = "/v2/knowledge/documents"
 """Where multipart forms with files are taken."""
 UPLOAD_BYTES = MAX_FILE + 64 * 1024
+_FILES = re.compile(r"/v2/conversations/[^/]+/files")
+"""Where a body is a file."""
 MAX_NESTING = 64
 """Arrays and objects inside each other; the writers of JSON behind the door end at some 250."""
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
@@ -39,7 +43,10 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         if _is_upload(scope):
-            await self._files(scope, receive, send)
+            await self._files(scope, receive, send, UPLOAD_BYTES, f"send a file of at most {MAX_FILE} bytes")
+            return
+        if _FILES.fullmatch(scope["path"]):
+            await self._files(scope, receive, send, MOST_FILE_BYTES, TOO_LARGE.en)
             return
         if _declared(scope) > self._most:
             await _discard(receive)
@@ -60,11 +67,10 @@ class BodyLimit:
 
         await self._app(scope, counted, send)
 
-    async def _files(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _files(self, scope: Scope, receive: Receive, send: Send, most: int, refusal: str) -> None:
         """What may be as large as a file is read by who knows that it is one; here only what says that it is larger."""
-        if _declared(scope) > UPLOAD_BYTES:
+        if _declared(scope) > most:
             await _discard(receive)
-            refusal = f"send a file of at most {MAX_FILE} bytes"
             answer = error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers={"Connection": "close"})
             await answer(scope, receive, send)
             return

@@ -10,6 +10,7 @@ from pydantic import Field
 from contracts.company import CompanyConfig, CompanySettings, faults
 from contracts.company_rpc import Sighting
 from contracts.envelope import Wire
+from contracts.erasure_rpc import Removed
 from contracts.errors import FieldFault
 from contracts.ids import COMPANY_PATTERN, CompanyId
 from contracts.languages import Language
@@ -70,6 +71,12 @@ class CompanyDetail(CompanyView):
     missing: list[Missing]
     seen: list[Sighting] = Field(description="where pages have loaded the chat, and when last; newest first")
     settings: ConfigView
+
+
+class CompanyReceipt(Wire):
+    """What was found under the company's name and is gone, store by store."""
+
+    removed: list[Removed]
 
 
 @router.post("", status_code=201, response_model_exclude_none=True, responses=described(404, 409))
@@ -147,12 +154,14 @@ async def change_company(
     return await _detail(api, acting, saved, request, response, accept_language)
 
 
-@router.delete("/{companyId}", status_code=204, responses=described(404))
-async def delete_company(api: ApiDep, caller: FounderDep, company: CompanyPath) -> Response:
-    """Deletes the company, what it says, its conversations and what is remembered of its people. For good."""
-    if not await api.settings.delete(acting_for(caller, company).company):
+@router.delete("/{companyId}", response_model_exclude_none=True, responses=described(404))
+async def delete_company(api: ApiDep, caller: FounderDep, company: CompanyPath) -> CompanyReceipt:
+    """Deletes the company, what it says, its conversations, what is remembered of its people and what they hold. For
+    good; `removed` names every store. After a 503 delete again: what is left goes then."""
+    done = await api.settings.delete(acting_for(caller, company).company)
+    if not done.deleted:
         raise not_found("company")
-    return Response(status_code=204)
+    return CompanyReceipt(removed=done.removed)
 
 
 _FIELDS = {"knowledge.siteUrl": "site", "toolConfig.allowedDomains.0": "site"}

@@ -4,26 +4,27 @@ The caller brings the whole conversation each time, and nothing of it is stored.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, suppress
 from typing import Annotated, Any, Literal, TypeVar
 from uuid import uuid4
 
 import orjson
 from fastapi import APIRouter, Path, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEnd, ModelName
 from contracts.errors import ErrorCode, FieldFault
 from contracts.languages import named_language
-from gateway.domain.chat_chunks import Answering, ChatCompletion
-from gateway.domain.chat_completions import ChatCompletionRequest, request_of
-from gateway.doors.keepalive import COMMENT, HEADERS, PAUSE
+from gateway.domain.chat_chunks import ChatCompletion, ChunkedAnswer
+from gateway.domain.chat_completions import SCHEMA_FIELD, ChatCompletionRequest, request_of, shape_of
+from gateway.domain.text_shape import TextShape
 from gateway.errors import GatewayError, Limited, Refused, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep
+from gateway.web.keepalive import EventStream
 from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
 from gateway.web.words import AcceptLanguage
@@ -34,6 +35,12 @@ MOST_BYTES = 768 * 1024
 """Of a request: it goes over the bus in one message."""
 HEADERS_AFTER = 5.0
 """Seconds without a word after which a stream begins all the same; an error is then one of its events."""
+TRIES = 2
+"""For a text of the wanted shape."""
+CHECK_SECONDS = 2.0
+"""For a text to be checked against a caller's schema, which may ask for more than ever ends."""
+_checking = ThreadPoolExecutor(2, thread_name_prefix="shapes")
+"""Threads of its own: such a check keeps no other work waiting, and jsonschema_rs lets go of the interpreter."""
 ResultT = TypeVar("ResultT")
 
 
@@ -59,7 +66,7 @@ async def list_models(api: ApiDep, caller: CustomerDep) -> ModelList:
     return ModelList(data=[_view(model) for model in await api.completions.models(caller.company)])
 
 
-@router.get("/models/{model:path}", responses=described(404))
+@router.get("/models/{model:path}", responses=described(400, 404))
 async def get_model(api: ApiDep, caller: CustomerDep, model: Annotated[str, Path(max_length=200)]) -> ModelView:
     """One of them."""
     for one in await api.completions.models(caller.company):
@@ -99,10 +106,13 @@ async def complete(
     )
     if len(asked.to_json()) > MOST_BYTES:
         raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
-    answering = Answering(f"chatcmpl-{request_id}", int(api.clock.now().timestamp()), body.model)
+    answering = ChunkedAnswer(f"chatcmpl-{request_id}", int(api.clock.now().timestamp()), body.model)
+    shape = shape_of(body)
     if asked.stream:
-        return await _streamed(api, caller, asked, answering, with_usage=body.wants_usage)
-    text, end = await while_there(request, collected(api, caller, asked))
+        told = api.completions.complete(caller, asked) if shape is None else aclosing(_whole(api, caller, asked, shape))
+        return await _streamed(told, answering, with_usage=body.wants_usage)
+    work = collected(api, caller, asked) if shape is None else shaped(api, caller, asked, shape)
+    text, end = await while_there(request, work)
     return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
 
 
@@ -115,6 +125,44 @@ async def collected(api: Api, caller: TokenCaller, asked: CompleteRequest) -> tu
             if part.end is not None:
                 return "".join(texts), part.end
     raise Unavailable("the answer has no end: try again")
+
+
+async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: TextShape) -> tuple[str, CompletionEnd]:
+    """A text of the wanted shape, asked for once more when it has not; calls of the caller's tools have no shape."""
+    asked = asked.model_copy(update={"stream": False})
+    wrong = None
+    for attempt in range(TRIES):
+        text, end = await collected(api, caller, asked)
+        wrong = None if end.calls else await _misfit(shape, text)
+        if wrong is None:
+            return text, end
+        said = [
+            {"role": "assistant", "content": text or "-"},
+            {"role": "system", "content": f"That does not fit: {wrong}. {shape.in_words}"},
+        ]
+        again = CompleteRequest.model_validate({**asked.to_wire(), "messages": [*asked.to_wire()["messages"], *said]})
+        asked = again.model_copy(update={"request_id": f"{asked.request_id[:60]}-{attempt + 2}"})
+    raise Unavailable(f"the model's answer does not have the wanted shape: {wrong}")
+
+
+async def _misfit(shape: TextShape, text: str) -> str | None:
+    """What is wrong with a text; raises Refused where the schema takes too long."""
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await asyncio.get_running_loop().run_in_executor(_checking, shape.misfit, text)
+    except TimeoutError as error:
+        why = "to check an answer against this schema takes too long: make it simpler"
+        raise Refused(ErrorCode.BAD_FIELD, why, [FieldFault(field=SCHEMA_FIELD, message=why)]) from error
+
+
+async def _whole(
+    api: Api, caller: TokenCaller, asked: CompleteRequest, shape: TextShape
+) -> AsyncGenerator[CompletePart, None]:
+    """A text that is checked is told in one piece."""
+    text, end = await shaped(api, caller, asked, shape)
+    if text:
+        yield CompletePart(text=text)
+    yield CompletePart(end=end)
 
 
 async def while_there(request: Request, work: Awaitable[ResultT]) -> ResultT:
@@ -138,18 +186,18 @@ async def _hung_up(request: Request) -> None:
 
 
 async def _streamed(
-    api: Api, caller: TokenCaller, asked: CompleteRequest, answering: Answering, *, with_usage: bool
+    told: AbstractAsyncContextManager[AsyncIterator[CompletePart]], answering: ChunkedAnswer, *, with_usage: bool
 ) -> Response:
     """A stream whose first part is there, so that what fails before it has a status of its own."""
     async with AsyncExitStack() as stack:
-        parts = await stack.enter_async_context(api.completions.complete(caller, asked))
+        parts = await stack.enter_async_context(told)
         waiting = asyncio.ensure_future(anext(parts))
         stack.push_async_callback(_given_up, waiting)
         await asyncio.wait((waiting,), timeout=HEADERS_AFTER)
         if waiting.done():
             waiting.result()
         chunks = _chunks(stack.pop_all(), parts, waiting, answering, with_usage=with_usage)
-        return StreamingResponse(chunks, media_type="text/event-stream", headers=HEADERS)
+        return EventStream(chunks)
     raise AssertionError("unreachable")
 
 
@@ -157,20 +205,16 @@ async def _chunks(
     stack: AsyncExitStack,
     parts: AsyncIterator[CompletePart],
     waiting: asyncio.Future[CompletePart],
-    answering: Answering,
+    answering: ChunkedAnswer,
     *,
     with_usage: bool,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes]:
     """Server-sent events; an error in mid-answer is one of them, and then nothing follows."""
     try:
         async with stack:
             yield _event(answering.first())
+            part = await waiting
             while True:
-                done, _ = await asyncio.wait((waiting,), timeout=PAUSE)
-                if not done:
-                    yield COMMENT
-                    continue
-                part = waiting.result()
                 if part.text is not None:
                     yield _event(answering.text(part.text))
                 if part.end is not None:
@@ -178,8 +222,7 @@ async def _chunks(
                         yield _event(chunk)
                     yield b"data: [DONE]\n\n"
                     return
-                waiting = asyncio.ensure_future(anext(parts))
-                stack.push_async_callback(_given_up, waiting)
+                part = await anext(parts)
     except GatewayError as error:
         spent = isinstance(error, Limited) and error.spent
         yield _event(error_body(STATUS[error.code], str(error.code), error.message, spent=spent).model_dump())

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from contracts.languages import LANGUAGES
+from gateway.domain.settings_fields import setting_fields
 from gateway.web.assets import PAGE_HEADERS, asset
 from gateway.web.words import SITE, words
 
@@ -19,6 +20,7 @@ _HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
 _SHARED = ("dom.js", "markdown.js", "figures.js", "charts.js", "charts.css", "returning.js")
 """Files of the widget that the console loads as well; for those with words it has a saying.js of its own."""
 _SAID = re.compile(r"\bwords\.(\w+)")
+_HINT = re.compile(r"setting_(?P<path>.+)_hint")
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 
@@ -44,10 +46,15 @@ def console_routes(*, dev: bool) -> list[BaseRoute]:
 def _files() -> dict[str, bytes]:
     found = {file.name: file.read_bytes() for file in (SITE / "console").iterdir() if file.name.endswith(tuple(_TYPES))}
     found |= {name: (SITE / "widget" / name).read_bytes() for name in _SHARED}
+    found["files.js"] = (SITE / "static" / "files.js").read_bytes()
     shared = {name for source in map(found.__getitem__, _SHARED) for name in _SAID.findall(source.decode())}
     said = {language: words(language, "console") for language in LANGUAGES}
     theirs = {language: {name: words(language, "widget")[name] for name in sorted(shared)} for language in LANGUAGES}
     found["words.js"] = (_constant("WORDS", said) + _constant("SHARED", theirs)).encode()
+    bounds = {field.path: field.form for field in setting_fields() if field.form}
+    hints = (_HINT.fullmatch(name) for name in words("en", "console"))
+    hinted = [one["path"] for one in hints if one is not None]
+    found["bounds.js"] = (_constant("BOUNDS", bounds) + _constant("HINTED", hinted)).encode()
     return found
 
 

@@ -13,7 +13,8 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
 from contracts.events.desk import Topic
 from contracts.events.fact import Score
-from contracts.ids import ID_PATTERN
+from contracts.files import MOST_FILES
+from contracts.ids import ID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.languages import spoken_language
 from contracts.report_rpc import RatingReply, RatingView
@@ -28,6 +29,7 @@ from contracts.rpc import (
 )
 from contracts.ws import Uuid
 from gateway.chat.commands import ConversationPlace, MessageDraft, message_id
+from gateway.domain.blank import is_blank
 from gateway.domain.forwarded import NOBODY
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
@@ -47,6 +49,7 @@ class MessageRequest(Wire):
 
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     client_message_id: Uuid
+    files: list[Id] | None = Field(default=None, max_length=MOST_FILES, description="taken in before: POST …/files")
 
 
 class OwnerRequest(Wire):
@@ -136,7 +139,9 @@ async def list_conversations(
             until=until,
         )
     )
-    found = found.model_copy(update={"items": [_for(caller, view) for view in found.items]})
+    found = found.model_copy(
+        update={"items": [_for(caller, view) for view in found.items if caller.is_operator or not view.visitor.was]}
+    )
     return page(found, found.next)
 
 
@@ -195,13 +200,16 @@ async def send_message(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: MessageRequest
 ) -> MessageView:
     """A human agent's message."""
-    if not body.text.strip():
+    if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     await api.access.watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     stored = await api.commands.find_sent(place, body.client_message_id)
+    files = await api.files.named(place, body.files)
     if stored is None:
-        stored = await api.commands.send_as_operator(place, MessageDraft(body.client_message_id, body.text))
+        stored = await api.commands.send_as_operator(
+            place, MessageDraft(body.client_message_id, body.text, files=files)
+        )
     return MessageView(
         id=message_id(place, body.client_message_id),
         seq=stored.seq,
@@ -210,6 +218,7 @@ async def send_message(
         client_message_id=body.client_message_id,
         operator_id=caller.subject,
         name=caller.name,
+        files=files,
         created_at=api.clock.now(),
     )
 
@@ -308,7 +317,8 @@ def _prefers_text(accept: str) -> bool:
 
 def _line(one: MessageView | OwnerEvent) -> str:
     if isinstance(one, MessageView):
-        return f"[{_time(one.created_at)}] {one.role.value}: {one.text}\n"
+        sent = "".join(f" [{file.name}, {file.type}, {file.size} bytes]" for file in one.files or ())
+        return f"[{_time(one.created_at)}] {one.role.value}: {one.text}{sent}\n"
     person = one.owner.name or one.owner.operator_id
     to = one.owner.kind.value + (f" ({person})" if person else "")
     why = f", {one.reason}" if one.reason else ""

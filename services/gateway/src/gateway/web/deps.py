@@ -7,10 +7,12 @@ from fastapi import Depends, Path, Request
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
+from gateway.adapters.actions import BusActions
 from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.channels import BusChannels
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
+from gateway.adapters.console_tokens import ConsoleTokens
 from gateway.adapters.desk import BusDesk
 from gateway.adapters.failures import BusFailures
 from gateway.adapters.handed_calls import HandedCalls
@@ -20,19 +22,20 @@ from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
 from gateway.adapters.records import BusRecords
 from gateway.adapters.sightings import BusSightings
-from gateway.adapters.sign_in import SignIn
+from gateway.adapters.sign_in import BusSignIns, SignIn
 from gateway.adapters.tools import ToolClient
 from gateway.adapters.tryouts import BusTryouts
 from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
 from gateway.chat.action_states import ActionStates
 from gateway.chat.commands import Commands
+from gateway.chat.files import Files
 from gateway.chat.limits import Door
 from gateway.chat.replays import Replays
+from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
-from gateway.doors.threads import Threads
 from gateway.errors import Refused, TokenInvalid
-from gateway.ports import PendingActions, TokenCaller, TokenReader
+from gateway.ports import TokenCaller, TokenReader
 from runtime.clock import Clock
 from runtime.correlation import begin
 
@@ -42,14 +45,17 @@ class Api:
     """What routes use; built in app.py."""
 
     tokens: TokenReader
+    console: ConsoleTokens
+    sign_ins: BusSignIns
     companies: BusCompanies
     access: Access
     commands: Commands
     threads: Threads
     memory: BusMemory
     door: Door
+    files: Files
     tools: ToolClient
-    actions: PendingActions
+    actions: BusActions
     standing: ActionStates
     settings: BusCompanies
     knowledge: BusKnowledge
@@ -78,7 +84,12 @@ def get_api(request: Request) -> Api:
     return cast(Api, request.app.state.api)
 
 
-ApiDep = Annotated[Api, Depends(get_api)]
+async def _api(request: Request) -> Api:
+    # The framework runs what is not async in a thread: a hop there and back with each request.
+    return get_api(request)
+
+
+ApiDep = Annotated[Api, Depends(_api)]
 ConversationPath = Annotated[str, Path(pattern=ID_PATTERN, alias="conversationId", description="a conversation's id")]
 
 

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from contracts.desk_rpc import (
     SHORTCUT_PATTERN,
@@ -13,6 +13,7 @@ from contracts.desk_rpc import (
     CannedReply,
     ConversationUpdate,
     CountsReply,
+    NamedReply,
     NoteRequest,
     NotesReply,
     NoteView,
@@ -24,9 +25,11 @@ from contracts.events.desk import MAX_LABELS, Topic
 from contracts.ids import Id, uuid7
 from contracts.rpc import ConversationView
 from contracts.ws import Uuid
+from gateway.domain.blank import is_blank
 from gateway.errors import Refused
 from gateway.ports import TokenCaller
 from gateway.web.deps import ApiDep, ConversationPath, OperatorDep
+from gateway.web.knowledge import Body
 from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2", tags=["desk"])
@@ -36,9 +39,10 @@ Plain = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
 LabelText = Annotated[str, StringConstraints(min_length=1, max_length=40), Plain]
 
 
-class ConversationPatch(Wire):
-    """What is to change; what is left out stays as it is. An assignee of null is nobody, `me` is the caller; a topic of
-    null is none; labels are all of them. CONFLICT when `expectedAssignee` is named and somebody else has it by now."""
+class ConversationPatch(Body):
+    """What is to change; what is left out stays as it is, a field of another name is refused. An assignee of null is
+    nobody, `me` is the caller; a topic or customer of null is none; labels are all of them. CONFLICT when
+    `expectedAssignee` is named and somebody else has it by now."""
 
     state: Literal["open", "resolved", "snoozed"] | None = None
     snoozed_until: datetime | None = Field(default=None, description="with state snoozed; null: until the next message")
@@ -47,11 +51,12 @@ class ConversationPatch(Wire):
     expected_assignee: Id | None = None
     labels: list[LabelText] | None = Field(default=None, max_length=MAX_LABELS)
     topic: Annotated[Topic, Plain] | None = None
+    customer: Id | None = Field(default=None, description="whom the visitor has turned out to be")
 
     @model_validator(mode="after")
     def _says_something(self) -> "ConversationPatch":
-        if not self.model_fields_set & {"state", "assignee", "labels", "topic"}:
-            raise ValueError("say what is to change: state, assignee, labels or topic")
+        if not self.model_fields_set & {"state", "assignee", "labels", "topic", "customer"}:
+            raise ValueError("say what is to change: state, assignee, labels, topic or customer")
         if "state" in self.model_fields_set and self.state is None:
             raise ValueError("state: one of open, resolved, snoozed")
         if self.snoozed_until is not None and self.state != "snoozed":
@@ -66,6 +71,12 @@ class NoteDraft(Wire):
     note_id: Uuid | None = None
 
 
+class NamesSeen(Wire):
+    """The time of the newest note that names me and that I have seen."""
+
+    seen_up_to: AwareDatetime
+
+
 class ReplyDraft(Wire):
     """A ready reply. Places: {name} the visitor, {agent} oneself, {company}, {page}."""
 
@@ -76,9 +87,15 @@ ShortcutPath = Annotated[str, Path(pattern=SHORTCUT_PATTERN, description="what i
 
 
 @router.get("/conversations/counts", responses=described())
-async def count_conversations(api: ApiDep, caller: OperatorDep) -> CountsReply:
-    """How many conversations are in each of the inbox's lists."""
-    return await api.desk.counts(caller.company, caller.subject)
+async def count_conversations(
+    api: ApiDep,
+    caller: OperatorDep,
+    present: Annotated[
+        bool, Query(description="I am at the desk: where it is set, conversations are given in turn")
+    ] = False,
+) -> CountsReply:
+    """How many conversations are in each of the inbox's lists, and which I have not read."""
+    return await api.desk.counts(caller.company, caller.subject, caller.name, present=present)
 
 
 @router.patch("/conversations/{conversationId}", response_model=ConversationView, responses=described(404, 409))
@@ -101,6 +118,7 @@ async def update_conversation(
         expected_assignee=_assignee(caller, body.expected_assignee) if "expected_assignee" in changed else None,
         labels=list(dict.fromkeys(body.labels or [])) if "labels" in changed else None,
         topic=(body.topic or "") if "topic" in changed else None,
+        person=(body.customer or "") if "customer" in changed else None,
         by=caller.subject,
         name=caller.name,
     )
@@ -122,7 +140,7 @@ async def list_notes(api: ApiDep, caller: OperatorDep, conversation: Conversatio
 )
 async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: NoteDraft) -> NoteView:
     """Adds a private note: human agents alone read it. @names in it are told."""
-    if not body.text.strip():
+    if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     await api.access.watchable(caller, conversation)
     return await api.desk.add_note(
@@ -137,6 +155,19 @@ async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationP
     )
 
 
+@router.get("/notes/named", response_model_exclude_none=True, responses=described())
+async def list_named(api: ApiDep, caller: OperatorDep) -> NamedReply:
+    """The notes that name me with @, newest first: by my id, my first name, or my whole name in one word."""
+    return await api.desk.named(caller.company, caller.subject, caller.name)
+
+
+@router.put("/notes/named", status_code=204, response_class=Response, responses=described())
+async def see_named(api: ApiDep, caller: OperatorDep, body: NamesSeen) -> None:
+    """I have seen them until then."""
+    # Nobody has seen what is to come.
+    await api.desk.named(caller.company, caller.subject, caller.name, min(body.seen_up_to, api.clock.now()))
+
+
 @router.get("/replies", responses=described())
 async def list_replies(api: ApiDep, caller: OperatorDep) -> CannedReplies:
     """The company's ready replies, by shortcut."""
@@ -146,12 +177,12 @@ async def list_replies(api: ApiDep, caller: OperatorDep) -> CannedReplies:
 @router.put("/replies/{shortcut}", responses=described())
 async def put_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath, body: ReplyDraft) -> CannedReply:
     """Keeps a ready reply under a shortcut; it takes the place of the one that had it."""
-    if not body.text.strip():
+    if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     return await api.desk.put_reply(caller.company, CannedReply(shortcut=shortcut, text=body.text))
 
 
-@router.delete("/replies/{shortcut}", status_code=204, responses=described(404))
+@router.delete("/replies/{shortcut}", status_code=204, response_class=Response, responses=described(404))
 async def delete_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath) -> None:
     """Deletes a ready reply."""
     await api.desk.delete_reply(caller.company, shortcut)

@@ -1,32 +1,45 @@
 """Deleting users, visitors and conversations for good, the receipts of it, and what goes by its age."""
 
+from contextlib import suppress
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import APIRouter, Depends, Header, Path, Response
 from fastapi.responses import JSONResponse
 
 from contracts.envelope import Wire
-from contracts.erasure_rpc import Keeping
+from contracts.erasure_rpc import Keeping, Receipt, Removed
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, derive_id, uuid7
 from contracts.languages import spoken_language
-from gateway.domain.receipt_words import ShownReceipt, receipt_in_words
+from contracts.receipt_words import what_remains
 from gateway.errors import Refused
 from gateway.ports import TokenCaller
 from gateway.web.conversations import Limit, PageCursor
-from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, SelfDep
+from gateway.web.deps import AdminDep, ApiDep, CallerDep, ConversationPath, SelfDep
 from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2", tags=["erasure"])
 
-PersonKind = Literal["user", "visitor"]
+Kind = Literal["user", "visitor", "conversation"]
 Name = Annotated[str, Path(pattern=ID_PATTERN)]
 Key = Annotated[
     str | None,
     Header(alias="Idempotency-Key", min_length=1, max_length=255, description="the same key again: the same receipt"),
 ]
+
+
+class RemovedInWords(Removed):
+    """With what is left in words."""
+
+    remains_text: str | None = None
+
+
+class ShownReceipt(Receipt):
+    """A receipt as people read it."""
+
+    removed: list[RemovedInWords]  # pyright: ignore[reportIncompatibleVariableOverride] - the same with more
 
 
 class Receipts(Wire):
@@ -36,59 +49,84 @@ class Receipts(Wire):
     next: str | None = None
 
 
+class Erasing:
+    """A deletion that is asked for, and the language of its receipt."""
+
+    def __init__(self, api: ApiDep, key: Key = None, accept_language: AcceptLanguage = None) -> None:
+        self._api = api
+        self._key = key
+        self._language = spoken_language(accept_language)
+
+    async def of(self, caller: TokenCaller, kind: Kind, name: str) -> Response:
+        """Deletes; the receipt."""
+        receipt = self._receipt_id(caller, kind, name) or uuid7()
+        by = "admin" if caller.role == "admin" else "self"
+        return self._shown(await self._api.records.erase(caller.company, receipt, kind, name, by))
+
+    async def before(self, caller: TokenCaller, kind: Kind, name: str) -> Response | None:
+        """The receipt of the same deletion asked for before under this key, which may have gone through unseen."""
+        receipt = self._receipt_id(caller, kind, name)
+        if receipt is not None:
+            with suppress(Refused):  # there is no such receipt: it is asked for now
+                return self._shown(await self._api.records.receipt(caller.company, receipt))
+        return None
+
+    def _receipt_id(self, caller: TokenCaller, kind: Kind, name: str) -> str | None:
+        key = self._key
+        return None if key is None else derive_id("erasure", caller.company, caller.subject, kind, name, key)
+
+    def _shown(self, found: Receipt) -> Response:
+        shown = _in_words(found, self._language)
+        return JSONResponse(shown.to_wire(), headers={"Location": f"/v2/erasures/{found.receipt_id}"})
+
+
+ErasingDep = Annotated[Erasing, Depends()]
+
+
 @router.delete("/users/me", response_model=ShownReceipt, responses=described())
-async def delete_me(api: ApiDep, caller: SelfDep, key: Key = None, accept_language: AcceptLanguage = None) -> Response:
+async def delete_me(erasing: ErasingDep, caller: SelfDep) -> Response:
     """Deletes me: memory, conversations, portfolio, alerts, in every store and stream. After a 503 ask again."""
-    kind: PersonKind = "visitor" if caller.role == "visitor" else "user"
-    return await _erased(api, caller, kind, caller.subject, key, accept_language)
+    return await erasing.of(caller, "visitor" if caller.role == "visitor" else "user", caller.subject)
 
 
 @router.delete("/visitors/me", response_model=ShownReceipt, responses=described())
-async def delete_me_as_visitor(
-    api: ApiDep, caller: SelfDep, key: Key = None, accept_language: AcceptLanguage = None
-) -> Response:
+async def delete_me_as_visitor(erasing: ErasingDep, caller: SelfDep) -> Response:
     """The same, as a visitor says it."""
-    return await delete_me(api, caller, key, accept_language)
+    return await delete_me(erasing, caller)
 
 
 @router.delete("/users/{userId}", response_model=ShownReceipt, responses=described())
-async def delete_user(
-    api: ApiDep,
-    caller: AdminDep,
-    user: Annotated[Name, Path(alias="userId")],
-    key: Key = None,
-    accept_language: AcceptLanguage = None,
-) -> Response:
+async def delete_user(erasing: ErasingDep, caller: AdminDep, user: Annotated[Name, Path(alias="userId")]) -> Response:
     """Deletes a customer of the company with all that is kept of them."""
-    return await _erased(api, caller, "user", user, key, accept_language)
+    return await erasing.of(caller, "user", user)
 
 
 @router.delete("/visitors/{visitorId}", response_model=ShownReceipt, responses=described())
 async def delete_visitor(
-    api: ApiDep,
-    caller: AdminDep,
-    visitor: Annotated[Name, Path(alias="visitorId")],
-    key: Key = None,
-    accept_language: AcceptLanguage = None,
+    erasing: ErasingDep, caller: AdminDep, visitor: Annotated[Name, Path(alias="visitorId")]
 ) -> Response:
     """Deletes a visitor of the company's site with all that is kept of them."""
-    return await _erased(api, caller, "visitor", visitor, key, accept_language)
+    return await erasing.of(caller, "visitor", visitor)
 
 
 @router.delete("/conversations/{conversationId}", response_model=ShownReceipt, responses=described(404))
 async def delete_conversation(
-    api: ApiDep,
-    caller: CallerDep,
-    conversation: ConversationPath,
-    key: Key = None,
-    accept_language: AcceptLanguage = None,
+    api: ApiDep, erasing: ErasingDep, caller: CallerDep, conversation: ConversationPath
 ) -> Response:
     """Deletes one conversation, and what is remembered from it: by an admin, or by the visitor or customer whose it
     is."""
     if not (caller.role == "admin" or caller.writes_as_visitor):
         raise Refused(ErrorCode.FORBIDDEN, "a conversation is deleted by admins, and by whose it is")
-    await api.access.readable(caller, conversation)
-    return await _erased(api, caller, "conversation", conversation, key, accept_language)
+    try:
+        await api.access.readable(caller, conversation)
+    except Refused as error:
+        before = (
+            await erasing.before(caller, "conversation", conversation) if error.code is ErrorCode.NOT_FOUND else None
+        )
+        if before is None:
+            raise
+        return before
+    return await erasing.of(caller, "conversation", conversation)
 
 
 @router.get("/erasures", response_model=Receipts, responses=described())
@@ -97,7 +135,7 @@ async def list_receipts(
 ) -> Response:
     """The receipts of what was deleted in the company. They name nobody."""
     found = await api.records.receipts(caller.company, limit, cursor)
-    items = [receipt_in_words(one, spoken_language(accept_language)) for one in found.items]
+    items = [_in_words(one, spoken_language(accept_language)) for one in found.items]
     return page(Receipts(items=items, next=found.next), found.next)
 
 
@@ -112,7 +150,7 @@ async def get_receipt(
     if not (caller.role in {"admin", "service"} or caller.writes_as_visitor):
         raise Refused(ErrorCode.FORBIDDEN, "receipts are for admins, and for those who have deleted something")
     found = await api.records.receipt(caller.company, receipt)
-    return JSONResponse(receipt_in_words(found, spoken_language(accept_language)).to_wire())
+    return JSONResponse(_in_words(found, spoken_language(accept_language)).to_wire())
 
 
 @router.get("/keeping", responses=described())
@@ -121,15 +159,6 @@ async def preview_keeping(api: ApiDep, caller: AdminDep) -> Keeping:
     return await api.records.keeping(caller.company)
 
 
-async def _erased(
-    api: Api,
-    caller: TokenCaller,
-    kind: PersonKind | Literal["conversation"],
-    name: str,
-    key: str | None,
-    language: str | None,
-) -> Response:
-    receipt = uuid7() if key is None else derive_id("erasure", caller.company, caller.subject, kind, name, key)
-    found = await api.records.erase(caller.company, receipt, kind, name, "admin" if caller.role == "admin" else "self")
-    shown = receipt_in_words(found, spoken_language(language))
-    return JSONResponse(shown.to_wire(), headers={"Location": f"/v2/erasures/{found.receipt_id}"})
+def _in_words(receipt: Receipt, language: str) -> ShownReceipt:
+    removed = [one.to_wire() | {"remainsText": what_remains(one, language)} for one in receipt.removed]
+    return ShownReceipt.model_validate(receipt.to_wire() | {"removed": removed})

@@ -67,8 +67,9 @@ async def begun(
     """Reads the first page and tries a question; what cannot be had is missing, and no fault."""
     config, site = settings.config, settings.config.knowledge.site_url
     spoken = _language(config, accept_language)
-    run = await _read(api, admin, site) if site else None
-    tried = await _tried(api, admin, config, spoken)
+    until = time.monotonic() + READING
+    run = await _read(api, admin, site, until) if site else None
+    tried = await _tried(api, admin, config, spoken, until if run and run.counts.fetched else 0)
     return FirstHour(
         company_id=config.company_id,
         name=config.name,
@@ -112,12 +113,12 @@ async def missing(
 
 def snippet(request: Request, company: str) -> str:
     """The tag that puts the chat on a page."""
-    return f'<script src="{_server(request)}/widget.js" data-company="{company}" defer></script>'
+    return f'<script src="{server_of(request)}/widget.js" data-company="{company}" defer></script>'
 
 
 def sign_in_link(api: Api, request: Request, company: str) -> str | None:
     """The console's address for the company's admin."""
-    return None if api.sign_in is None else api.sign_in.link(_server(request), company)
+    return None if api.sign_in is None else api.sign_in.link(server_of(request), company)
 
 
 def own_address(site: str) -> str:
@@ -135,11 +136,11 @@ def origin_of(site: str) -> str:
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else site
 
 
-async def _read(api: Api, admin: TokenCaller, site: str) -> Run | None:
+async def _read(api: Api, admin: TokenCaller, site: str, until: float) -> Run | None:
     try:
         asked = RefreshAsk(company_id=admin.company, url=site, by=admin.subject)
-        run, end = (await api.knowledge.ask(REFRESH, asked)).run, time.monotonic() + READING
-        while run is not None and run.state in {"queued", "running"} and time.monotonic() < end:
+        run = (await api.knowledge.ask(REFRESH, asked)).run
+        while run is not None and run.state in {"queued", "running"} and time.monotonic() < until:
             await asyncio.sleep(LOOK_EVERY)
             run = (await api.knowledge.ask(RUN_GET, RunRequest(company_id=admin.company, id=run.id))).run or run
     except GatewayError:
@@ -147,10 +148,17 @@ async def _read(api: Api, admin: TokenCaller, site: str) -> Run | None:
     return run
 
 
-async def _tried(api: Api, admin: TokenCaller, config: CompanyConfig, language: Language) -> FirstAnswer | None:
-    """A question about what the first page says, or none where nothing was read."""
+async def _tried(
+    api: Api, admin: TokenCaller, config: CompanyConfig, language: Language, until: float
+) -> FirstAnswer | None:
+    """A question about what the first page says, or none where nothing was read. That a page was read may be known a
+    little before it can be found: it is waited for until then."""
     try:
-        found = await api.knowledge.ask(DOCUMENTS, DocumentsRequest(company_id=admin.company, limit=1))
+        wanted = DocumentsRequest(company_id=admin.company, limit=1)
+        found = await api.knowledge.ask(DOCUMENTS, wanted)
+        while not found.items and time.monotonic() < until:
+            await asyncio.sleep(LOOK_EVERY)
+            found = await api.knowledge.ask(DOCUMENTS, wanted)
         if not found.items:
             return None
         asked = DocumentRequest(company_id=admin.company, id=found.items[0].id)
@@ -182,5 +190,7 @@ def _shown_in(accept_language: str | None) -> Language:
     return spoken_language(accept_language)
 
 
-def _server(request: Request) -> str:
-    return f"{request.url.scheme}://{request.headers.get('host', request.url.netloc)}"
+def server_of(request: Request) -> str:
+    """This server as a browser sees it: behind a proxy that nobody trusts only its Origin knows the scheme."""
+    host, origin = request.headers.get("host", request.url.netloc), request.headers.get("origin", "")
+    return origin if origin in {f"https://{host}", f"http://{host}"} else f"{request.url.scheme}://{host}"

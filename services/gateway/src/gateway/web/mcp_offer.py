@@ -8,7 +8,11 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
 from starlette.requests import Request
 
+from contracts.languages import Language, spoken_language
 from gateway.ports import TokenCaller
+from gateway.web.mcp_tasks import Tasks
+
+Context = ServerRequestContext[Any, Any]
 
 
 def _no_header_arguments(_: str) -> None:
@@ -25,9 +29,12 @@ class Offer:
     header_schema: Callable[[str], Mapping[str, Any] | None] = _no_header_arguments
     """The input schema of a tool that takes arguments in headers, by its name: they are checked against it. Without it
     none does, and none has to be looked up."""
+    tasks: Tasks | None = None
+    extensions: Mapping[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """What else is told to clients as known here, with its settings."""
 
 
-def caller_of(context: ServerRequestContext[Any, Any]) -> TokenCaller:
+def caller_of(context: Context) -> TokenCaller:
     """Who is calling, as the endpoint found out."""
     return cast("TokenCaller", cast("Request", context.request).state.caller)
 
@@ -35,3 +42,8 @@ def caller_of(context: ServerRequestContext[Any, Any]) -> TokenCaller:
 def principal_of(caller: TokenCaller) -> str:
     """Whose something is that travels with a client: company, role and user."""
     return f"{caller.company}/{caller.role}/{caller.subject}"
+
+
+def language_of(context: Context) -> Language:
+    """What its user reads."""
+    return spoken_language(cast("Request", context.request).headers.get("accept-language"))

@@ -5,9 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import mcp_types as types
+from mcp.shared.exceptions import MCPError
 
-from contracts.events.tool import ToolResult
+from contracts.errors import ToolCode
+from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.tools_rpc import ToolDetails
+from gateway.errors import Unavailable
+from gateway.web.mcp_views import VIEWS
 
 METADATA = "nexus/metadata"
 LIMIT = "nexus/limit"
@@ -16,6 +20,9 @@ _OPEN_WORLD = frozenset({"market", "news", "own", "site"})
 
 def described(tool: ToolDetails) -> types.Tool:
     """A tool as the list shows it."""
+    meta: dict[str, Any] = {"nexus/plan": tool.required_plan, "nexus/category": tool.category}
+    if tool.name in VIEWS:
+        meta["ui"] = {"resourceUri": VIEWS[tool.name]}
     return types.Tool(
         name=tool.name,
         description=tool.description,
@@ -27,13 +34,20 @@ def described(tool: ToolDetails) -> types.Tool:
             idempotent_hint=tool.idempotent,
             open_world_hint=tool.category in _OPEN_WORLD,
         ),
-        _meta={"nexus/plan": tool.required_plan, "nexus/category": tool.category},
+        _meta=meta,
     )
 
 
-def told(result: ToolResult, limit: dict[str, Any] | None = None, *, failed: bool = False) -> types.CallToolResult:
-    """A result as MCP has it: the data structured and as text, a refusal as text that tells its code."""
-    meta: dict[str, Any] = {METADATA: result.metadata.to_wire()}
+def told(
+    result: ToolResult,
+    limit: dict[str, Any] | None = None,
+    *,
+    failed: bool = False,
+    beside: Mapping[str, Any] | None = None,
+) -> types.CallToolResult:
+    """A result as MCP has it: the data structured and as text, a refusal as text that tells its code. `beside`: what
+    its `_meta` tells the client alone."""
+    meta: dict[str, Any] = {METADATA: result.metadata.to_wire(), **(beside or {})}
     if limit is not None:
         meta[LIMIT] = limit
     if result.error is not None:
@@ -41,6 +55,22 @@ def told(result: ToolResult, limit: dict[str, Any] | None = None, *, failed: boo
         return types.CallToolResult(content=[_text(body)], structured_content=body, is_error=True, _meta=meta)
     data = result.data or {}
     return types.CallToolResult(content=[_text(data)], structured_content=data, is_error=failed, _meta=meta)
+
+
+def refused(code: ToolCode | str, message: str) -> types.CallToolResult:
+    """A refusal of the gateway's own."""
+    error = ToolError(code=code, message=message)
+    return told(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)))
+
+
+def unavailable(error: Unavailable) -> MCPError:
+    """What is away is an error of the protocol where no tool has been called."""
+    return MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)})
+
+
+def done(data: dict[str, Any]) -> ToolResult:
+    """Data that no tool has given."""
+    return ToolResult(success=True, data=data, metadata=ToolMetadata(execution_time=0.0))
 
 
 def _text(body: Mapping[str, Any]) -> types.TextContent:

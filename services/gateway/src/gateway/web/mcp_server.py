@@ -19,6 +19,7 @@ from gateway.domain.client_answers import Answers
 from gateway.web.deps import Api
 from gateway.web.mcp_handshake import VERSION_HEADER, Handshake
 from gateway.web.mcp_offer import Offer, caller_of, principal_of
+from gateway.web.mcp_tasks import serve_tasks
 from gateway.web.mcp_tools import McpTools
 
 NAME = "nexus"
@@ -76,6 +77,9 @@ def serve(offer: Offer, key: bytes, answers: Answers) -> GatewayMcpServer:
         get_tool_input_schema=offer.header_schema,
         **offer.handlers,
     )
+    server.extensions.update(offer.extensions)
+    if offer.tasks is not None:
+        serve_tasks(server, offer.tasks)
     security = RequestStateSecurity(keys=[key], ttl=CONFIRM_SECONDS, bind_principal=_principal)
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
     return GatewayMcpServer(server, Handshake(server, key, answers))

@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from gateway.domain.carried_ids import new_carried_id, note_of
+from gateway.web.mcp_views import EXTENSION, MEDIA_TYPE, declares_views
 
 HEADER = "mcp-session-id"
 _PURPOSE = "session"
 _LETTERS = {"elicitation": "e", "sampling": "s", "roots": "r"}
+_VIEWS = "v"
+"""That it shows views."""
 
 
 def new_session(key: bytes, caller: str, capabilities: Mapping[str, Any]) -> str:
@@ -21,7 +24,8 @@ def new_session(key: bytes, caller: str, capabilities: Mapping[str, Any]) -> str
     if modes and "form" not in modes:
         # It can open an address for its user, and show no form.
         declared.discard("elicitation")
-    return new_carried_id(key, _PURPOSE, caller, "".join(_LETTERS[name] for name in sorted(declared)))
+    letters = "".join(_LETTERS[name] for name in sorted(declared))
+    return new_carried_id(key, _PURPOSE, caller, letters + (_VIEWS if declares_views(capabilities) else ""))
 
 
 def capabilities_of(key: bytes, caller: str, session: str) -> dict[str, Any] | None:
@@ -29,4 +33,5 @@ def capabilities_of(key: bytes, caller: str, session: str) -> dict[str, Any] | N
     note = note_of(key, _PURPOSE, caller, session)
     if note is None:
         return None
-    return {name: {} for name, letter in _LETTERS.items() if letter in note}
+    declared: dict[str, Any] = {name: {} for name, letter in _LETTERS.items() if letter in note}
+    return declared | ({"extensions": {EXTENSION: {"mimeTypes": [MEDIA_TYPE]}}} if _VIEWS in note else {})

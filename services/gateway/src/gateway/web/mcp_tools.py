@@ -3,7 +3,7 @@
 A refusal of the executor is a result with `isError` that tells its code, so that a model can do better; an unknown tool
 is an error of the protocol, as MCP has it. An order that waits for its yes asks the client's user for it, where the
 client can show a form: in mid-call, or (2026-07-28) with a result upon which the client calls again, with the answer
-and what we have sealed for it.
+and what we have sealed for it. Where the client shows views instead, the order's own card asks (mcp_views).
 """
 
 from collections.abc import Mapping
@@ -12,20 +12,19 @@ from typing import Any, cast
 import mcp_types as types
 import structlog
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
-from starlette.requests import Request
 
 from contracts.errors import ErrorCode, ToolCode
 from contracts.events.chat import Action, ActionState
-from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
-from contracts.languages import spoken_language
+from contracts.wrong_fields import message_of
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import GatewayToolCall, TokenCaller
 from gateway.web.deps import Api
+from gateway.web.mcp_analysis import NAME as ANALYSIS
+from gateway.web.mcp_analysis import McpAnalyses
 from gateway.web.mcp_confirmation import (
     PendingAction,
     answer_in,
@@ -36,11 +35,23 @@ from gateway.web.mcp_confirmation import (
     in_the_tools_words,
     waiting_in,
 )
-from gateway.web.mcp_offer import Offer, caller_of
-from gateway.web.mcp_results import described, told
+from gateway.web.mcp_offer import Context, Offer, caller_of, language_of, principal_of
+from gateway.web.mcp_results import described, done, refused, told, unavailable
+from gateway.web.mcp_tasks import Json
+from gateway.web.mcp_views import (
+    CONFIRMATION,
+    DECIDE,
+    EXTENSION,
+    OrderDecision,
+    confirmation_of,
+    decide_tool,
+    is_confirmation,
+    list_views,
+    read_view,
+    shows_views,
+)
 
 log = structlog.get_logger(__name__)
-Context = ServerRequestContext[Any, Any]
 LIST_FRESH_MS = 60_000
 """For so long a client may keep the list of tools: it changes with a plan, a setting or a service that announces."""
 _INSTRUCTIONS = (
@@ -54,35 +65,52 @@ class McpTools:
 
     def __init__(self, api: Api) -> None:
         self._api = api
+        self._analyses = McpAnalyses(api)
 
     def offer(self) -> Offer:
-        """What the product offers: the tools, and nothing else of the protocol."""
+        """What the product offers: the tools, what shows their results, and tasks."""
+        fresh = CacheHint(ttl_ms=LIST_FRESH_MS, scope="private")
         return Offer(
             instructions=_INSTRUCTIONS,
-            handlers={"on_list_tools": self.list_tools, "on_call_tool": self.call_tool},
-            cache_hints={"tools/list": CacheHint(ttl_ms=LIST_FRESH_MS, scope="private")},
+            handlers={
+                "on_list_tools": self.list_tools,
+                "on_call_tool": self.call_tool,
+                "on_list_resources": list_views,
+                "on_read_resource": read_view,
+            },
+            cache_hints=dict.fromkeys(("tools/list", "resources/list", "resources/read"), fresh),
+            tasks=self._analyses,
+            extensions={EXTENSION: {}},
         )
 
     async def list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """The tools of the caller's plan in the catalogue's own order, the same each time; one page."""
         del params
+        caller, language = caller_of(context), language_of(context)
         try:
-            tools = await self._api.tools.details(caller_of(context), _language(context))
+            tools = await self._api.tools.details(caller, language)
+            own = await self._analyses.listed(caller, language)
         except Unavailable as error:
-            raise MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)}) from error
-        return types.ListToolsResult(tools=[described(tool) for tool in tools])
+            raise unavailable(error) from error
+        if shows_views(context):
+            own.append(decide_tool())
+        return types.ListToolsResult(tools=[*map(described, tools), *own])
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
+    ) -> types.CallToolResult | types.InputRequiredResult | Json:
         """One call; with the same idempotency key again it is the same call."""
-        caller, language = caller_of(context), _language(context)
+        caller, language = caller_of(context), language_of(context)
         if params.request_state is not None:
             waiting = PendingAction.read(params.request_state)
             return await self._decide(caller, waiting, answer_in(params.input_responses), language)
         if not is_id(params.name):
             raise unknown_tool(params.name)
+        if params.name == DECIDE and shows_views(context):
+            return await self._from_view(caller, params.arguments or {}, language)
         key = _idempotency_key(context.params)
+        if params.name == ANALYSIS:
+            return await self._analyses.call(context, params.arguments or {}, key)
         call_id = uuid7() if key is None else derive_id("idempotency-key", key)
         result = await self._api.tools.call(
             caller, GatewayToolCall(call_id, params.name, params.arguments or {}, language)
@@ -91,7 +119,10 @@ class McpTools:
             raise unknown_tool(params.name)
         waiting = waiting_in(result.data)
         if waiting is None or not _asks_its_user(context):
-            return told(result, await self._limit(caller, params.name))
+            beside = None
+            if waiting is not None and shows_views(context):
+                beside = {CONFIRMATION: confirmation_of(self._api.seal_key, principal_of(caller), waiting.action)}
+            return told(result, await self._limit(caller, params.name), beside=beside)
         question = form(waiting, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return in_a_result(waiting, question)
@@ -103,16 +134,35 @@ class McpTools:
         """What the client's user said is done; a second word on the same action changes nothing."""
         decision = decision_in(answer)
         if decision is None:
-            return told(_done(waiting.data))
+            return told(done(waiting.data))
         edits = edits_in(waiting, answer) if decision == "confirm" else None
         decide = self._api.actions.decide
         try:
             action = await decide(caller.company, caller.subject, waiting.action, decision, language, edits)
         except GatewayError as error:
-            code = ToolCode.UNAVAILABLE if error.code == ErrorCode.UNAVAILABLE else str(error.code)
-            return told(_failed(code, error.message))
+            return refused(_code(error), error.message)
         changed = in_the_tools_words(edits or {}) if action.state is ActionState.CONFIRMED else {}
-        return told(_done(_decided(waiting.data, action, changed)), failed=action.state is ActionState.FAILED)
+        return told(done(_decided(waiting.data, action, changed)), failed=action.state is ActionState.FAILED)
+
+    async def _from_view(
+        self, caller: TokenCaller, arguments: Mapping[str, Any], language: str
+    ) -> types.CallToolResult:
+        """What its user clicked in an order's card; the first click stands."""
+        try:
+            said = OrderDecision.model_validate(arguments)
+        except ValidationError as error:
+            return refused(ToolCode.VALIDATION_ERROR, message_of(error.errors()[0]))
+        if not is_confirmation(self._api.seal_key, principal_of(caller), said.action_id, said.confirmation):
+            return refused(str(ErrorCode.FORBIDDEN), "confirmation: it is not of this order")
+        edits = said.edits if said.decision == "confirm" else None
+        try:
+            action = await self._api.actions.decide(
+                caller.company, caller.subject, said.action_id, said.decision, language, edits or None
+            )
+        except GatewayError as error:
+            return refused(_code(error), error.message)
+        data = {"action_id": action.id, "status": action.state.value, "action": action.to_wire()}
+        return told(done(data), failed=action.state is ActionState.FAILED)
 
     async def _limit(self, caller: TokenCaller, name: str) -> dict[str, Any] | None:
         """What is left of the limit that is nearest to its end."""
@@ -123,13 +173,8 @@ class McpTools:
         return {"window": window, **nearest.to_wire()}
 
 
-def _done(data: dict[str, Any]) -> ToolResult:
-    return ToolResult(success=True, data=data, metadata=ToolMetadata(execution_time=0.0))
-
-
-def _failed(code: ToolCode | str, message: str) -> ToolResult:
-    error = ToolError(code=code, message=message)
-    return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))
+def _code(error: GatewayError) -> ToolCode | str:
+    return ToolCode.UNAVAILABLE if error.code == ErrorCode.UNAVAILABLE else str(error.code)
 
 
 def _decided(data: dict[str, Any], action: Action, changed: dict[str, Any]) -> dict[str, Any]:
@@ -164,10 +209,6 @@ async def _answered(context: Context, question: types.ElicitRequestFormParams) -
     except (MCPError, ValidationError) as error:
         log.info("mcp.question_unanswered", reason=str(error)[:200])
         return None
-
-
-def _language(context: Context) -> str:
-    return spoken_language(cast("Request", context.request).headers.get("accept-language"))
 
 
 def _idempotency_key(params: Mapping[str, Any] | None) -> str | None:

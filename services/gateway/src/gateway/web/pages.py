@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 from contracts.asyncapi import document as asyncapi_document
 from contracts.languages import LANGUAGES, Language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
-from gateway.web.script import widget_script
+from gateway.web.script import LATER_PATH, later_script, widget_script
 from gateway.web.words import SITE, words
 
 _PAGES = ("home", "pricing", "help", "guide")
@@ -31,7 +31,8 @@ def static(name: str) -> Asset:
 
 def page_routes(*, personas: bool = False) -> list[BaseRoute]:
     """A route for each page in each language, and for the files they load. `personas`: pages let one be somebody."""
-    routes: list[BaseRoute] = [asset("/widget.js", "text/javascript", widget_script()).route()]
+    scripts = {"/widget.js": widget_script(), LATER_PATH: later_script()}
+    routes: list[BaseRoute] = [asset(path, "text/javascript", body).route() for path, body in scripts.items()]
     for language in LANGUAGES:
         for page in _PAGES:
             body = _render(language, page, personas=personas)

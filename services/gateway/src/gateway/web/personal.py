@@ -1,18 +1,19 @@
-"""/v2/memory: what is remembered of the caller, to read, correct, take along and delete."""
+"""/v2/memory: what is remembered of the caller, to read, correct, take along, delete; agents read a customer's."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Response
+from fastapi import APIRouter, Body, Path, Response
 from fastapi.responses import StreamingResponse
 
 from contracts.envelope import Wire
+from contracts.ids import ID_PATTERN
 from contracts.market_rpc import Holdings
 from contracts.memory_rpc import ExportedConversation, LongTermMemory, MemoryExportReply
 from gateway.errors import GatewayError
 from gateway.ports import TokenCaller
-from gateway.web.deps import Api, ApiDep, CustomerDep
+from gateway.web.deps import Api, ApiDep, CustomerDep, OperatorDep
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
 
@@ -50,6 +51,14 @@ class Export(Wire):
 async def get_memory(api: ApiDep, caller: CustomerDep) -> LongTermMemory:
     """What is remembered of me from earlier conversations."""
     return await api.records.remembered(caller.company, caller.subject)
+
+
+@router.get("/v2/users/{userId}/memory", response_model_exclude_none=True, responses=described())
+async def get_customers_memory(
+    api: ApiDep, caller: OperatorDep, user: Annotated[str, Path(pattern=ID_PATTERN, alias="userId")]
+) -> LongTermMemory:
+    """What is remembered of a customer of the company, for the human agent who helps them."""
+    return await api.records.remembered(caller.company, user)
 
 
 @router.patch(

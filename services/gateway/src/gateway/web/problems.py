@@ -8,10 +8,11 @@ from typing import Any
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from contracts.errors import ErrorCode
 from contracts.wrong_fields import message_of
@@ -119,6 +120,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(PydanticSerializationError, _unsendable)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -184,6 +186,12 @@ async def _unsendable(request: Request, error: Exception) -> JSONResponse:
 async def _no_text(request: Request) -> JSONResponse:
     fields = [FieldProblem(field="body", message="must be JSON in UTF-8")]
     return await _unreadable(request, "the body cannot be read", fields)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    # In the middle of its request: there is nobody to tell, and nothing wrong here.
+    del request, error
+    return Response(status_code=400)
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:

@@ -1,32 +1,24 @@
 """uvicorn inside a service that handles its own signals: start, know the port, stop within a deadline."""
 
 import asyncio
-import contextlib
 import socket
-from collections.abc import Generator
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from gateway.domain.client_frames import MAX_FRAME_BYTES
 from gateway.web.transport import ChatProtocol
+from runtime.web_server import QuietServer
 
 START_DEADLINE = 10.0
 """Seconds for the web server to listen."""
-
-
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        # The service owns SIGTERM and SIGINT: it drains sockets and the bus in its own order.
-        yield
 
 
 class WebServer:
     """Serves an ASGI application with the chat's websocket protocol."""
 
     def __init__(self, application: ASGIApp, *, host: str, port: int, heartbeat_seconds: float) -> None:
-        self._server = _Server(
+        self._server = QuietServer(
             uvicorn.Config(
                 application,
                 interface="asgi3",
@@ -52,7 +44,9 @@ class WebServer:
     async def start(self) -> None:
         """Listens; raises OSError when the port is taken."""
         family = socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # By its protocol asyncio knows TCP, and sends what is written at once: otherwise each second write of an
+        # answer, and each frame behind another, waits for the client's acknowledgement, some 40 ms.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(self._address)
@@ -70,6 +64,6 @@ class WebServer:
 
     async def stop(self) -> None:
         """Ends what is still open."""
-        self._server.should_exit = True
+        self._server.end()
         if self._serving is not None:
             await self._serving

@@ -33,7 +33,15 @@ NEEDED = ("time", "open", "high", "low", "close")
 PRICES = ("open", "high", "low", "close")
 _NOISE = re.compile(r"[\s<>._/\-]")
 _COMPACT = re.compile(r"\d{8}")
+_GROUPED = {
+    ",": re.compile(r"[+-]?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?"),
+    ".": re.compile(r"[+-]?\d{1,3}(?:\.\d{2,3})*\.\d{3}(?:,\d+)?"),
+}
+"""A number with what divides its thousands: 1,234.5 and 1.234,5 (and 1,23,456, as in India)."""
 LONGEST_CELL = 40
+MOST_DIGITS = 18
+"""Before or behind the decimal point: what is larger or smaller is no price, and no number that could be told on."""
+YEARS = range(1700, 2200)
 
 
 class BadBarsError(ValueError):
@@ -103,12 +111,12 @@ class TableReader:
                 raise ValueError(f"{column} is {value}, below 0")
         return Row(
             symbol=self._text("symbol", cells),
-            at=moment(cells[self._places["time"]]),
+            at=_in_our_time(moment(cells[self._places["time"]])),
             **prices,
             volume=volume,
             currency=self._text("currency", cells).upper(),
             dividend=dividend,
-            split=Fraction(split).limit_denominator(1000) if split else Fraction(1),
+            split=_ratio(split),
         )
 
     def _cell(self, column: str, cells: Sequence[Any]) -> Any:
@@ -127,13 +135,19 @@ class TableReader:
                 raise ValueError(f"{column} is empty")
             return Decimal(0)
         text = str(value).strip().removeprefix("$")
-        text = text.replace(".", "").replace(",", ".") if self._comma else text.replace(",", "")
+        thousands = "." if self._comma else ","
         try:
+            # 12,5 in a file with commas between the cells is no 125.
+            if thousands in text and not _GROUPED[thousands].fullmatch(text):
+                raise InvalidOperation
+            text = text.replace(thousands, "").replace(",", ".")
             number = Decimal(text)
         except InvalidOperation:
             raise ValueError(f"{column} is {str(value)[:LONGEST_CELL]!r}, no number") from None
         if not number.is_finite():
             raise ValueError(f"{column} is {text}, no number")
+        if number and abs(number.adjusted()) > MOST_DIGITS:
+            raise ValueError(f"{column} is {text[:LONGEST_CELL]}, beyond {MOST_DIGITS} digits")
         return number
 
     @staticmethod
@@ -159,6 +173,21 @@ def moment(value: Any) -> date | datetime:
         # An exchange's midnight in its own zone is its date.
         return at.date()
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _in_our_time(at: date | datetime) -> date | datetime:
+    """Where an exchange's hours can be worked out. Raises ValueError."""
+    if at.year not in YEARS:
+        raise ValueError(f"{at.isoformat()[:10]} is before {YEARS[0]} or after {YEARS[-1]}")
+    return at
+
+
+def _ratio(split: Decimal) -> Fraction:
+    """1 where none is told. Raises ValueError."""
+    ratio = Fraction(split).limit_denominator(1000) if split else Fraction(1)
+    if not ratio:
+        raise ValueError(f"split is {split}: a share became so many")
+    return ratio
 
 
 def splits_of(rows: Sequence[Row]) -> tuple[Split, ...]:

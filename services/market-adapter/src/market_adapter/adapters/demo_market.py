@@ -87,15 +87,16 @@ def load_demo(ends: date) -> tuple[SampleData, SampleFacts]:
     def moved(day: date) -> date:
         return days[min(bisect_left(days, day) + shift, len(days) - 1)]
 
-    made = {name: _made(name, walk, sample) for name, walk in WALKS.items()}
+    moves = _market_moves(sample)
+    made = {name: _made(name, walk, sample, moves) for name, walk in WALKS.items()}
+    hours = [(days[place], utc(days[place], OPENS), closes[place]) for place in range(shift, shift + count)]
     series: dict[str, SampleSeries] = {}
     for name, one in {**sample.series, **made}.items():
-        hours = [(days[place + shift], closes[place + shift]) for place in range(one.first, count)]
         series[name] = replace(
             one,
             bars=tuple(
-                replace(bar, session=day, time=utc(day, OPENS), end=close)
-                for bar, (day, close) in zip(one.bars, hours, strict=True)
+                replace(bar, session=day, time=opens, end=close)
+                for bar, (day, opens, close) in zip(one.bars, hours[one.first :], strict=True)
             ),
             splits=tuple(replace(split, on=moved(split.on)) for split in one.splits),
             dividends=tuple(replace(dividend, on=moved(dividend.on)) for dividend in one.dividends),
@@ -138,7 +139,7 @@ def _sessions(sample: SampleData, until: date) -> tuple[list[date], list[datetim
     return days, closes
 
 
-def _made(name: str, walk: Walk, sample: SampleData) -> SampleSeries:
+def _made(name: str, walk: Walk, sample: SampleData, moves: Sequence[float]) -> SampleSeries:
     """A random walk over the last sessions: the same numbers wherever and whenever it is made."""
     chance, normal = Random(f"nexus demo {name}"), NormalDist()
 
@@ -149,7 +150,7 @@ def _made(name: str, walk: Walk, sample: SampleData) -> SampleSeries:
     bars: list[Bar] = []
     close = walk.start
     first = len(sample.sessions) - MADE_SESSIONS
-    for place, market in enumerate(_market_moves(sample), start=first):
+    for place, market in enumerate(moves, start=first):
         before = close
         move = walk.beta * market + daily_own * draw() + daily_drift
         close = before * math.exp(move)

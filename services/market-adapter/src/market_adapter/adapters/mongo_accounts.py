@@ -105,9 +105,15 @@ class MongoAccounts:
 
     async def forget(self, owner: Owner) -> int:
         """The account and its archived orders."""
-        mine = {"company": owner.company, "user": owner.user}
-        accounts = await self._accounts.delete_many(mine)
-        orders = await self._orders.delete_many(mine)
+        return await self._forget({"company": owner.company, "user": owner.user})
+
+    async def forget_company(self, company: str) -> int:
+        """Those of a whole company."""
+        return await self._forget({"company": company})
+
+    async def _forget(self, theirs: Document) -> int:
+        accounts = await self._accounts.delete_many(theirs)
+        orders = await self._orders.delete_many(theirs)
         return accounts.deleted_count + orders.deleted_count
 
 

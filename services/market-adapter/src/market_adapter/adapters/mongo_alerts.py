@@ -93,6 +93,10 @@ class MongoAlerts:
         """All of them."""
         return (await self._alerts.delete_many(_of(owner))).deleted_count
 
+    async def forget_company(self, company: str) -> int:
+        """Those of a whole company."""
+        return (await self._alerts.delete_many({"company": company})).deleted_count
+
     async def _found(self, wanted: Document) -> list[Alert]:
         found = self._alerts.find(wanted).sort("created_at", 1)
         return [self._read(document) for document in await found.to_list()]

@@ -53,6 +53,11 @@ class MongoWatchlists:
         """The whole list."""
         return (await self._lists.delete_one({"_id": str(owner)})).deleted_count
 
+    async def forget_company(self, company: str) -> int:
+        """The lists of a whole company; the sign behind `/` is the next one."""
+        mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}0"}}
+        return (await self._lists.delete_many(mine)).deleted_count
+
     async def _load(self, owner: Owner) -> tuple[list[str], list[str], int]:
         document = await self._lists.find_one({"_id": str(owner)})
         if document is None:

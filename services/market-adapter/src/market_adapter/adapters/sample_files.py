@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from zoneinfo import ZoneInfo
@@ -40,8 +41,9 @@ class SampleData:
     series: Mapping[str, SampleSeries]
 
 
+@cache
 def load_sample() -> SampleData:
-    """Reads the packaged files; raises ValueError naming the file when one does not hold what it should."""
+    """The packaged files, read once; raises ValueError naming the file when one does not hold what it should."""
     root = files("market_adapter") / "data"
     early = {date.fromisoformat(r["date"]): time.fromisoformat(r["close"]) for r in _rows(root / "early_closes.csv")}
     tables = {

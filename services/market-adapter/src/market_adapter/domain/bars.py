@@ -1,12 +1,14 @@
 """Bars and the corporate actions that stand between them, as raw facts: prices as traded, never adjusted here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
 from contracts.symbols import Symbol
+from contracts.text import Text
+from market_adapter.errors import NoDataError
 
 Volume = int | Decimal
 """Shares, of which there are whole ones; or coins, which are traded in parts."""
@@ -74,3 +76,25 @@ class BarHistory:
     def as_of(self, now: datetime) -> datetime:
         """When its newest price was true: at the bar's end, unless the source says that it was earlier."""
         return min(self.last.end, now) if self.known_at is None else min(self.last.end, self.known_at, now)
+
+
+def known_by(history: BarHistory, day: date) -> BarHistory:
+    """What was known at the close of that day: no later bar, split or dividend. Raises NoDataError for no bar."""
+    if history.last.session <= day:
+        return history
+    bars = tuple(bar for bar in history.bars if bar.session <= day)
+    if not bars:
+        have = f"{history.bars[0].session} – {history.last.session}"
+        raise NoDataError(
+            history.symbol.name,
+            Text(es=f"no hay velas de {history.symbol} en esas fechas: las que hay son de {have}",
+                 en=f"{history.symbol} has no bars on those days: there are those of {have}"),
+        )  # fmt: skip
+    last = bars[-1].session
+    return replace(
+        history,
+        bars=bars,
+        splits=tuple(one for one in history.splits if one.on <= last),
+        dividends=tuple(one for one in history.dividends if one.on <= last),
+        known_at=None,
+    )

@@ -20,6 +20,7 @@ RSI_PERIOD = ATR_PERIOD = ADX_PERIOD = 14
 AVERAGE_PERIOD = BANDS_PERIOD = VWAP_PERIOD = 20
 FAST, SLOW, SIGNAL = 12, 26, 9
 DEVIATIONS = 2.0
+MOST_LENGTH = 250
 
 Value = float | int | str | None
 Values = dict[str, Value]
@@ -39,12 +40,18 @@ class Indicator(StrEnum):
     ADX = "ADX"
 
 
-def indicator(kind: Indicator, series: Series, *, anchored: bool = False) -> Values:
-    """One indicator at the last bar; a value is None while there are too few bars for it. `anchored`: VWAP runs from
-    the opening of the last session (intraday bars), else over the last 20 bars."""
+def indicator(kind: Indicator, series: Series, length: int | None = None, *, anchored: bool = False) -> Values:
+    """One indicator at the last bar; a value is None while there are too few bars for it. `length`: in place of the
+    usual 14 or 20 bars; MACD and OBV have none. `anchored`: VWAP runs from the opening of the last session (intraday
+    bars)."""
     if kind is Indicator.VWAP:
-        return vwap(series, anchored=anchored)
-    return _FUNCTIONS[kind](series)
+        return vwap(series, length or VWAP_PERIOD, anchored=anchored)
+    return _FUNCTIONS[kind](series, length)
+
+
+def bars_for(length: int | None) -> int:
+    """How many bars are fetched: as many as make the slowest of them converge."""
+    return max(BARS, _CONVERGED_AFTER[Indicator.ADX] * (length or 0) // ADX_PERIOD)
 
 
 _CONVERGED_AFTER: Mapping[Indicator, int] = {
@@ -59,16 +66,24 @@ with all the history there is: measured on 13 years of real bars, where the last
 and a fifth more. The others look at a window, or (OBV) count from the first bar by definition."""
 
 
-def converged(kinds: Iterable[Indicator], bars: int) -> bool:
-    """Whether none of these values leans on where the history of so many bars begins."""
-    return all(bars >= _CONVERGED_AFTER.get(kind, 1) for kind in kinds)
+_SMOOTHED = (Indicator.RSI, Indicator.EMA, Indicator.ATR, Indicator.ADX)
 
 
-def rsi_line(close: Floats) -> Floats:
+def converged(kinds: Iterable[Indicator], bars: int, length: int | None = None) -> bool:
+    """Whether none of these values leans on where the history of so many bars begins. What is smoothed over more bars
+    needs as many times more of them."""
+    usual = {kind: AVERAGE_PERIOD if kind is Indicator.EMA else RSI_PERIOD for kind in _SMOOTHED}
+    return all(
+        bars >= _CONVERGED_AFTER.get(kind, 1) * (length / usual[kind] if length and kind in usual else 1)
+        for kind in kinds
+    )
+
+
+def rsi_line(close: Floats, length: int = RSI_PERIOD) -> Floats:
     """Wilder's RSI at each bar, NaN before there are enough. Where nothing has moved it is 50: no strength either way
     (TA-Lib says 0, as if all had been losses)."""
-    line = ta_lib().RSI(close, RSI_PERIOD)
-    if len(close) > RSI_PERIOD:
+    line = ta_lib().RSI(close, length)
+    if len(close) > length:
         moves = np.diff(close)
         # Only where no loss has been seen can a 0 mean "nothing moved" rather than "all losses".
         lossless = np.concatenate(([True], np.minimum.accumulate(moves) >= 0))
@@ -76,9 +91,9 @@ def rsi_line(close: Floats) -> Floats:
     return line
 
 
-def vwap(series: Series, *, anchored: bool) -> Values:
+def vwap(series: Series, length: int = VWAP_PERIOD, *, anchored: bool) -> Values:
     """Volume-weighted mean of (high + low + close) / 3; None where nothing was traded."""
-    count = sum(1 for session in series.sessions if session == series.sessions[-1]) if anchored else VWAP_PERIOD
+    count = sum(1 for session in series.sessions if session == series.sessions[-1]) if anchored else length
     if len(series) < count:
         return {"value": None, "period": count}
     part = series.tail(count)
@@ -93,41 +108,46 @@ def obv_line(series: Series) -> Floats:
     return ta_lib().OBV(series.close, series.volume) - series.volume[0]
 
 
-def _rsi(series: Series) -> Values:
-    return {"value": _last(rsi_line(series.close)), "period": RSI_PERIOD}
+def _rsi(series: Series, length: int | None) -> Values:
+    period = length or RSI_PERIOD
+    return {"value": _last(rsi_line(series.close, period)), "period": period}
 
 
-def _macd(series: Series) -> Values:
+def _macd(series: Series, length: int | None) -> Values:
     line, signal, histogram = ta_lib().MACD(series.close, FAST, SLOW, SIGNAL)
     return {"macd": _last(line), "signal": _last(signal), "histogram": _last(histogram)}
 
 
-def _bands(series: Series) -> Values:
-    upper, middle, lower = ta_lib().BBANDS(series.close, BANDS_PERIOD, DEVIATIONS, DEVIATIONS)
+def _bands(series: Series, length: int | None) -> Values:
+    upper, middle, lower = ta_lib().BBANDS(series.close, length or BANDS_PERIOD, DEVIATIONS, DEVIATIONS)
     return {"upper": _last(upper), "middle": _last(middle), "lower": _last(lower)}
 
 
-def _sma(series: Series) -> Values:
-    return {"value": _last(ta_lib().SMA(series.close, AVERAGE_PERIOD)), "period": AVERAGE_PERIOD}
+def _sma(series: Series, length: int | None) -> Values:
+    period = length or AVERAGE_PERIOD
+    return {"value": _last(ta_lib().SMA(series.close, period)), "period": period}
 
 
-def _ema(series: Series) -> Values:
-    return {"value": _last(ta_lib().EMA(series.close, AVERAGE_PERIOD)), "period": AVERAGE_PERIOD}
+def _ema(series: Series, length: int | None) -> Values:
+    period = length or AVERAGE_PERIOD
+    return {"value": _last(ta_lib().EMA(series.close, period)), "period": period}
 
 
-def _atr(series: Series) -> Values:
-    return {"value": _last(ta_lib().ATR(series.high, series.low, series.close, ATR_PERIOD)), "period": ATR_PERIOD}
+def _atr(series: Series, length: int | None) -> Values:
+    period = length or ATR_PERIOD
+    return {"value": _last(ta_lib().ATR(series.high, series.low, series.close, period)), "period": period}
 
 
-def _obv(series: Series) -> Values:
+def _obv(series: Series, length: int | None) -> Values:
     return {"value": _last(obv_line(series)), "bars": len(series)}
 
 
-def _adx(series: Series) -> Values:
-    return {"value": _last(ta_lib().ADX(series.high, series.low, series.close, ADX_PERIOD)), "period": ADX_PERIOD}
+def _adx(series: Series, length: int | None) -> Values:
+    period = length or ADX_PERIOD
+    return {"value": _last(ta_lib().ADX(series.high, series.low, series.close, period)), "period": period}
 
 
-_FUNCTIONS: Mapping[Indicator, Callable[[Series], Values]] = {
+_FUNCTIONS: Mapping[Indicator, Callable[[Series, int | None], Values]] = {
     Indicator.RSI: _rsi,
     Indicator.MACD: _macd,
     Indicator.BB: _bands,

@@ -5,13 +5,26 @@ where the data begin later, it is their first close, and `base` says of which da
 """
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 import numpy as np
 
 from market_adapter.domain.performance import YEAR
 from market_adapter.domain.series import Floats, Series
+
+Every = Literal["week", "month", "quarter", "year"]
+_PART: Mapping[Every, Callable[[date], tuple[int, int]]] = {
+    "week": lambda day: day.isocalendar()[:2],
+    "month": lambda day: (day.year, day.month),
+    "quarter": lambda day: (day.year, (day.month - 1) // 3),
+    "year": lambda day: (day.year, 0),
+}
+DAYS_OF_A_YEAR = 365.25
+SHORTEST_CAGR = 0.99
+"""Years: a calendar year's sessions are a day or two short of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +104,29 @@ def extremes(of: Stretch) -> tuple[tuple[date, float], tuple[date, float]] | Non
         return None
     best, worst = int(moves.argmax()), int(moves.argmin())
     return (of.days[best + 1], float(moves[best])), (of.days[worst + 1], float(moves[worst]))
+
+
+def cagr(of: Stretch) -> float | None:
+    """The yearly rate that compounds to the return; None for a stretch of less than a year."""
+    years = (of.last - of.days[0]).days / DAYS_OF_A_YEAR
+    return float((of.close[-1] / of.close[0]) ** (1 / years) - 1) if years >= SHORTEST_CAGR else None
+
+
+def parts(of: Stretch, every: Every) -> list[Stretch]:
+    """The stretch cut where a week, month, quarter or year ends; each part begins at the close before it."""
+    first = len(of.days) - int(np.count_nonzero(np.array([day >= of.first for day in of.days])))
+    found: list[Stretch] = []
+    start = first
+    for index in range(first, len(of.days)):
+        if index + 1 == len(of.days) or _PART[every](of.days[index + 1]) != _PART[every](of.days[index]):
+            base = max(start - 1, 0)
+            close = of.close[base : index + 1]
+            found.append(
+                Stretch(of.days[base : index + 1], close, float(close.max()), float(close.min()), of.days[start],
+                        of.days[index])
+            )  # fmt: skip
+            start = index + 1
+    return found
 
 
 def together(one: Stretch, other: Stretch) -> tuple[Floats, Floats]:

@@ -1,16 +1,23 @@
 """get_indicators."""
 
+from dataclasses import replace
+from datetime import date
 from typing import Literal
 
 from pydantic import Field
 
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.indicators import BARS, Indicator, Values, converged, indicator
+from market_adapter.domain.bars import known_by
+from market_adapter.domain.indicators import MOST_LENGTH, Indicator, Values, bars_for, converged, indicator
 from market_adapter.domain.series import series_of
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.domain.timeframes import Timeframe
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import Sourced, SymbolArguments
+
+A_DAY = {Timeframe.H1: 24, Timeframe.H4: 6, Timeframe.D1: 1}
+"""Bars of a day, at most."""
+MOST_BARS = 20_000
 
 
 class IndicatorArguments(SymbolArguments):
@@ -18,17 +25,21 @@ class IndicatorArguments(SymbolArguments):
 
     indicators: list[Indicator] = Field(min_length=1, max_length=9)
     timeframe: Literal["1h", "4h", "1d"] = "1d"
+    length: int | None = Field(default=None, ge=2, le=MOST_LENGTH)
+    end: date | None = None
 
 
 class IndicatorsData(Sourced):
-    """Output of get_indicators: each at the last bar, on split-adjusted prices. `warmup_bars` came before it;
-    `converged` is false while one of them still leans on where the history begins, by more than 1e-9 of its value."""
+    """Output of get_indicators: each at the last bar up to `end`, on split-adjusted prices. `warmup_bars` came before
+    it; `converged` is false while one of them still leans on where the history begins, by more than 1e-9 of its
+    value."""
 
     symbol: str
     timeframe: Timeframe
     warmup_bars: int
     converged: bool
     price: float
+    currency: str
     indicators: dict[Indicator, Values]
 
 
@@ -41,16 +52,27 @@ class IndicatorTools:
     async def get_indicators(self, asked: IndicatorArguments) -> IndicatorsData:
         """The indicators asked for, at the last bar."""
         timeframe = Timeframe(asked.timeframe)
-        history = await self._provider.bars(asked_symbol(asked.symbol), timeframe, BARS)
+        symbol, used = asked_symbol(asked.symbol), bars_for(asked.length)
+        wanted = used
+        if asked.end is not None:
+            days = max((self._provider.now().date() - asked.end).days, 0)
+            wanted = min(wanted + days * A_DAY[timeframe], MOST_BARS)
+        history = await self._provider.bars(symbol, timeframe, wanted)
+        if asked.end is not None:
+            history = known_by(history, asked.end)
+            history = replace(history, bars=history.bars[-used:])
         series = series_of(history)
         await load_ta_lib()
         return IndicatorsData(
             symbol=history.symbol.name,
             timeframe=timeframe,
             warmup_bars=len(series) - 1,
-            converged=converged(asked.indicators, len(series)),
+            converged=converged(asked.indicators, len(series), asked.length),
             price=float(series.close[-1]),
-            indicators={kind: indicator(kind, series, anchored=timeframe.intraday) for kind in asked.indicators},
+            currency=history.currency,
+            indicators={
+                kind: indicator(kind, series, asked.length, anchored=timeframe.intraday) for kind in asked.indicators
+            },
             source=history.source,
             as_of=history.as_of(self._provider.now()),
         )

@@ -1,21 +1,36 @@
 """get_news and get_sentiment."""
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
 from contracts.envelope import Snake
+from contracts.symbols import Symbol
+from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.facts import Headline
 from market_adapter.domain.sentiment import METHOD, Sentiment, sentiment_of, together
+from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import Sourced, SymbolArguments
 
+MOST_LOOKED_AT = 1_000
+NEW_YORK = ZoneInfo("America/New_York")
+"""Whose days headlines are asked for by."""
 HEADLINES = 20
 """How many of the newest headlines a sentiment is made of."""
 
 
-class NewsArguments(SymbolArguments):
+class WhenArguments(SymbolArguments):
+    """Input of get_sentiment: a symbol, and from when its headlines are; without days, the newest."""
+
+    start: date | None = None
+    end: date | None = None
+
+
+class NewsArguments(WhenArguments):
     """Input of get_news."""
 
     limit: int = Field(default=5, ge=1, le=50)
@@ -74,7 +89,7 @@ class NewsTools:
     async def get_news(self, asked: NewsArguments) -> NewsData:
         """The newest headlines."""
         symbol = asked_symbol(asked.symbol)
-        found = await self._provider.headlines(symbol, asked.limit)
+        found = await self._published(symbol, asked, asked.limit)
         return NewsData(
             symbol=symbol.name,
             items=[_item(one) for one in found],
@@ -82,11 +97,11 @@ class NewsTools:
             as_of=self._provider.now(),
         )
 
-    async def get_sentiment(self, asked: SymbolArguments) -> SentimentData:
+    async def get_sentiment(self, asked: WhenArguments) -> SentimentData:
         """The mean sentiment of the newest headlines, and of each publisher's."""
         symbol = asked_symbol(asked.symbol)
         by_publisher: dict[str, list[Sentiment]] = {}
-        for one in await self._provider.headlines(symbol, HEADLINES):
+        for one in await self._published(symbol, asked, HEADLINES):
             by_publisher.setdefault(one.publisher, []).append(sentiment_of(one.title))
         whole = together(part for parts in by_publisher.values() for part in parts)
         return SentimentData(
@@ -101,6 +116,18 @@ class NewsTools:
             source=self._provider.source,
             as_of=self._provider.now(),
         )
+
+    async def _published(self, symbol: Symbol, asked: WhenArguments, most: int) -> Sequence[Headline]:
+        """The newest headlines, of those days where days are asked for."""
+        if asked.start is None and asked.end is None:
+            return await self._provider.headlines(symbol, most)
+        first, last = asked.start or date.min, asked.end or date.max
+        known = await self._provider.headlines(symbol, MOST_LOOKED_AT)
+        found = [one for one in known if first <= one.published.astimezone(NEW_YORK).date() <= last]
+        if not found:
+            text = Text(es=f"no hay titulares de {symbol} de esos días", en=f"there are no headlines of {symbol} then")
+            raise NoDataError(symbol.name, text)
+        return found[:most]
 
 
 def _item(headline: Headline) -> NewsItem:

@@ -9,7 +9,7 @@ from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.bars import Bar, BarHistory
+from market_adapter.domain.bars import Bar, BarHistory, known_by
 from market_adapter.domain.quotes import Quote
 from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.timeframes import Timeframe, is_closed
@@ -126,6 +126,7 @@ class PriceTools:
         first, last = asked.start or date.min, asked.end or now
         days = (now - asked.start).days + 10 if asked.start else MOST_BARS
         history = await self._provider.bars(symbol, asked.timeframe, max(min(days, MOST_BARS), 1))
+        history = known_by(history, last)
         adjusted = split_adjusted(history.bars, history.splits)
         bars = tuple(bar for bar in adjusted if first <= bar.session <= last)[-asked.limit :]
         if not bars:

@@ -4,37 +4,51 @@ Each lists typed figures {ticker, figure, value, from, to, asked}: what may be s
 `asked` is the stretch as it was asked for; `from` and `to` are its first and last session.
 """
 
+from bisect import bisect_left
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import combinations
-from typing import Annotated, Literal, NamedTuple
+from typing import NamedTuple
 
-from pydantic import Field, StringConstraints
-
-from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.backtest import BacktestResult, Trade, decisions, rule, run
-from market_adapter.domain.bars import BarHistory
+from market_adapter.domain.bars import BarHistory, known_by
 from market_adapter.domain.performance import months_before
 from market_adapter.domain.ranges import (
+    Every,
     Stretch,
     beta,
+    cagr,
     correlation,
     crossings,
     drawdowns,
     extremes,
+    parts,
     stretch,
     together,
     total_return,
     volatility,
 )
 from market_adapter.domain.series import Series, series_of
-from market_adapter.domain.splits import split_adjusted
+from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
 from market_adapter.errors import MarketError, NoDataError
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.shapes import FailureData, Sourced, SymbolText, TickersArguments, per_ticker
+from market_adapter.tools.range_shapes import (
+    BacktestArguments,
+    BacktestData,
+    BacktestTrade,
+    CrossingArguments,
+    CrossingData,
+    CrossingsData,
+    FallData,
+    FigureData,
+    FiguresData,
+    RangeArguments,
+    RelationArguments,
+)
+from market_adapter.tools.shapes import per_ticker
 
 PLACES = 6
 WARM_UP = 420
@@ -42,122 +56,7 @@ WARM_UP = 420
 FALLS = 3
 HOLDING = "buy and hold"
 MOST_CROSSINGS = 40
-PeriodText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,2}[dwmy]$")]
-"""A length up to now: 5y, 6m, 2w, 30d."""
-Rules = Literal["sma_cross", "momentum", "rsi_reversion", "buy_and_hold"]
-
-
-class RangeArguments(TickersArguments):
-    """Tickers and a stretch; without one, the year up to now."""
-
-    start: date | None = None
-    end: date | None = None
-    period: PeriodText | None = None
-    amount: float | None = Field(default=None, gt=0, le=1e12)
-
-
-class RelationArguments(RangeArguments):
-    """The same, and what betas are measured against."""
-
-    benchmark: SymbolText | None = None
-
-
-class CrossingArguments(Snake):
-    """Averages of one symbol."""
-
-    symbol: SymbolText
-    fast: int = Field(default=50, ge=2, le=249)
-    slow: int = Field(default=200, ge=3, le=250)
-    start: date | None = None
-    end: date | None = None
-    period: PeriodText | None = None
-
-
-class BacktestArguments(Snake):
-    """A rule, tried on one symbol."""
-
-    symbol: SymbolText
-    rule: Rules = "sma_cross"
-    fast: int = Field(default=50, ge=2, le=249)
-    slow: int = Field(default=200, ge=3, le=250)
-    start: date | None = None
-    end: date | None = None
-    period: PeriodText | None = None
-    cash: float = Field(default=10_000.0, gt=0, le=1e12)
-    cost_percent: float = Field(default=0.1, ge=0, le=5)
-
-
-class FigureData(Snake):
-    """One figure. Returns, drawdowns and volatility are fractions; `growth` is money."""
-
-    ticker: str
-    figure: str
-    value: float | None
-    first: date = Field(serialization_alias="from")
-    last: date = Field(serialization_alias="to")
-    asked: str
-    on: date | None = None
-    other: str | None = None
-    currency: str | None = None
-
-
-class FallData(Snake):
-    """A fall from a peak; `recovered` null: not yet."""
-
-    ticker: str
-    peak: date
-    trough: date
-    recovered: date | None
-    depth: float
-
-
-class FiguresData(Sourced):
-    """Output of get_performance and get_correlation."""
-
-    figures: list[FigureData]
-    drawdowns: list[FallData] = Field(default_factory=list[FallData])
-    errors: list[FailureData]
-    basis: str = "split-adjusted closes, dividends not counted; a return is from the last close before the stretch"
-
-
-class CrossingData(Snake):
-    """One crossing: `above`: the fast average went above the slow one."""
-
-    on: date
-    above: bool
-    close: float
-
-
-class CrossingsData(Sourced):
-    """Output of get_crossings, the newest ones."""
-
-    symbol: str
-    fast: int
-    slow: int
-    asked: str
-    crossings: list[CrossingData]
-    currency: str
-
-
-class BacktestTrade(Snake):
-    """One fill of a backtest."""
-
-    on: date
-    side: str
-    price: float
-    quantity: float
-    cost: float
-
-
-class BacktestData(Sourced):
-    """Output of backtest_strategy: the rule's figures, those of buying and holding (`other`), and what was assumed."""
-
-    symbol: str
-    rule: str
-    figures: list[FigureData]
-    trades: list[BacktestTrade]
-    trade_count: int
-    assumptions: list[str]
+MOST_PARTS = 24
 
 
 class AskedRange(NamedTuple):
@@ -182,9 +81,16 @@ class RangeTools:
         figures: list[FigureData] = []
         falls: list[FallData] = []
         for name, (history, of) in found.items():
-            figures += _figures(name, of, stretched.words, history.currency, asked.amount)
+            figures += _figures(name, of, stretched.words, history, asked.amount)
+            figures += _parts(name, of, stretched.words, asked.every) if asked.every else []
             falls += [
-                FallData(ticker=name, peak=d.peak, trough=d.trough, recovered=d.recovered, depth=round(d.depth, PLACES))
+                FallData(
+                    ticker=name,
+                    peak=d.peak,
+                    trough=d.trough,
+                    depth=round(d.depth, PLACES),
+                    recovered=d.recovered,
+                )
                 for d in drawdowns(of, FALLS)
             ]
         return FiguresData(
@@ -214,7 +120,7 @@ class RangeTools:
         stretched = self._stretch(asked)
         first, last, _ = stretched
         fast, slow = sorted((asked.fast, asked.slow))
-        history, series = await self._series(asked_symbol(asked.symbol), first)
+        history, series = await self._series(asked_symbol(asked.symbol), first, last)
         found = crossings(series, fast, slow, first, last)[-MOST_CROSSINGS:]
         return CrossingsData(
             symbol=history.symbol.name, fast=fast, slow=slow, asked=stretched.words, currency=history.currency,
@@ -228,7 +134,7 @@ class RangeTools:
         first, last, _ = stretched
         fast, slow = sorted((asked.fast, asked.slow))
         symbol = asked_symbol(asked.symbol)
-        history, series = await self._series(symbol, first)
+        history, series = await self._series(symbol, first, last)
         of = stretch(series, first, last)
         start = next((i for i, day in enumerate(series.sessions) if day >= first), len(series))
         end = next((i for i, day in enumerate(series.sessions) if day > last), len(series))
@@ -263,20 +169,23 @@ class RangeTools:
         if asked.start is not None or asked.period is None:
             first = asked.start or months_before(last, 12) + timedelta(days=1)
             return AskedRange(first, last, f"{first}/{last}" if asked.end else f"{first}/" if asked.start else "1y")
+        if asked.period == "ytd":
+            return AskedRange(date(last.year, 1, 1), last, f"{last.year}-01-01/{last}" if asked.end else "ytd")
         count, unit = int(asked.period[:-1]), asked.period[-1]
         if unit in "my":
             before = months_before(last, count * (12 if unit == "y" else 1))
         else:
             before = last - timedelta(days=count * (7 if unit == "w" else 1))
-        return AskedRange(before + timedelta(days=1), last, asked.period)
+        first = before + timedelta(days=1)
+        return AskedRange(first, last, f"{first}/{last}" if asked.end else asked.period)
 
-    async def _series(self, symbol: Symbol, first: date) -> tuple[BarHistory, Series]:
+    async def _series(self, symbol: Symbol, first: date, last: date) -> tuple[BarHistory, Series]:
         days = max((self._provider.now().date() - first).days, 0) + WARM_UP
-        history = await self._provider.daily_history(symbol, days)
+        history = known_by(await self._provider.daily_history(symbol, days), last)
         return history, series_of(history)
 
     async def _one(self, symbol: Symbol, first: date, last: date) -> tuple[BarHistory, Stretch]:
-        history, series = await self._series(symbol, first)
+        history, series = await self._series(symbol, first, last)
         of = stretch(series, first, last)
         if of is None:
             raise _nothing(symbol, series, first, last)
@@ -309,15 +218,24 @@ def _figure(
     )  # fmt: skip
 
 
-def _figures(ticker: str, of: Stretch, asked: str, currency: str, amount: float | None) -> list[FigureData]:
-    falls = drawdowns(of, 1)
+def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory, amount: float | None) -> list[FigureData]:
+    falls, currency = drawdowns(of, 1), history.currency
+    moves = of.returns
     found = [
         _figure(ticker, "return", total_return(of), of, asked),
         _figure(ticker, "max_drawdown", falls[0].depth if falls else 0.0, of, asked),
         _figure(ticker, "volatility", volatility(of), of, asked),
         _figure(ticker, "high", of.high, of, asked, currency=currency),
         _figure(ticker, "low", of.low, of, asked, currency=currency),
+        _figure(ticker, "close", float(of.close[-1]), of, asked, on=of.last, currency=currency),
+        _figure(ticker, "current_drawdown", float(of.close[-1] / of.close.max() - 1), of, asked),
+        _figure(ticker, "up_days", int((moves > 0).sum()), of, asked),
+        _figure(ticker, "down_days", int((moves < 0).sum()), of, asked),
+        _figure(ticker, "dividends", sum(paid for _, paid in _dividends(history, of)), of, asked, currency=currency),
     ]
+    found.append(_figure(ticker, "total_return", _with_dividends(history, of), of, asked))
+    if (rate := cagr(of)) is not None:
+        found.append(_figure(ticker, "cagr", rate, of, asked))
     ends = extremes(of)
     if ends is not None:
         for name, (on, move) in zip(("best_day", "worst_day"), ends, strict=True):
@@ -325,6 +243,39 @@ def _figures(ticker: str, of: Stretch, asked: str, currency: str, amount: float 
     if amount is not None:
         grown = amount * (1 + total_return(of))
         found.append(_figure(ticker, "growth", grown, of, asked, currency=currency, places=2))
+    return found
+
+
+def _dividends(history: BarHistory, of: Stretch) -> list[tuple[date, float]]:
+    """Those whose ex-dates lie in the stretch, a share of the last session."""
+    last = history.last.session
+    return [
+        (one.on, float(scale_price(one.amount, adjustment(history.splits, one.on, last))))
+        for one in history.dividends
+        if of.first <= one.on <= of.last
+    ]
+
+
+def _with_dividends(history: BarHistory, of: Stretch) -> float:
+    """The return with each dividend put into more shares at the close of its ex-date."""
+    grown = 1 + total_return(of)
+    for on, paid in _dividends(history, of):
+        grown *= 1 + paid / float(of.close[bisect_left(of.days, on)])
+    return grown - 1
+
+
+def _parts(ticker: str, of: Stretch, asked: str, every: Every) -> list[FigureData]:
+    """The returns of the newest parts, and which was the best and the worst."""
+    cut = parts(of, every)
+    told = [(one, total_return(one)) for one in cut]
+    found = [
+        _figure(ticker, f"{every}_return", value, one, f"{one.first}/{one.last}") for one, value in told[-MOST_PARTS:]
+    ]
+    for name, (one, value) in (
+        (f"best_{every}", max(told, key=lambda pair: pair[1])),
+        (f"worst_{every}", min(told, key=lambda pair: pair[1])),
+    ):
+        found.append(_figure(ticker, name, value, one, asked, on=one.first))
     return found
 
 

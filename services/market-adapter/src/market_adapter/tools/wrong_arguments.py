@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from contracts.errors import FieldFault
 from contracts.text import Text
 
 _INVALID = Text(es="no es válido", en="is not valid")
@@ -36,13 +37,17 @@ _SAID: Mapping[str, Text] = {
 
 def wrong_arguments(tool: str, error: ValidationError, language: str) -> str:
     """Each field that is wrong, and what it must be, in one line."""
-    return f"{tool}: " + "; ".join(_one(one, language) for one in error.errors(include_url=False, include_input=False))
+    said = (f"{one.field}: {one.message}" if one.field else one.message for one in argument_faults(error, language))
+    return f"{tool}: " + "; ".join(said)
 
 
-def _one(error: Mapping[str, Any], language: str) -> str:
-    field = ".".join(map(str, error["loc"]))
+def argument_faults(error: ValidationError, language: str) -> list[FieldFault]:
+    """The same, field by field; no field where a rule of our own says it of all the arguments together."""
+    return [_fault(one, language) for one in error.errors(include_url=False, include_input=False)]
+
+
+def _fault(error: Mapping[str, Any], language: str) -> FieldFault:
     if error["type"] == "value_error":
-        # A rule of our own, which says it of all the arguments together.
-        return str(error["msg"]).removeprefix("Value error, ")
+        return FieldFault(field="", message=str(error["msg"]).removeprefix("Value error, "))
     said = _SAID.get(error["type"], _INVALID).said_in(language).format(**error.get("ctx", {}))
-    return f"{field}: {said}"
+    return FieldFault(field=".".join(map(str, error["loc"])), message=said)

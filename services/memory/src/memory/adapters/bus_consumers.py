@@ -11,8 +11,8 @@ from nats.errors import Error as NatsError
 
 from memory.adapters.chat_log import era_of
 from memory.adapters.projection_floor import floor_of
-from memory.application.positions import ConsumerProgress
 from memory.domain.keys import LogPosition
+from memory.domain.progress import ConsumerProgress
 from memory.errors import BusUnavailable
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import NotReady

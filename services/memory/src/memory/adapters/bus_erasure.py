@@ -14,7 +14,7 @@ from nats.js.errors import APIError
 
 from contracts.channels import TOOL_REQUESTS, analyses_of, client_results_of, conversation_tree, fact, journal
 from contracts.ids import NOBODY
-from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TURNS, WEBHOOKS
+from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TRACES, TURNS, WEBHOOKS
 from memory.erasure_ports import Erasure
 from memory.errors import BusUnavailable
 from runtime.connection import jetstream
@@ -83,7 +83,7 @@ class StreamErasure:
                 f"webhooks.delivery.v1.{company}.*",
                 lambda event: _subject(event) in about or _about(company, names)(event),
             )
-            await self._letters_of(plan, job)
+            await self._letters_of(plan, job, about)
         except (NatsError, TimeoutError, RuntimeFault) as error:
             raise BusUnavailable(f"the streams could not be looked through: {error!r}"[:300]) from error
         return plan
@@ -105,16 +105,27 @@ class StreamErasure:
         except (NatsError, TimeoutError, RuntimeFault) as error:
             raise BusUnavailable(f"a message could not be deleted: {error!r}"[:300]) from error
 
-    async def erase_company(self, company: str) -> None:
+    async def erase_company(self, company: str) -> dict[str, int]:
         """CompanyEraser. What is told of the company itself stays: that it has ended is told there."""
+        plan, about = StreamPlan(), _of(company)
         try:
-            await self._js.purge_stream(CHAT.name, subject=f"chat.{company}.>")
-            await self._js.purge_stream(TURNS.name, subject=f"turn.{company}.>")
+            await self._count(plan, CHAT.name, f"chat.{company}.>")
+            await self._count(plan, TURNS.name, f"turn.{company}.>")
+            await self._count(plan, TRACES.name, f"traces.recorded.v1.{NOBODY}.{company}.*")
             for event_type in fact_types():
                 if event_type not in COMPANYS_OWN:
-                    await self._js.purge_stream(FACTS.name, subject=f"{event_type}.{company}.*")
+                    await self._count(plan, FACTS.name, f"{event_type}.{company}.*")
+            await self._find(plan, TOOLS.name, TOOL_REQUESTS, about)
+            await self._find(plan, WEBHOOKS.name, f"webhooks.delivery.v1.{company}.*", _any)
+            for letter in await self._letters.list(limit=LETTERS):
+                named = letter.subject.startswith((f"chat.{company}.", f"turn.{company}."))
+                if named or f".v1.{company}." in letter.subject or about(letter.body):
+                    plan.messages.append((DLQ.name, letter.seq))
+                    plan.add(DLQ.name, 1)
         except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"a company could not be taken out of the streams: {error!r}"[:300]) from error
+            raise BusUnavailable(f"a company could not be looked for in the streams: {error!r}"[:300]) from error
+        await self.carry_out(plan)
+        return plan.found
 
     async def plan_told(self, job: Erasure) -> StreamPlan:
         """What was told of the conversations in the user's name; raises BusUnavailable."""
@@ -148,7 +159,7 @@ class StreamErasure:
                 return
             position = batch.facts[-1].seq + 1
 
-    async def _letters_of(self, plan: StreamPlan, job: Erasure) -> None:
+    async def _letters_of(self, plan: StreamPlan, job: Erasure, told_of: Collection[str]) -> None:
         company, names = job.company, frozenset(job.conversations)
         trees = tuple(f"chat.{company}.{name}." for name in names)
         people = tuple(f".v1.{company}.{name}" for name in (job.user,) if name)
@@ -156,7 +167,7 @@ class StreamErasure:
         for letter in await self._letters.list(limit=LETTERS):
             named = letter.subject.startswith(trees) or letter.subject.endswith(people)
             if letter.stream == WEBHOOKS.name:
-                named = _subject(letter.body) in {f"{company}/{name}" for name in (job.user, *names) if name}
+                named = _subject(letter.body) in told_of
             if named or about(letter.body):
                 plan.messages.append((DLQ.name, letter.seq))
                 plan.add(DLQ.name, 1)
@@ -180,6 +191,18 @@ def _subject(raw: bytes) -> str | None:
         return orjson.loads(raw).get("subject")
     except (orjson.JSONDecodeError, AttributeError):
         return None
+
+
+def _of(company: str) -> Callable[[bytes], bool]:
+    """Whether an event's data are of the company."""
+
+    def named(raw: bytes) -> bool:
+        try:
+            return orjson.loads(raw)["data"].get("companyId") == company
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+            return False
+
+    return named
 
 
 def _any(_: bytes) -> bool:

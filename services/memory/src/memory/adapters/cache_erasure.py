@@ -16,9 +16,13 @@ from redis.exceptions import RedisError
 
 from contracts.erasure_rpc import FORGOTTEN
 from memory.adapters.redis_echoes import PREFIX as ECHOES
+from memory.adapters.redis_looks import DESK, READ, read_key
+from memory.adapters.redis_looks import PREFIX as LOOKS
 from memory.adapters.redis_looks import key_of as looks_key
+from memory.adapters.redis_short_term import PREFIX as SHORT_TERM
 from memory.adapters.redis_short_term import key_of
 from memory.adapters.redis_windows import PREFIX
+from memory.domain.purse import PREFIX as BUDGETS
 from memory.erasure_ports import Erasure
 from memory.errors import CacheUnavailable
 from runtime.connection import subscribe
@@ -45,20 +49,14 @@ class CacheErasure:
 
     async def keys(self, job: Erasure) -> list[bytes]:
         """The keys in Redis of the user, or of the conversations and what their people did last; raises
-        CacheUnavailable."""
+        CacheUnavailable. What was spent stays until it expires: who deletes themselves has no new hour by it."""
         company, every = job.company, frozenset(job.conversations)
-        payers = every | {job.user} if job.user else every
-        named = [looks_key(company, name).encode() for name in job.conversations]
+        named = [key(company, name).encode() for name in job.conversations for key in (looks_key, read_key)]
         named += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
         try:
             found = [key for key in named if await self._redis.exists(key)]
             found += [key async for key in self._keys(f"{PREFIX}*:{company}:*") if _part(key, -1) in every]
             found += [key async for key in self._keys(f"{ECHOES}{company}:*") if _part(key, 4) in every]
-            found += [
-                key
-                async for key in self._keys(f"nexus:budget:{{{company}}}:*:hour:*")
-                if key.decode().removesuffix(":held").rsplit(":", 1)[-1] in payers
-            ]
         except (RedisError, OSError, TimeoutError) as error:
             raise CacheUnavailable(f"Redis could not be looked through: {error}: try again") from error
         return found
@@ -76,6 +74,29 @@ class CacheErasure:
                 await self._redis.delete(*gone)
         except (RedisError, OSError, TimeoutError) as error:
             raise CacheUnavailable(f"Redis could not delete a user: {error}: try again") from error
+
+    async def erase_company(self, company: str) -> dict[str, int]:
+        """CompanyEraser: every key under the company's name, what was spent too; raises CacheUnavailable."""
+        patterns = (
+            f"{SHORT_TERM}{{{company}:*",
+            f"{PREFIX}*:{company}:*",
+            f"{ECHOES}{company}:*",
+            f"{LOOKS}{company}:*",
+            f"{READ}{company}:*",
+            f"{DESK}{company}:*",
+            f"{BUDGETS}{{{company}}}:*",
+        )
+        removed = 0
+        try:
+            for pattern in patterns:
+                found = [key async for key in self._keys(pattern)]
+                if pattern.startswith(PREFIX):
+                    found = [key for key in found if _part(key, -2) == company]
+                if found:
+                    removed += int(await self._redis.delete(*found))
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not delete a company: {error}: try again") from error
+        return {"redis": removed}
 
     async def rewrite(self) -> None:
         """Has Redis write its append-only file anew, in which what was deleted stands until then; a Redis that has

@@ -1,4 +1,4 @@
-"""ChannelApi: Chatwoot's application API, with an agent bot's access token (or a user's, which may read too)."""
+"""Chatwoot's application API, with an agent bot's access token (or a user's, which may read too)."""
 
 import json
 from datetime import datetime
@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from contracts.company import Channel
 from memory.adapters.webhook_client import WebhookPosting
-from memory.application.webhook_answers import Answer
-from memory.domain.channels import Words
+from memory.domain.channels import ChannelWords
+from memory.domain.webhooks import EndpointAnswer
 
 BESIDE = "nexus_message_id"
 """In a message's content_attributes."""
@@ -21,7 +21,8 @@ class ChatwootApi:
     def __init__(self, posting: WebhookPosting) -> None:
         self._posting = posting
 
-    async def say(self, channel: Channel, number: int, words: Words) -> Answer:
+    async def say(self, channel: Channel, number: int, words: ChannelWords) -> EndpointAnswer:
+        """A message of the bot's."""
         body = {
             "content": words.text,
             "message_type": "outgoing",
@@ -31,7 +32,8 @@ class ChatwootApi:
         }
         return await self._post(channel, f"conversations/{number}/messages", body)
 
-    async def holds(self, channel: Channel, number: int, words: Words, since: float) -> bool | None:
+    async def holds(self, channel: Channel, number: int, words: ChannelWords, since: float) -> bool | None:
+        """Whether the conversation has these words since then (seconds since the epoch); None: it may not be read."""
         answer, said = await self._posting.ask(
             "GET", _url(channel, f"conversations/{number}/messages"), _headers(channel), None, MOST_READ
         )
@@ -43,7 +45,8 @@ class ChatwootApi:
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 
-    async def set_status(self, channel: Channel, number: int, status: str) -> Answer:
+    async def set_status(self, channel: Channel, number: int, status: str) -> EndpointAnswer:
+        """Who has the conversation."""
         return await self._post(channel, f"conversations/{number}/toggle_status", {"status": status})
 
     async def problem(self, channel: Channel) -> str | None:
@@ -54,7 +57,7 @@ class ChatwootApi:
             return "token"
         return "unreachable" if answer.status == 0 or answer.status >= 500 else None
 
-    async def _post(self, channel: Channel, path: str, body: dict[str, Any]) -> Answer:
+    async def _post(self, channel: Channel, path: str, body: dict[str, Any]) -> EndpointAnswer:
         return await self._posting.post(_url(channel, path), _headers(channel), json.dumps(body).encode())
 
 
@@ -66,7 +69,7 @@ def _headers(channel: Channel) -> dict[str, str]:
     return {"api_access_token": channel.token, "Content-Type": "application/json", "Accept": "application/json"}
 
 
-def _is(message: dict[str, Any], words: Words, since: float) -> bool:
+def _is(message: dict[str, Any], words: ChannelWords, since: float) -> bool:
     beside: dict[str, Any] = message.get("content_attributes") or {}
     if beside.get(BESIDE):
         return beside[BESIDE] == words.id

@@ -59,6 +59,7 @@ class ConversationFields(TypedDict):
     dayKey: NotRequired[str]
     operatorKey: NotRequired[str]
     personKey: NotRequired[str]
+    visitorKey: NotRequired[str]
     waitingSince: NotRequired[int]
     handOver: NotRequired[str | None]
     handOverPosition: NotRequired[str]
@@ -70,8 +71,11 @@ class ConversationFields(TypedDict):
     claimedAt: NotRequired[str | None]
     farewell: NotRequired[str]
     words: NotRequired[str]
+    address: NotRequired[str | None]
+    addressPosition: NotRequired[str]
     ratingAsked: NotRequired[bool]
     unassignedKey: NotRequired[str]
+    unansweredKey: NotRequired[str]
     quietKey: NotRequired[str]
     dueAt: NotRequired[int]
     writtenKey: NotRequired[str]
@@ -117,6 +121,8 @@ def to_document(state: InboxConversation) -> Document:
         "claimedAt": _time(state.claimed_at),
         "farewell": str(state.farewell),
         "words": " ".join(sorted(state.words)),
+        "address": state.address,
+        "addressPosition": str(state.address_position),
         "ratingAsked": state.rating_asked,
     }
     return row | _list_keys(state)
@@ -141,8 +147,12 @@ def _list_keys(state: InboxConversation) -> Document:
             keys["operatorKey"] = list_key(f"{company}:{assignee}", at, name)
         else:
             keys["unassignedKey"] = list_key(company, at, name)
-    if state.person:
-        keys["personKey"] = list_key(f"{company}:{state.person.user_id}", at, name)
+    if state.is_unanswered:
+        keys["unansweredKey"] = list_key(company, state.seen_position, name)
+    if state.whose:
+        keys["personKey"] = list_key(f"{company}:{state.whose}", at, name)
+    if state.person and state.person.user_id != state.whose:
+        keys["visitorKey"] = list_key(f"{company}:{state.person.user_id}", at, name)
     if state.due_since:
         keys["waitingSince"] = _milliseconds(state.due_since)
     if state.quiet_since:
@@ -197,6 +207,8 @@ def from_document(row: Document) -> InboxConversation:
         claimed_at=_datetime(row.get("claimedAt")),
         farewell=_position(row.get("farewell", "0/0")),
         words=frozenset(row.get("words", "").split()),
+        address=row.get("address"),
+        address_position=_position(row.get("addressPosition", "0/0")),
         rating_asked=row.get("ratingAsked", False),
     )
 
@@ -224,6 +236,7 @@ def _desk_text(desk: Desk) -> str:
         "labels": desk.labels,
         "topic": desk.topic,
         "previous": desk.previous,
+        "person": desk.person,
     }
     return orjson.dumps(told).decode()
 
@@ -242,6 +255,7 @@ def _desk(text: str) -> Desk:
         labels=tuple(told["labels"]),
         topic=told["topic"],
         previous=told["previous"],
+        person=told.get("person"),
     )
 
 

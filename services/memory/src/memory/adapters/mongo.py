@@ -14,9 +14,11 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure, 
 
 from memory.errors import StoreRefused, StoreUnavailable
 from memory.metrics import STORE_REFUSED, STORE_RUNNING
-from runtime.command_limit import CommandLimit
+from runtime.command_limit import TRIALS, CommandLimit
+from runtime.errors import NotReady
 from runtime.mongo import Collection, Database, Document
 from runtime.settings import MongoSettings
+from runtime.store_format import check_format
 
 ASKED_AT_ONCE = 24
 """Commands for those who wait for an answer."""
@@ -35,7 +37,9 @@ INDEXES: dict[str, tuple[str, ...]] = {
         "stateKey",
         "operatorKey",
         "unassignedKey",
+        "unansweredKey",
         "personKey",
+        "visitorKey",
         "waitingSince",
         "dayKey",
         "quietKey",
@@ -43,7 +47,7 @@ INDEXES: dict[str, tuple[str, ...]] = {
         "writtenKey",
     ),
     "updates": ("key",),
-    "notes": ("key",),
+    "notes": ("key", "namedKeys"),
     "companies": ("unannounced", "hooks", "site"),
     "executions": ("key", "conversationId", "talkKey"),
     "erasures": ("at",),
@@ -56,6 +60,7 @@ INDEXES: dict[str, tuple[str, ...]] = {
     "knowledge_runs": ("listKey",),
     "knowledge_gaps": ("listKey",),
     "knowledge_asked": ("gapKey",),
+    "files": ("company", "key"),
 }
 
 NEVER_TAKEN = frozenset({2, 9, 14, 22, 28, 52, 56, 57, 121, 10334, 17280})
@@ -102,9 +107,16 @@ def stored(database: AsyncDatabase[Document], patience: float) -> Database:
 
 
 async def prepare(database: Database) -> None:
-    """Creates the indexes that are missing."""
+    """Creates the indexes that are missing; never so many at once that a store which is busy with them alone would be
+    taken for one that hangs."""
+    gate = asyncio.Semaphore(TRIALS)
+
+    async def create(name: str, keys: tuple[str, ...]) -> None:
+        async with gate:
+            await database[name].create_indexes(keys)
+
     async with speaking("create indexes"):
-        await asyncio.gather(*(database[name].create_indexes(keys) for name, keys in INDEXES.items()))
+        await asyncio.gather(*(create(name, keys) for name, keys in INDEXES.items()))
 
 
 @asynccontextmanager
@@ -139,6 +151,17 @@ async def put_over(rows: Collection, row: Document, over: str | int | None) -> b
     return (await rows.replace_one({"_id": row["_id"], "version": over}, row)).matched_count == 1
 
 
+async def put_newest(rows: Collection, row: Document) -> None:
+    """Stores a document unless the one that is there has a later `at`: facts may come in any order, and at once."""
+    for _ in range(2):
+        try:
+            await rows.replace_one({"_id": row["_id"], "at": {"$lte": row["at"]}}, row, upsert=True)
+        except DuplicateKeyError:
+            # A later one is there, or somebody has made the document in this moment: then once more.
+            continue
+        return
+
+
 class MongoPing:
     """Whether the server answers: one question at a time, for all who want to know."""
 
@@ -150,6 +173,21 @@ class MongoPing:
         """Raises StoreUnavailable when it does not answer."""
         async with speaking("answer a ping"):
             await self._limit.run(lambda: self._client.admin.command("ping"))
+
+
+async def opened(database: Database, fresh: str) -> tuple[str, int]:
+    """The database with its indexes; returns its name for itself, `fresh` if it is new, and its format.
+
+    Raises:
+        NotReady: it does not answer, or is of a newer release.
+    """
+    try:
+        async with speaking("read the store's format"):
+            stored_format = await check_format(database)
+        await prepare(database)
+        return await name_of(database, fresh), stored_format
+    except StoreUnavailable as error:
+        raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one") from error
 
 
 async def name_of(database: Database, fresh: str) -> str:

@@ -2,6 +2,7 @@
 
 `inboxKey` company/latest/id, `stateKey` company:state/latest/id (who waits: /since when/), `operatorKey`
 company:assignee/latest/id and `unassignedKey` company/latest/id (only open ones), `personKey` company:person/latest/id,
+`visitorKey` the same of the visitor that this customer was, `unansweredKey` company/visitor's newest message/id,
 `dayKey` company/first day, `quietKey` company/since when/id; `latest` is the position of the newest fact.
 `waitingSince` is there while the hand-off sweep has something to do, `dueAt` while a state is to change by itself, in
 ms since the epoch.
@@ -82,9 +83,9 @@ class MongoConversations:
         return [state for state in states if conversation_key(state.company, state.conversation) not in ours]
 
     async def latest_of(self, company: str, user_id: str) -> str | None:
-        """The person's conversation with the latest activity."""
+        """The person's conversation with the latest activity, of those that they began under this id."""
         prefix = f"{company}:{user_id}"
-        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}, "visitorKey": {"$exists": False}}
         async with speaking("read a person's conversations"):
             rows = await self._rows.find(where, {"_id": 1}).sort("personKey", DESCENDING).limit(1).to_list()
         return rows[0]["_id"].split("/", 1)[1] if rows else None
@@ -119,6 +120,14 @@ class MongoConversations:
     async def _count(self, index: str, prefix: str) -> int:
         return await self._rows.count_documents({index: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}})
 
+    async def unanswered(self, company: str, limit: int) -> dict[str, int]:
+        """Open conversations whose visitor waits for an answer, and the place of their newest message; newest first."""
+        where = {"unansweredKey": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
+        async with speaking("read what is not answered"):
+            found = self._rows.find(where, {"seenPosition": 1}).sort("unansweredKey", DESCENDING).limit(limit)
+            rows = await found.to_list()
+        return {row["_id"].split("/", 1)[1]: int(row["seenPosition"].split("/")[1]) for row in rows}
+
     async def due(self, now_ms: int, limit: int) -> list[InboxConversation]:
         """Snoozed conversations whose time has come, and those whose visitor has said that this was all."""
         async with speaking("read what is due"):
@@ -134,6 +143,7 @@ class MongoConversations:
         return [self._read(row) for row in rows]
 
     async def findable(self, company: str, since_ms: int, after: str, limit: int) -> tuple[list[Findable], str]:
+        """Those written at or after a moment and behind a key, in that order; and the key of the last one."""
         begin = after or timed_key(company, max(since_ms, 0), "")
         where = {"writtenKey": {"$gt": begin, "$lt": f"{company}/{END}"}}
         async with speaking("read what conversations are found by"):
@@ -142,10 +152,12 @@ class MongoConversations:
         return [findable_of(row) for row in rows], rows[-1]["writtenKey"] if rows else after
 
     async def left(self) -> int:
+        """How many there are."""
         async with speaking("count older conversations"):
             return await self._rows.count_documents(OLDER)
 
     async def older(self, limit: int) -> list[InboxConversation]:
+        """A few of them."""
         async with speaking("read older conversations"):
             return [self._read(row) for row in await self._rows.find(OLDER).limit(limit).to_list()]
 

@@ -1,21 +1,26 @@
 """The collections of the desk (DeskStore).
 
 `updates` and `notes`: {_id: company/conversation/id, key: company/conversation/place, event: the data as JSON}; `place`
-is when FACTS stored it and its sequence there, the earliest of all copies. `replies`: {_id: company/shortcut, text}.
+is when FACTS stored it and its sequence there, the earliest of all copies. A note's `namedKeys` are company/name/place,
+one for each @name in it, its `namedAt` the place. `replies`: {_id: company/shortcut, text}.
 """
+
+from collections.abc import Sequence
 
 from pymongo import ASCENDING, DESCENDING
 
-from contracts.desk_rpc import CannedReply, NoteView
+from contracts.desk_rpc import CannedReply, NamedNote, NoteView
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from memory.adapters.mongo import speaking
-from memory.domain.desk import Update, stored_at
+from memory.domain.desk import Update, folded, stored_at
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from runtime.mongo import Collection, Database, Document
 
 MOST = 500
 """Updates and notes of a conversation that are read, the newest ones; far above what people do to one."""
 MOST_REPLIES = 500
+MOST_NAMED = 50
+"""Notes that name somebody, the newest ones."""
 
 
 class MongoDesk:
@@ -38,23 +43,24 @@ class MongoDesk:
         return found
 
     async def add_note(self, place: LogPosition, note: NoteAdded) -> None:
-        await _add(self._notes, note.company_id, note.conversation_id, note.note_id, place, note.to_json())
+        keys = [_named_key(note.company_id, name, str(place)) for name in dict.fromkeys(map(folded, note.mentions))]
+        event = note.to_json()
+        more = {"namedKeys": keys, "namedAt": str(place)} if keys else None
+        await _add(self._notes, note.company_id, note.conversation_id, note.note_id, place, event, more)
 
     async def notes(self, company: str, conversation: str) -> list[NoteView]:
-        found: list[NoteView] = []
-        for row in await _newest(self._notes, company, conversation):
-            note = NoteAdded.model_validate_json(row["event"])
-            found.append(
-                NoteView(
-                    id=note.note_id,
-                    text=note.text,
-                    mentions=note.mentions,
-                    by=note.by,
-                    name=note.name,
-                    created_at=stored_at(position_of(row["key"])),
-                )
-            )
-        return found
+        return [_note(row) for row in await _newest(self._notes, company, conversation)]
+
+    async def named(self, company: str, names: Sequence[str], without: str, since: int = 0) -> list[NamedNote]:
+        """The newest notes with one of these @names, newest first, but for those of one author; `since`: stored after
+        that (ms since the epoch)."""
+        after = [(_named_key(company, name, f"{since:013d}/{END}"), _named_key(company, name, END)) for name in names]
+        where = {"$or": [{"namedKeys": {"$elemMatch": {"$gt": first, "$lt": last}}} for first, last in after]}
+        async with speaking("read who is named"):
+            # By a field of its own: an array is sorted by its largest element, which may be another name's.
+            rows = await self._notes.find(where).sort("namedAt", DESCENDING).limit(MOST_NAMED).to_list()
+        found = [NamedNote(conversation_id=row["_id"].split("/", 2)[1], note=_note(row)) for row in rows]
+        return [one for one in found if one.note.by != without]
 
     async def replies(self, company: str) -> list[CannedReply]:
         where = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
@@ -72,11 +78,29 @@ class MongoDesk:
             return (await self._replies.delete_one({"_id": f"{company}/{shortcut}"})).deleted_count == 1
 
 
-async def _add(rows: Collection, company: str, conversation: str, name: str, place: LogPosition, event: bytes) -> None:
+def _note(row: Document) -> NoteView:
+    note = NoteAdded.model_validate_json(row["event"])
+    at = stored_at(position_of(row["key"]))
+    return NoteView(id=note.note_id, text=note.text, mentions=note.mentions, by=note.by, name=note.name, created_at=at)
+
+
+def _named_key(company: str, name: str, place: str) -> str:
+    return f"{company}/{name}/{place}"
+
+
+async def _add(
+    rows: Collection,
+    company: str,
+    conversation: str,
+    name: str,
+    place: LogPosition,
+    event: bytes,
+    keys: Document | None = None,
+) -> None:
     identity = f"{conversation_key(company, conversation)}/{name}"
     update = {
         "$min": {"key": fact_key(company, conversation, place)},
-        "$setOnInsert": {"event": event.decode()},
+        "$setOnInsert": {"event": event.decode(), **(keys or {})},
     }
     async with speaking("store what was done at the desk"):
         await rows.update_one({"_id": identity}, update, upsert=True)

@@ -36,12 +36,15 @@ class MongoErasure:
         self._jobs = database["erasures"]
 
     async def conversations_of(self, company: str, user: str) -> list[str]:
-        """The ids of the user's conversations."""
+        """The ids of the user's conversations, and of those that they began as a visitor."""
         prefix = f"{company}:{user}"
-        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+        found: set[str] = set()
         async with speaking("read a person's conversations"):
-            rows = await self._database["conversations"].find(where, {"_id": 1}).to_list()
-        return [str(row["_id"]).split("/", 1)[1] for row in rows]
+            for key in ("personKey", "visitorKey"):
+                where = {key: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+                rows = await self._database["conversations"].find(where, {"_id": 1}).to_list()
+                found |= {str(row["_id"]).split("/", 1)[1] for row in rows}
+        return sorted(found)
 
     async def people_of(self, company: str, conversations: Sequence[str]) -> list[str]:
         """Who wrote in these conversations."""
@@ -110,12 +113,14 @@ class MongoErasure:
             for collection, where in _all_of(job):
                 await self._database[collection].delete_many(where)
 
-    async def erase_company(self, company: str) -> None:
+    async def erase_company(self, company: str) -> dict[str, int]:
         """CompanyEraser."""
         mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
         async with speaking("delete a company"):
-            for name in _OF_COMPANIES:
-                await self._database[name].delete_many(mine)
+            return {
+                f"mongodb {name}": (await self._database[name].delete_many(mine)).deleted_count
+                for name in _OF_COMPANIES
+            }
 
     async def erase_late(self, job: Erasure) -> None:
         """What was under way when `erase` ran; what came after it stays."""

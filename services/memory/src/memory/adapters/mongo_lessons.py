@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memory.adapters.mongo import speaking
-from memory.application.lessons import PendingLesson
 from memory.domain.keys import LogPosition, conversation_key
+from memory.domain.pending_lesson import PendingLesson
 from runtime.mongo import Collection, Document
 
 
 class MongoLessons:
-    """LessonStore."""
+    """Lessons that are still to be learned; each method raises StoreUnavailable."""
 
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
     async def put(self, lesson: PendingLesson) -> None:
+        """Keeps one, in the place of the same turn's."""
         row: Document = {
             "_id": _name(lesson),
             "basis": str(lesson.basis),
@@ -28,10 +29,12 @@ class MongoLessons:
             await self._rows.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def drop(self, lesson: PendingLesson) -> None:
+        """Keeps it no longer."""
         async with speaking("let go of what a turn taught"):
             await self._rows.delete_one({"_id": _name(lesson)})
 
     async def first(self, most: int) -> Sequence[PendingLesson]:
+        """Those that are due first."""
         async with speaking("look for what turns teach"):
             rows = await self._rows.find({}).sort("due", 1).limit(most).to_list()
         return [_lesson(row) for row in rows]

@@ -10,8 +10,8 @@ from typing import Any
 from pymongo.errors import OperationFailure
 
 from memory.adapters.mongo import put_over, speaking
-from memory.application.positions import Missed
 from memory.domain.keys import LogPosition
+from memory.domain.progress import Missed
 from runtime.mongo import Database, Document
 
 ROW = "positions"

@@ -6,9 +6,8 @@ A later word of the same user on the same answer takes the place of the earlier 
 from datetime import UTC, date, datetime
 
 from pymongo import DESCENDING
-from pymongo.errors import DuplicateKeyError
 
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import put_newest, speaking
 from memory.domain.rating import Rating
 from runtime.mongo import Collection
 
@@ -27,14 +26,10 @@ class MongoRatings:
             "dayKey": f"{rating.company}/{day}",
             "rating": rating.given,
             "reason": rating.reason,
-            "at": int(rating.at.timestamp() * 1000),
+            "at": rating.at.timestamp() * 1000,
         }
         async with speaking("store a rating"):
-            try:
-                await self._rows.replace_one({"_id": row["_id"], "at": {"$lte": row["at"]}}, row, upsert=True)
-            except DuplicateKeyError:
-                # A later word is there: facts may come in any order.
-                return
+            await put_newest(self._rows, row)
 
     async def between(self, company: str, since: date, until: date, limit: int) -> list[Rating]:
         """The ratings given on these days, both counted; the latest days first."""

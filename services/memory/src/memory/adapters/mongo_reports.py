@@ -1,8 +1,8 @@
-"""ReportStore over what is kept of conversations, and three collections of its own, each by company/conversation:
+"""Of what reports are made: of conversations as they are kept, and of three collections by company/conversation:
 
 `digests` {of, digest}: what came of it, made of its facts; `of`: the state of the conversation then.
 `spendings` {seen, promptTokens, completionTokens, cost, unpriced}: what model calls in it used, each event once.
-`satisfactions` {score, comment, at (ms), user}: what its visitor says of it.
+`satisfactions` {score, comment, at (ms, with parts: two may come within one), user}: what its visitor says of it.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from pymongo import DESCENDING, ReplaceOne
 from pymongo.errors import DuplicateKeyError
 
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import put_newest, speaking
 from memory.adapters.mongo_facts import facts_of
 from memory.domain.keys import END, conversation_key
 from memory.domain.rating import Satisfaction
@@ -31,7 +31,7 @@ _DIGEST = TypeAdapter(Digest)
 
 
 class MongoReports:
-    """ReportStore."""
+    """Every method raises StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
         self._conversations = database["conversations"]
@@ -163,13 +163,10 @@ class MongoReports:
             "score": said.score,
             "comment": said.comment,
             "user": said.user,
-            "at": int(said.at.timestamp() * 1000),
+            "at": said.at.timestamp() * 1000,
         }
         async with speaking("store a rating"):
-            try:
-                await self._satisfactions.replace_one({"_id": name, "at": {"$lte": row["at"]}}, row, upsert=True)
-            except DuplicateKeyError:
-                return  # a later word is there: facts may come in any order
+            await put_newest(self._satisfactions, row)
 
     async def rating(self, company: str, conversation: str) -> Satisfaction | None:
         """What was said of a conversation."""

@@ -1,15 +1,22 @@
 """OthersEraser: the market-adapter (accounts, orders, alerts, watchlists), the tool-executor (records, results)."""
 
 import asyncio
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from contracts import market_rpc, tools_rpc
+from contracts.company_rpc import CompanyRequest
+from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
+from contracts.rpc import Rpc
 from memory.errors import ServicesUnavailable
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
+RequestT = TypeVar("RequestT", bound=BaseModel)
 DEADLINE = 8.0
-"""Seconds for another service to delete what it has of a user."""
+"""Seconds for another service to delete what it has of a user or a company."""
 
 
 class OtherServices:
@@ -18,20 +25,32 @@ class OtherServices:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
-    async def erase(self, company: str, user: str) -> dict[str, int]:
-        """Deletes everything of the user there; how much, by service. Raises ServicesUnavailable."""
+    async def erase(self, company: str, user: str) -> tuple[dict[str, int], ServicesUnavailable | None]:
+        """Deletes everything of the user there; how much, by service, and why not everywhere."""
         who = UserRef(company_id=company, user_id=user)
+        return await self._told("a user", (market_rpc.USER_FORGET, tools_rpc.USER_FORGET), who)
+
+    async def erase_company(self, company: str) -> dict[str, int]:
+        """CompanyEraser; raises ServicesUnavailable."""
+        who = CompanyRequest(company_id=company)
+        deleted, failed = await self._told("a company", (market_rpc.COMPANY_FORGET, tools_rpc.COMPANY_FORGET), who)
+        if failed is not None:
+            raise failed
+        return deleted
+
+    async def _told(
+        self, what: str, methods: tuple[Rpc[RequestT, ForgottenReply], ...], who: RequestT
+    ) -> tuple[dict[str, int], ServicesUnavailable | None]:
         # All are told, whatever comes of one of them: what can be deleted now is.
-        outcomes = await asyncio.gather(
-            self._rpc.call(market_rpc.USER_FORGET, who, deadline=DEADLINE),
-            self._rpc.call(tools_rpc.USER_FORGET, who, deadline=DEADLINE),
-            return_exceptions=True,
-        )
+        asked = (self._rpc.call(method, who, deadline=DEADLINE) for method in methods)
+        outcomes = await asyncio.gather(*asked, return_exceptions=True)
         deleted: dict[str, int] = {}
+        failed: ServicesUnavailable | None = None
         for service, outcome in zip(("market-adapter", "tool-executor"), outcomes, strict=True):
             if isinstance(outcome, RpcError):
-                raise ServicesUnavailable(f"a user could not be deleted everywhere: {outcome}") from outcome
-            if isinstance(outcome, BaseException):
+                failed = ServicesUnavailable(f"{what} could not be deleted everywhere: {outcome}")
+            elif isinstance(outcome, BaseException):
                 raise outcome
-            deleted[service] = outcome.deleted
-        return deleted
+            else:
+                deleted[service] = outcome.deleted
+        return deleted, failed

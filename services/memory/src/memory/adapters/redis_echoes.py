@@ -13,18 +13,20 @@ TTL_SECONDS = 2 * 86_400
 
 
 class RedisEchoes:
-    """Echoes."""
+    """Which of our messages are known to have come. Every method raises CacheUnavailable."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
     async def note(self, company: str, conversation: str, message: str | None, digest: str) -> None:
+        """This one has."""
         try:
             await self._redis.set(_key(company, conversation, message or digest), str(time.time()), ex=TTL_SECONDS)
         except (RedisError, OSError, TimeoutError) as error:
             raise CacheUnavailable(f"Redis could not note an echo: {error}") from error
 
     async def has(self, company: str, conversation: str, message: str, digest: str, since: float) -> bool:
+        """Whether it has; where its id has got lost, its words since then."""
         keys = [_key(company, conversation, one) for one in (message, digest)]
         try:
             by_id, by_words = await self._redis.mget(keys)

@@ -1,6 +1,10 @@
-"""When a human agent last read or typed in a conversation: one hash a conversation, for a day after the last look."""
+"""When a human agent last read or typed in a conversation, for a day after the last look, how far each has read, for a
+month, who is at the desk, and until when each has seen the notes that name them: a hash and a sorted set a
+conversation, three a company.
+"""
 
-from collections.abc import Awaitable
+import time
+from collections.abc import Awaitable, Iterable
 from datetime import UTC, datetime
 from typing import cast
 
@@ -9,14 +13,21 @@ from redis.exceptions import RedisError
 
 from memory.errors import CacheUnavailable
 
-PREFIX = "nexus:memory:looks:"
+PREFIX, READ, DESK = "nexus:memory:looks:", "nexus:memory:read:", "nexus:memory:desk:"
 TTL_SECONDS = 86_400 + 3_600
 """Longer than the longest ownerIdleMinutes."""
+READ_SECONDS = 31 * 86_400
+"""For what each has read, and whose turn it was: longer than anybody is away."""
 
 
 def key_of(company: str, conversation: str) -> str:
     """Where a conversation's looks are."""
     return f"{PREFIX}{company}:{conversation}"
+
+
+def read_key(company: str, conversation: str) -> str:
+    """Where it is up to where each human agent has read it."""
+    return f"{READ}{company}:{conversation}"
 
 
 class RedisLooks:
@@ -25,13 +36,19 @@ class RedisLooks:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
-    async def note(self, company: str, conversation: str, operator: str, at: datetime) -> None:
-        """They have looked; raises CacheUnavailable."""
-        key = key_of(company, conversation)
+    async def note(
+        self, company: str, conversation: str, operator: str, at: datetime, up_to: int | None = None
+    ) -> None:
+        """They have looked, and read up to there; raises CacheUnavailable."""
+        key, read = key_of(company, conversation), read_key(company, conversation)
         try:
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.hset(key, operator, str(at.timestamp()))
                 pipe.expire(key, TTL_SECONDS)
+                if up_to is not None:
+                    # Of two browsers the one that is behind takes nothing back.
+                    pipe.zadd(read, {operator: up_to}, gt=True)
+                    pipe.expire(read, READ_SECONDS)
                 await pipe.execute()
         except (RedisError, OSError, TimeoutError) as error:
             raise CacheUnavailable(f"Redis could not note a look: {error}") from error
@@ -43,3 +60,71 @@ class RedisLooks:
         except (RedisError, OSError, TimeoutError) as error:
             raise CacheUnavailable(f"Redis could not tell when somebody looked: {error}") from error
         return datetime.fromtimestamp(float(found), UTC) if found else None
+
+    async def read(self, company: str, operator: str, conversations: Iterable[str]) -> list[int]:
+        """Up to where they have read each of the conversations; 0: nothing of it. Raises CacheUnavailable."""
+        try:
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for conversation in conversations:
+                    pipe.zscore(read_key(company, conversation), operator)
+                return [int(score or 0) for score in await pipe.execute()]
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not tell what somebody has read: {error}") from error
+
+    async def saw_names(self, company: str, operator: str, up_to: datetime) -> None:
+        """They have seen the notes that name them until then; raises CacheUnavailable."""
+        try:
+            # Of two browsers the one that is behind takes nothing back.
+            await self._redis.zadd(f"{DESK}{company}:named", {operator: round(up_to.timestamp() * 1000)}, gt=True)
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not note what somebody has seen: {error}") from error
+
+    async def names_seen(self, company: str, operator: str) -> int:
+        """Until when, in ms since the epoch; 0: nothing. Raises CacheUnavailable."""
+        try:
+            return int(await self._redis.zscore(f"{DESK}{company}:named", operator) or 0)
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not tell what somebody has seen: {error}") from error
+
+    async def at_desk(self, company: str, operator: str, name: str | None, at: datetime) -> None:
+        """They are at the desk; raises CacheUnavailable."""
+        key = f"{DESK}{company}"
+        try:
+            async with self._redis.pipeline(transaction=False) as pipe:
+                pipe.zadd(f"{key}:here", {operator: at.timestamp()})
+                pipe.hset(f"{key}:names", operator, name or "")
+                for one in (f"{key}:here", f"{key}:names"):
+                    pipe.expire(one, TTL_SECONDS)
+                await pipe.execute()
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not note who is at the desk: {error}") from error
+
+    async def next_in_turn(self, company: str, conversation: str, wait: str, since: datetime) -> tuple[str, str] | None:
+        """Whose turn it is to have the conversation, and their name: of those at the desk since then whoever was given
+        none for the longest. The same for everybody who asks about this wait. None: nobody is at the desk.
+
+        Raises:
+            CacheUnavailable.
+        """
+        key, looks, field = f"{DESK}{company}", key_of(company, conversation), f":turn:{wait}"
+        try:
+            async with self._redis.pipeline(transaction=False) as pipe:
+                pipe.zrangebyscore(f"{key}:here", since.timestamp(), "+inf")  # pyright: ignore[reportUnknownMemberType]
+                pipe.zrange(f"{key}:given", 0, -1)  # pyright: ignore[reportUnknownMemberType]
+                here, given = await pipe.execute()
+            if not here:
+                return None
+            order = {one: place for place, one in enumerate(given)}
+            chosen = min(here, key=lambda one: (order.get(one, -1), one))
+            async with self._redis.pipeline(transaction=False) as pipe:
+                pipe.hsetnx(looks, field, chosen)
+                pipe.hget(looks, field)
+                pipe.expire(looks, TTL_SECONDS)
+                first, stands, _ = await pipe.execute()
+            if first:
+                await self._redis.zadd(f"{key}:given", {chosen: time.time()})
+                await self._redis.expire(f"{key}:given", READ_SECONDS)
+            name = await cast("Awaitable[bytes | None]", self._redis.hget(f"{key}:names", stands.decode()))
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not tell whose turn it is: {error}") from error
+        return stands.decode(), (name or b"").decode()

@@ -9,8 +9,8 @@ from typing import Any, cast
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from memory.application.positions import Missed
 from memory.domain.keys import LogPosition
+from memory.domain.progress import Missed
 from memory.errors import CacheUnavailable
 
 KEY = "nexus:memory:positions"

@@ -1,4 +1,4 @@
-"""TrimmedLog: the stream CHAT, from which memory alone may purge."""
+"""The stream CHAT, from which memory alone may purge."""
 
 from datetime import timedelta
 from typing import Any, cast
@@ -11,7 +11,7 @@ from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.projection_floor import floor_of
-from memory.application.log_trimmer import LogState, Lying
+from memory.domain.log_window import LogState, Lying
 from memory.errors import BusUnavailable
 from memory.ports import LogClock
 from runtime.conversation import ConversationLog
@@ -23,7 +23,7 @@ ANSWER = 5.0
 
 
 class TrimmedChat:
-    """TrimmedLog."""
+    """What trimming needs of the log."""
 
     def __init__(self, client: Client, log: StreamLog) -> None:
         self._inbox = ReplyInbox.of(client)
@@ -33,6 +33,7 @@ class TrimmedChat:
 
     async def state(self) -> LogState | None:
         # The stream first: what a consumer has nothing left of then, it has read up to the stream's end as seen here.
+        """The log now; None when the projection's consumer is not there: nothing is known to be stored then."""
         info = await self._ask(f"STREAM.INFO.{CHAT.name}", b"")
         held, most = info["state"], int(info["config"]["max_bytes"])
         last = int(held["last_seq"])
@@ -56,10 +57,12 @@ class TrimmedChat:
                 return found
 
     async def first_since(self, age: timedelta, clock: LogClock) -> int:
+        """The first sequence that is younger than `age`."""
         young = (await self._direct.batch_since(CHAT_ALL, await clock.now() - age, 1)).facts
         return young[0].seq if young else (await self._log.end()) + 1
 
     async def conversations(self, position: int, before: int) -> tuple[list[tuple[str, str]], int]:
+        """The conversations of some facts from `position` on and before `before`, and the next position."""
         facts = (await self._direct.batch(CHAT_ALL, position, PAGE)).facts
         old = [fact for fact in facts if fact.seq < before]
         addresses = [address for fact in old if (address := parse_chat(fact.subject)) is not None]
@@ -67,6 +70,7 @@ class TrimmedChat:
         return names, old[-1].seq + 1 if facts and old == facts else before
 
     async def look(self, company: str, conversation: str) -> Lying | None:
+        """None: something in it cannot be read, so it is left alone."""
         snapshot = await self._conversations.snapshot(company, conversation)
         waiting = None
         if snapshot.unanswered:
@@ -76,6 +80,7 @@ class TrimmedChat:
         return Lying(snapshot, waiting.seq if waiting else None)
 
     async def cut(self, company: str, conversation: str, kind: ChatKind | None, before: int) -> int:
+        """Removes facts before a sequence, of one kind or of all; how many there were."""
         if before <= 1:  # the server takes 1 for "all"
             return 0
         subject = chat(company, conversation, kind) if kind else conversation_tree(company, conversation)

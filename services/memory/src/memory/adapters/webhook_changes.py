@@ -10,7 +10,7 @@ from contracts.envelope import CloudEvent
 from contracts.errors import NexusError
 from contracts.events.fact import CompanyConfigChanged
 from memory.adapters.announcements import COMPANY_CHANGED
-from memory.application.webhook_table import WebhookTable
+from memory.adapters.webhook_table import WebhookTable
 from runtime.connection import subscribe
 
 _log = structlog.get_logger(__name__)

@@ -5,7 +5,7 @@ import asyncio
 import aiohttp
 from yarl import URL
 
-from memory.application.webhook_answers import Answer
+from memory.domain.webhooks import EndpointAnswer
 from runtime.guarded_http import AddressNotAllowed, Lookup, guarded_session, is_loopback, system_lookup
 from runtime.public_address import is_public
 
@@ -32,19 +32,19 @@ class WebhookPosting:
         """Closes the connections."""
         await self._session.close()
 
-    async def post(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
+    async def post(self, url: str, headers: dict[str, str], body: bytes) -> EndpointAnswer:
         return (await self.ask("POST", url, headers, body, MOST_BYTES))[0]
 
     async def ask(
         self, method: str, url: str, headers: dict[str, str], body: bytes | None, most: int
-    ) -> tuple[Answer, bytes]:
+    ) -> tuple[EndpointAnswer, bytes]:
         """The same for any request, with up to `most` bytes of what is answered."""
         try:
             address = URL(url)
         except ValueError:
-            return Answer(0, "is no address that can be read in one way only", forbidden=True), b""
+            return EndpointAnswer(0, "is no address that can be read in one way only", forbidden=True), b""
         if address.scheme != "https" and not (self._local and address.scheme == "http"):
-            return Answer(0, "is no https address", forbidden=True), b""
+            return EndpointAnswer(0, "is no https address", forbidden=True), b""
         try:
             async with (
                 asyncio.timeout(self._seconds),
@@ -57,13 +57,13 @@ class WebhookPosting:
                         response.close()
                         break
                 retry_after = _seconds(response.headers.get("Retry-After"))
-                return Answer(response.status, retry_after=retry_after), bytes(said)
+                return EndpointAnswer(response.status, retry_after=retry_after), bytes(said)
         except AddressNotAllowed:
-            return Answer(0, "leads to an address that is not on the public Internet", forbidden=True), b""
+            return EndpointAnswer(0, "leads to an address that is not on the public Internet", forbidden=True), b""
         except TimeoutError:
-            return Answer(0, f"did not answer within {self._seconds:g} s"), b""
+            return EndpointAnswer(0, f"did not answer within {self._seconds:g} s"), b""
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            return Answer(0, f"could not be reached ({error.__class__.__name__})"), b""
+            return EndpointAnswer(0, f"could not be reached ({error.__class__.__name__})"), b""
 
     def _accepts(self, address: str) -> bool:
         return is_public(address) or (self._local and is_loopback(address))

@@ -13,12 +13,11 @@ import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
-from nats.js.errors import NotFoundError
 
 from contracts.channels import CHAT_ALL, webhook_delivery
 from contracts.streams import CHAT, FACTS, WEBHOOKS
 from contracts.webhooks import TOLD
-from memory.application.webhook_table import WebhookTable
+from memory.adapters.webhook_table import WebhookTable
 from memory.domain.webhooks import NotTold, company_of, told, wanted
 from runtime.batches import PullBatches
 from runtime.connection import jetstream
@@ -107,7 +106,7 @@ class WebhookFeed:
 
     async def _delete(self) -> None:
         for spec in SPECS:
-            with contextlib.suppress(NotFoundError, NatsError, TimeoutError):
+            with contextlib.suppress(NatsError, TimeoutError):
                 await jetstream(self._client).delete_consumer(spec.stream, spec.durable)
 
     async def _run(self, spec: ConsumerSpec) -> None:

@@ -1,27 +1,13 @@
 """What companies and visitors may spend: reserved before a model call, settled from what it used."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from contracts.memory_rpc import BudgetReserveRequest, BudgetSettleRequest, FurtherCall
+from memory.domain.purse import PREFIX, Payer, Purse
 
 DAY = 86_400
 HOUR = 3_600
-Payer = Literal["company", "visitor"]
-
-
-@dataclass(frozen=True, slots=True)
-class Purse:
-    """One limit's account. `name` is its own; `limit` in tokens, None: there is none, it only counts.
-
-    `keep`: seconds after its last use that it must be there, so that late settlements find it.
-    """
-
-    payer: Payer
-    name: str
-    limit: int | None
-    keep: int
 
 
 class BudgetLedger(Protocol):
@@ -77,7 +63,7 @@ def purses_of(
     company: str, tier: str, payer: str | None, at: int, daily: int | None, hourly: int | None
 ) -> list[Purse]:
     """The accounts that a call at this time is paid from. The braces keep a company's together in a Redis cluster."""
-    prefix = f"nexus:budget:{{{company}}}:{tier}"
+    prefix = f"{PREFIX}{{{company}}}:{tier}"
     purses = [Purse("company", f"{prefix}:day:{at // DAY}", daily, 2 * DAY)]
     if payer is not None:
         purses.append(Purse("visitor", f"{prefix}:hour:{at // HOUR}:{payer}", hourly, 2 * HOUR))

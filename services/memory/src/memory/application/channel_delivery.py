@@ -6,56 +6,32 @@ itself, where the token may read it.
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from contracts.company import Channel
 from contracts.ids import place_in_channel
-from memory.application.webhook_answers import Answer
-from memory.domain.channels import Status, Words, told
+from memory.adapters.chatwoot_api import ChatwootApi
+from memory.adapters.redis_echoes import RedisEchoes
+from memory.domain.channels import Status, told
+from memory.domain.webhooks import EndpointAnswer
 from memory.errors import CacheUnavailable
 
 _log = structlog.get_logger(__name__)
-DONE = Answer(204)
-
-
-class ChannelApi(Protocol):
-    """A Chatwoot. Nothing raises for what it or the network does."""
-
-    async def say(self, channel: Channel, number: int, words: Words) -> Answer:
-        """A message of the bot's."""
-        ...
-
-    async def holds(self, channel: Channel, number: int, words: Words, since: float) -> bool | None:
-        """Whether the conversation has these words since then (seconds since the epoch); None: it may not be read."""
-        ...
-
-    async def set_status(self, channel: Channel, number: int, status: str) -> Answer:
-        """Who has the conversation."""
-        ...
-
-
-class Echoes(Protocol):
-    """Which of our messages are known to have come. Every method raises CacheUnavailable."""
-
-    async def note(self, company: str, conversation: str, message: str | None, digest: str) -> None:
-        """This one has."""
-        ...
-
-    async def has(self, company: str, conversation: str, message: str, digest: str, since: float) -> bool:
-        """Whether it has; where its id has got lost, its words since then."""
-        ...
+DONE = EndpointAnswer(204)
 
 
 class ChannelDelivery:
     """One for the process."""
 
-    def __init__(self, api: ChannelApi, echoes: Echoes) -> None:
+    def __init__(self, api: ChatwootApi, echoes: RedisEchoes) -> None:
         self._api = api
         self._echoes = echoes
 
-    async def deliver(self, channel: Channel, event: Mapping[str, Any], stored_at: float, *, again: bool) -> Answer:
+    async def deliver(
+        self, channel: Channel, event: Mapping[str, Any], stored_at: float, *, again: bool
+    ) -> EndpointAnswer:
         """What came of one fact. `again`: it may have been sent before.
 
         Raises:

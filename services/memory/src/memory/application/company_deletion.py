@@ -1,7 +1,10 @@
 """Deleting a company: its settings end, and with them what is known, said and remembered under its name."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 
+from contracts.company_rpc import CompanyDeleted
+from contracts.erasure_rpc import Removed
 from memory.application.companies import CompanyRegistry
 from memory.erasure_ports import CompanyEraser
 
@@ -10,23 +13,25 @@ class CompanyDeletion:
     """Deletes companies. `forget_knowledge` deletes what a company says."""
 
     def __init__(
-        self, companies: CompanyRegistry, forget_knowledge: Callable[[str], Awaitable[None]], *erasers: CompanyEraser
+        self, companies: CompanyRegistry, forget_knowledge: Callable[[str], Awaitable[int]], *erasers: CompanyEraser
     ) -> None:
         self._companies = companies
         self._forget_knowledge = forget_knowledge
         self._erasers = erasers
 
-    async def delete(self, company: str) -> bool:
-        """Deletes it; to be called again when it fails. False: there is no such company (any more).
+    async def delete(self, company: str) -> CompanyDeleted:
+        """Deletes it; to be called again when it fails. Not deleted: there is no such company, nor anything left of it.
 
         Raises:
-            SettingsMoved, StoreUnavailable, BusUnavailable.
+            SettingsMoved, and every MemoryFault that says that a store or service is away.
         """
         # The end first: whoever answers or reads for it stops, and nothing new comes in.
         there = await self._companies.delete(company)
         kept = await self._companies.kept(company)
+        found = Counter[str]()
         if kept is not None and kept.deleted:
-            await self._forget_knowledge(company)
+            found["knowledge"] += await self._forget_knowledge(company)
             for eraser in self._erasers:
-                await eraser.erase_company(company)
-        return there
+                found.update(await eraser.erase_company(company))
+        removed = [Removed(place=place, removed=count) for place, count in sorted(found.items())]
+        return CompanyDeleted(deleted=there or any(found.values()), removed=removed)

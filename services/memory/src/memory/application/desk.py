@@ -7,19 +7,45 @@ from typing import Protocol
 
 import structlog
 
-from contracts.desk_rpc import CannedReply, ConversationUpdate, DeskChange, NoteRequest, NotesReply, NoteView
+from contracts.desk_rpc import (
+    CannedReply,
+    ConversationUpdate,
+    DeskChange,
+    NamedNote,
+    NamedReply,
+    NamedRequest,
+    NoteRequest,
+    NotesReply,
+    NoteView,
+)
 from contracts.errors import NexusError
+from contracts.events.chat import OwnerKind
 from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
-from contracts.ids import derive_id
+from contracts.ids import derive_id, place_in_channel
 from contracts.rpc import ConversationView
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.redis_looks import RedisLooks
 from memory.application.inbox import Inbox, conversation_view
+from memory.domain import handoff
 from memory.domain.conversation import InboxConversation
-from memory.domain.desk import BY, CONFIRMED, OPEN, RESOLVED, SILENCE, WOKE, Update, fold_updates, mentions, stored_at
+from memory.domain.desk import (
+    BY,
+    CONFIRMED,
+    IN_TURN,
+    OPEN,
+    RESOLVED,
+    SILENCE,
+    WOKE,
+    Update,
+    called,
+    fold_updates,
+    mentions,
+    stored_at,
+)
 from memory.domain.keys import LogPosition
-from memory.errors import AssignedMeanwhile, NoSuchConversation, StoreUnavailable
+from memory.errors import AssignedMeanwhile, CacheUnavailable, NoSuchConversation, StoreUnavailable
 from memory.ports import LogClock
 
 ATTEMPTS = 10
@@ -27,6 +53,10 @@ ATTEMPTS = 10
 LIMIT = 200
 """Conversations that one look of a sweep settles."""
 COMPANIES = 200
+ROLL_CALL = timedelta(seconds=2)
+"""After which a conversation that waits is given to somebody: the consoles that heard of it have said who is there."""
+AT_DESK = timedelta(minutes=3)
+"""For which who said that they are at the desk is taken to be there."""
 
 _log = structlog.get_logger(__name__)
 
@@ -48,6 +78,11 @@ class DeskStore(Protocol):
 
     async def notes(self, company: str, conversation: str) -> list[NoteView]:
         """The newest of a conversation, oldest first."""
+        ...
+
+    async def named(self, company: str, names: Sequence[str], without: str, since: int = 0) -> list[NamedNote]:
+        """The newest notes with one of these @names, newest first, but for those of one author; `since`: stored after
+        that (ms since the epoch)."""
         ...
 
     async def replies(self, company: str) -> list[CannedReply]:
@@ -86,9 +121,11 @@ class Desk:
         conversations: MongoConversations,
         companies: MongoCompanies,
         inbox: Inbox,
+        looks: RedisLooks,
         log: StreamLog,
         clock: LogClock,
     ) -> None:
+        self._looks = looks
         self._store = store
         self._facts = facts
         self._conversations = conversations
@@ -123,6 +160,7 @@ class Desk:
             assignee_name=wanted.assignee_name,
             labels=wanted.labels,
             topic=wanted.topic,
+            person=wanted.person,
             previous=wanted.previous,
             basis=state.latest.seq if state.latest.era == self._log.era else 0,
             by=wanted.by,
@@ -151,6 +189,27 @@ class Desk:
             name=data.name,
             created_at=stored_at(place),
         )
+
+    async def named(self, wanted: NamedRequest) -> NamedReply:
+        """The notes that name a human agent, and which of them are new to them."""
+        company, operator = wanted.company_id, wanted.operator_id
+        found = await self._store.named(company, called(operator, wanted.operator_name), operator)
+        try:
+            if wanted.seen_up_to is not None:
+                await self._looks.saw_names(company, operator, wanted.seen_up_to)
+            seen = await self._looks.names_seen(company, operator)
+        except CacheUnavailable:
+            return NamedReply(items=found)
+        new = [one.model_copy(update={"unseen": _ms(one.note.created_at) > seen}) for one in found]
+        return NamedReply(items=new)
+
+    async def named_new(self, company: str, operator: str, name: str | None) -> int | None:
+        """How many of them are new; None: it cannot be told."""
+        try:
+            seen = await self._looks.names_seen(company, operator)
+        except CacheUnavailable:
+            return None
+        return len(await self._store.named(company, called(operator, name), operator, seen))
 
     async def notes(self, company: str, conversation: str) -> NotesReply:
         """A conversation's notes, and what was done with it."""
@@ -195,6 +254,47 @@ class Desk:
             elif state.is_over:
                 await self._settle(state, RESOLVED, CONFIRMED)
         return len(due)
+
+    async def sweep_waiting(self) -> int:
+        """Gives conversations that wait for a person, and are nobody's, to the people at the desk in turn, where the
+        company has it so. Returns how many there were, those whom nobody was at the desk for included; raises
+        CacheUnavailable."""
+        now, found = await self._clock.now(), 0
+        in_turn: dict[str, bool] = {}
+        nobody: set[str] = set()
+        for state in await self._conversations.waiting(LIMIT):
+            company = state.company
+            if not _wants_somebody(state) or place_in_channel(company, state.conversation) is not None:
+                continue
+            if company not in in_turn:
+                settings = await self._companies.get(company)
+                in_turn[company] = settings is not None and settings.config.assignment == IN_TURN
+            found += in_turn[company]
+            since = state.waiting_since
+            if not in_turn[company] or company in nobody or since is None or since > now - ROLL_CALL:
+                continue
+            wait = str(state.ownership.position)
+            chosen = await self._looks.next_in_turn(company, state.conversation, wait, now - AT_DESK)
+            if chosen is None:
+                nobody.add(company)
+            else:
+                await self._give(state, wait, *chosen)
+        return found
+
+    async def _give(self, state: InboxConversation, wait: str, operator: str, name: str) -> None:
+        data = ConversationUpdated(
+            company_id=state.company,
+            conversation_id=state.conversation,
+            assignee=operator,
+            assignee_name=name or None,
+            basis=state.latest.seq if state.latest.era == self._log.era else 0,
+            by=BY,
+            reason=IN_TURN,
+        )
+        try:
+            await self._do(derive_id(state.company, state.conversation, "desk", IN_TURN, wait), data)
+        except NexusError as error:
+            _log.warning("not given", company=state.company, conversation=state.conversation, error=str(error)[:300])
 
     async def sweep_quiet(self) -> int:
         """Resolves conversations in which nobody has written for long enough after an answer, company by company."""
@@ -241,6 +341,19 @@ class Desk:
         return found[0] if found else InboxConversation(company, conversation)
 
 
+def _wants_somebody(state: InboxConversation) -> bool:
+    """Whether it waits for a person and is nobody's; what an owner had who has gone is somebody else's from then on."""
+    own, assigned = state.ownership, state.desk.assigned
+    before = assigned is not None and assigned.before(own.position, own.since)
+    return own.owner.kind == OwnerKind.WAITING and (
+        state.assignee[0] is None or (before and own.reason == handoff.IDLE)
+    )
+
+
+def _ms(at: datetime) -> int:
+    return round(at.timestamp() * 1000)
+
+
 def _change(update: Update) -> DeskChange:
     data = update.data
     return DeskChange(
@@ -251,6 +364,7 @@ def _change(update: Update) -> DeskChange:
         assignee_name=data.assignee_name,
         labels=data.labels,
         topic=data.topic,
+        person=data.person,
         by=data.by,
         name=data.name,
         reason=data.reason,

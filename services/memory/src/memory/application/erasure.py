@@ -20,6 +20,7 @@ from contracts.ids import uuid7
 from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import StreamLog
+from memory.adapters.kept_files import KeptFiles
 from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_receipts import MongoReceipts
 from memory.adapters.mongo_tombstones import MongoTombstones
@@ -27,7 +28,7 @@ from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.said_there import SaidThere
 from memory.domain.keys import LogPosition
-from memory.domain.receipt import AGAIN, FIRST, LATE, ErasureRecord, receipt_view
+from memory.domain.receipt import AGAIN, ASKED, FIRST, LATE, TOLD, UNSURE, ErasureRecord, receipt_view
 from memory.erasure_ports import Erasure
 from memory.errors import ProjectionBehind
 from runtime.clock import Clock
@@ -53,6 +54,7 @@ class DataErasure:
         tombstones: MongoTombstones,
         bus: StreamErasure,
         cache: CacheErasure,
+        files: KeptFiles,
         others: OtherServices,
         said_there: SaidThere,
         log: StreamLog,
@@ -64,6 +66,7 @@ class DataErasure:
         self._tombstones = tombstones
         self._bus = bus
         self._cache = cache
+        self._files = files
         self._others = others
         self._said_there = said_there
         self._log = log
@@ -122,6 +125,9 @@ class DataErasure:
     async def _begin(self, job: Erasure, kind: ErasureKind, by: ErasedBy) -> Receipt:
         record = ErasureRecord(job.company, job.receipt, kind, by, job.at, len(job.conversations))
         record = await self._receipts.begin(record)
+        if record.finished_at is not None:
+            # Asked for again after its end: what was written since is not of this deletion.
+            return receipt_view(record)
         await self._store.begin(job)
         await self._everywhere(job)
         # From here on the names may be used anew: only what lies before this point is swept again.
@@ -146,8 +152,11 @@ class DataErasure:
         if not await self._back(job):
             # They have not come back: what was still told of them meanwhile is of what has been deleted.
             plan = await self._bus.plan(job)
-            await self._receipts.note(job.company, job.receipt, AGAIN, plan.found)
+            await self._receipts.note(
+                job.company, job.receipt, AGAIN, plan.found | {"files": await self._files.count(job)}
+            )
             await self._bus.carry_out(plan)
+            await self._files.erase(job)
         await self._cache.erase(job)
         await self._store.erase_late(job)
 
@@ -159,17 +168,35 @@ class DataErasure:
         await self._bus.carry_out(plan)
         await self._store.erase_calls(gone, own=bool(job.user) and not back)
 
+    async def _emptied(self, job: Erasure) -> dict[str, int]:
+        """Empties the places that say how much it was when it is gone; raises ServicesUnavailable. A run that ends
+        between the two leaves the receipt with a number that may have been higher, and the receipt says so."""
+
+        async def note(found: dict[str, int]) -> None:
+            await self._receipts.note(job.company, job.receipt, FIRST, found)
+
+        held = await self._receipts.get(job.company, job.receipt)
+        first = held.runs[FIRST] if held else dict[str, int]()
+        await note({ASKED: 1, UNSURE: int(ASKED in first and TOLD not in first)})
+        found, failed = await self._others.erase(job.company, job.user) if job.user else ({}, None)
+        await note(found)
+        if failed is not None:
+            raise failed
+        found |= {"mongodb memories": await self._said_there.forget(job)} if job.people else {}
+        await note(found | {TOLD: 1})
+        return found
+
     async def _everywhere(self, job: Erasure) -> None:
         # What comes from now on of what was said before is known to be late.
         before = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
         await self._tombstones.keep(before, self._clock.now())
         # Whoever tells facts of the user goes first, then the streams: what they no longer hold, nobody projects or
         # reads again.
-        found = await self._others.erase(job.company, job.user) if job.user else {}
-        found |= {"mongodb memories": await self._said_there.forget(job)} if job.people else {}
+        emptied = await self._emptied(job)
         plan = await self._bus.plan(job)
-        found |= plan.found | {"redis": len(await self._cache.keys(job))} | found
-        stored = await self._store.found(job)
+        found = plan.found | {"redis": len(await self._cache.keys(job))} | emptied
+        stored = await self._store.found(job) | {"files": await self._files.count(job)}
         await self._receipts.note(job.company, job.receipt, FIRST, stored | found)
         await self._bus.carry_out(plan)
+        await self._files.erase(job)
         await asyncio.gather(self._store.erase(job), self._cache.erase(job))

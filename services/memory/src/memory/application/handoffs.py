@@ -73,8 +73,14 @@ class Handoffs:
         """What others usually wait in a company, and when that was measured."""
         self._not_before: dict[Key, datetime] = {}
         """Conversations with an owner, and when to look at them next: a busy shift is not read every second."""
+        self._anybody = False
         self._places: dict[Key, int] = {}
         """Where those who wait stand in their company's queue, as of the last look."""
+
+    async def look(self) -> bool:
+        """Sweeps; whether anybody waits, for a person or for the notice of who answers."""
+        await self.sweep()
+        return self._anybody
 
     async def sweep(self) -> int:
         """Gives back what is due; returns how many facts this replica appended."""
@@ -93,6 +99,7 @@ class Handoffs:
         now = await self._clock.now()
         found: list[tuple[str, str, Patience]] = []
         found_waiting = await self._conversations.waiting(LIMIT)
+        self._anybody = bool(found_waiting)
         # Whoever has a channel's conversation is said there, and it comes back when they say so.
         waiting = [one for one in found_waiting if place_in_channel(one.company, one.conversation) is None]
         since = [state.waiting_since for state in waiting if state.waiting_since is not None]

@@ -1,5 +1,6 @@
 """Lists and single conversations, as people see them."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from contracts.events.chat import OwnerKind
@@ -9,17 +10,20 @@ from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.projection_floor import ProjectionFloor
+from memory.adapters.redis_looks import RedisLooks
 from memory.application.history import MAX_GAP
 from memory.application.inbox_search import InboxSearch
-from memory.domain.conversation import InboxConversation
+from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.facts import owner_event, view
 from memory.domain.inbox_index import Wanted
 from memory.domain.keys import LogPosition, conversation_key, from_cursor, position_of, to_cursor
+from memory.errors import CacheUnavailable
 from memory.ports import InboxFilter, PageOf
 
 FRESH = 1.0
 """Seconds that a list waits at most for the projection to pass what the log holds now."""
 NOBODY = "-"
+MOST_UNREAD = 500
 MOST_EVENTS = 200
 """Changes of owner that a page of messages tells of."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,10 +38,12 @@ class Inbox:
         facts: MongoFacts,
         conversations: MongoConversations,
         searching: InboxSearch,
+        looks: RedisLooks,
         log: StreamLog,
         floor: ProjectionFloor,
     ) -> None:
         self._searching = searching
+        self._looks = looks
         self._facts = facts
         self._conversations = conversations
         self._log = log
@@ -53,6 +59,22 @@ class Inbox:
         """How many conversations are in each list, as new as the log was when it was asked for."""
         await self.fresh()
         return await self._conversations.counts(company, operator)
+
+    async def at_desk(self, company: str, operator: str, name: str | None) -> None:
+        """A human agent is at the desk: noted if it can be."""
+        with suppress(CacheUnavailable):
+            await self._looks.at_desk(company, operator, name, await self._floor.now())
+
+    async def unread(self, company: str, operator: str) -> dict[str, int] | None:
+        """What visitors have written that nobody has answered and this human agent has not read, by conversation; None:
+        it cannot be told."""
+        await self.fresh()
+        waiting = await self._conversations.unanswered(company, MOST_UNREAD)
+        try:
+            read = await self._looks.read(company, operator, waiting)
+        except CacheUnavailable:
+            return None
+        return {name: seq for (name, seq), up_to in zip(waiting.items(), read, strict=True) if seq > up_to}
 
     async def latest(self, company: str, user_id: str) -> str | None:
         """The person's conversation with the latest activity, as new as the log was when it was asked for."""
@@ -131,12 +153,14 @@ def conversation_view(state: InboxConversation) -> ConversationView:
         state=state.state,
         owner=state.ownership.owner,
         visitor=VisitorView(
-            id=state.person.user_id if state.person else NOBODY,
+            id=state.whose or NOBODY,
+            was=state.person.user_id if state.person and state.person.user_id != state.whose else None,
             page=state.seen.profile.page,
             visits=state.seen.profile.visits,
             pages=state.seen.profile.pages,
             name=state.seen.profile.name,
-            email=state.seen.profile.email,
+            email=state.seen.profile.email or state.address,
+            plan=state.person.plan if state.person and state.person.role == CUSTOMER else None,
         ),
         last_message=state.last_message,
         message_count=state.message_count,

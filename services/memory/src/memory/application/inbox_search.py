@@ -5,8 +5,8 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.inbox_index import Findable, InboxIndex, Wanted
 from memory.errors import MemoryFault, StoreUnavailable
 from runtime.deadlines import for_nobody
@@ -18,14 +18,6 @@ OVERLAP = 10_000
 """Milliseconds that are read again: replicas' clocks differ, and what is written at the same time is read in parts."""
 MOST_COMPANIES = 20
 """Whose index is held; the company that was asked about longest ago goes first."""
-
-
-class FindableStore(Protocol):
-    """Where conversations are kept."""
-
-    async def findable(self, company: str, since_ms: int, after: str, limit: int) -> tuple[list[Findable], str]:
-        """Those written at or after a moment and behind a key, in that order; and the key of the last one."""
-        ...
 
 
 @dataclass(slots=True)
@@ -46,7 +38,7 @@ class Hits:
 class InboxSearch:
     """Searches of companies' conversations."""
 
-    def __init__(self, store: FindableStore) -> None:
+    def __init__(self, store: MongoConversations) -> None:
         self._store = store
         self._held: OrderedDict[str, _Held] = OrderedDict()
 

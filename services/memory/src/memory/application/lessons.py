@@ -4,18 +4,17 @@ another's, is kept in the store and tried again from there: the log's facts are 
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Protocol
+from dataclasses import replace
 
 import structlog
 
 from contracts.events.chat import AssistantMessage
 from memory.adapters.chat_log import StreamLog
+from memory.adapters.mongo_lessons import MongoLessons
 from memory.application.learner import Learner
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
+from memory.domain.pending_lesson import PendingLesson
 from memory.errors import StoreUnavailable
 from runtime.background import BackgroundLoop
 from runtime.deliveries import pause_after
@@ -35,41 +34,12 @@ PAGE = 100
 _log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class PendingLesson:
-    """An answered turn. `basis`: the message that it answers; `due`: when it is tried, in seconds since the epoch."""
-
-    company: str
-    conversation: str
-    turn: str
-    basis: LogPosition
-    at: datetime
-    tries: int = 0
-    due: float = 0.0
-
-
-class LessonStore(Protocol):
-    """Lessons that are still to be learned; each method raises StoreUnavailable."""
-
-    async def put(self, lesson: PendingLesson) -> None:
-        """Keeps one, in the place of the same turn's."""
-        ...
-
-    async def drop(self, lesson: PendingLesson) -> None:
-        """Keeps it no longer."""
-        ...
-
-    async def first(self, most: int) -> Sequence[PendingLesson]:
-        """Those that are due first."""
-        ...
-
-
 class Lessons:
     """What turns teach, once each: learned twice it is the same."""
 
     name = "lessons"
 
-    def __init__(self, learner: Learner, store: LessonStore, log: StreamLog) -> None:
+    def __init__(self, learner: Learner, store: MongoLessons, log: StreamLog) -> None:
         self._learner = learner
         self._store = store
         self._log = log

@@ -1,13 +1,10 @@
 """The log is a window: what is old, stored and read by everybody goes, conversation by conversation."""
 
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
 
 import structlog
 
-from contracts.channels import ChatKind
-from contracts.conversation import Snapshot
+from memory.adapters.trimmed_chat import TrimmedChat
 from memory.domain.log_window import PRESSED, cuts, oldest_kept
 from memory.metrics import TRIMMED
 from memory.ports import LogClock
@@ -23,54 +20,10 @@ AGAIN = 720
 _log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class LogState:
-    """The log: its first and last sequence, how full it is (0 to 1), up to where all its consumers have read, and the
-    one that is farthest behind."""
-
-    first_seq: int
-    last_seq: int
-    fill: float
-    read_up_to: int
-    slowest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lying:
-    """A conversation as the log has it now; see domain/trimming.cuts."""
-
-    snapshot: Snapshot
-    first_waiting: int | None
-
-
-class TrimmedLog(Protocol):
-    """What trimming needs of the log."""
-
-    async def state(self) -> LogState | None:
-        """The log now; None when the projection's consumer is not there: nothing is known to be stored then."""
-        ...
-
-    async def first_since(self, age: timedelta, clock: LogClock) -> int:
-        """The first sequence that is younger than `age`."""
-        ...
-
-    async def conversations(self, position: int, before: int) -> tuple[list[tuple[str, str]], int]:
-        """The conversations of some facts from `position` on and before `before`, and the next position."""
-        ...
-
-    async def look(self, company: str, conversation: str) -> Lying | None:
-        """None: something in it cannot be read, so it is left alone."""
-        ...
-
-    async def cut(self, company: str, conversation: str, kind: ChatKind | None, before: int) -> int:
-        """Removes facts before a sequence, of one kind or of all; how many there were."""
-        ...
-
-
 class Trimming:
     """The sweep. Replicas may do it side by side: what is gone is gone."""
 
-    def __init__(self, log: TrimmedLog, clock: LogClock, window: float, *, kept: int = KEPT) -> None:
+    def __init__(self, log: TrimmedChat, clock: LogClock, window: float, *, kept: int = KEPT) -> None:
         self._trimmed = log
         self._clock = clock
         self._window = window

@@ -1,13 +1,12 @@
 """Conversations that an earlier release stored, given what this one lists and finds them by: out of their own facts."""
 
 from dataclasses import replace
-from typing import Protocol
 
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
+from memory.application.migration import MigrationStep
 from memory.domain.conversation import InboxConversation, fold
 from memory.domain.keys import LogPosition
-from memory.migrations import MigrationStep
 
 MOST = 50
 """Conversations at a time."""
@@ -16,23 +15,11 @@ MOST_FACTS = 5_000
 BEGINNING = LogPosition(0, 0)
 
 
-class OlderConversations(Protocol):
-    """Where they are."""
-
-    async def left(self) -> int:
-        """How many there are."""
-        ...
-
-    async def older(self, limit: int) -> list[InboxConversation]:
-        """A few of them."""
-        ...
-
-
-def listed(store: OlderConversations, conversations: MongoConversations, facts: MongoFacts) -> MigrationStep:
+def listed(conversations: MongoConversations, facts: MongoFacts) -> MigrationStep:
     """The migration."""
 
     async def some() -> None:
-        for state in await store.older(MOST):
+        for state in await conversations.older(MOST):
             stored = await facts.after(state.company, state.conversation, BEGINNING, state.latest, MOST_FACTS)
             fresh = fold(InboxConversation(state.company, state.conversation), stored, BEGINNING, {})
             # Of what the older release knows nothing is touched. One that is changed meanwhile has been written by this
@@ -52,4 +39,4 @@ def listed(store: OlderConversations, conversations: MongoConversations, facts: 
             )
 
     what = "conversations are put into the inbox's lists, and found by their words"
-    return MigrationStep("conversation-lists", what, store.left, some)
+    return MigrationStep("conversation-lists", what, conversations.left, some)

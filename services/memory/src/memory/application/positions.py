@@ -18,6 +18,7 @@ import structlog
 from contracts.errors import NexusError
 from contracts.streams import CHAT
 from memory.domain.keys import LogPosition
+from memory.domain.progress import ConsumerProgress, Missed
 from memory.metrics import RECOVERED, STORE_MISSES
 from runtime.direct import StoredFact
 
@@ -49,26 +50,6 @@ class ProjectionSource:
     def name(self) -> str:
         """As the store keeps it."""
         return f"{self.stream}/{self.kept_as or self.durable}"
-
-
-@dataclass(frozen=True, slots=True)
-class ConsumerProgress:
-    """A consumer: everything up to `done` has been taken in. `first`, `last`: the sequences that the stream holds;
-    `served`: somebody waits for its next messages."""
-
-    done: LogPosition
-    first: int
-    last: int
-    served: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """Sequences of a stream that a store has not and cannot get any more, both ends counted."""
-
-    source: str
-    first: int
-    last: int
 
 
 class PositionStore(Protocol):
@@ -158,6 +139,7 @@ class Positions:
         self.behind: dict[str, LogPosition] = {}
         """How far the store is with the sources that are being brought up; what comes later is not all there."""
         self._gaps: list[Missed] = []
+        self._told_missing = False
 
     async def look(self) -> None:
         """Compares all positions, and brings up what is behind.
@@ -190,7 +172,9 @@ class Positions:
                 await self._compare(source, here, progress, doubted=life != before)
         if due:
             self._asked = asked
-        self._gaps = await self._positions.missed()
+        if due or life != before or self._told_missing:
+            self._told_missing = False
+            self._gaps = await self._positions.missed()
         for gap in self._gaps:
             STORE_MISSES.labels(self._store, gap.source).set(gap.last - gap.first + 1)
         self._life = life
@@ -292,6 +276,7 @@ class Positions:
     async def _tell_missing(self, gap: Missed) -> None:
         _log.error("the store misses what the log holds no more", store=self._store, **_named(gap))
         await self._positions.miss(gap)
+        self._told_missing = True
 
 
 def _lost(progress: ConsumerProgress, here: LogPosition) -> dict[str, int]:

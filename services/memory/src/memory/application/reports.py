@@ -1,11 +1,11 @@
 """Reports of companies, counted when somebody asks, and what others usually wait for a person."""
 
-from collections.abc import Sequence
 from datetime import date, timedelta
 from statistics import median
-from typing import Any, Protocol
+from typing import Protocol
 
 from contracts.report_rpc import By, Figure, RatingView, ReportOpenReply, ReportReply
+from memory.adapters.mongo_reports import MongoReports
 from memory.domain.rating import Satisfaction
 from memory.domain.report import Counted, is_behind, report
 from memory.ports import LogClock, Spent
@@ -21,16 +21,6 @@ LEAST_WAITS = 3
 WAITS_LOOKED_AT = 500
 
 
-class ReportStore(Protocol):
-    """What reports are made of; every method raises StoreUnavailable."""
-
-    async def began(self, company: str, since: date, until: date, limit: int) -> list[dict[str, Any]]: ...
-    async def counted(self, rows: Sequence[dict[str, Any]], make: int) -> tuple[list[Counted], bool]: ...
-    async def spend(self, company: str, conversation: str, event_id: str, spent: Spent) -> None: ...
-    async def rate(self, said: Satisfaction) -> None: ...
-    async def rating(self, company: str, conversation: str) -> Satisfaction | None: ...
-
-
 class Fresh(Protocol):
     """Waits until what is in the log is in the store."""
 
@@ -40,7 +30,7 @@ class Fresh(Protocol):
 class Reports:
     """Of all companies."""
 
-    def __init__(self, *, store: ReportStore, inbox: Fresh, clock: LogClock) -> None:
+    def __init__(self, *, store: MongoReports, inbox: Fresh, clock: LogClock) -> None:
         self._store = store
         self._inbox = inbox
         self._clock = clock

@@ -12,14 +12,21 @@ _log = structlog.get_logger(__name__)
 
 
 class PeriodicSweep:
-    """Calls `work` every `seconds`, one call after the other; a call that fails is the next one's business."""
+    """Calls `work` every `seconds`, one call after the other; a call that fails is the next one's business.
 
-    def __init__(self, name: str, seconds: float, work: Callable[[], Awaitable[object]]) -> None:
+    With `rest`, a call that found nothing there (it says 0 or False) is followed by one after that many seconds, or as
+    soon as something has stirred.
+    """
+
+    def __init__(
+        self, name: str, seconds: float, work: Callable[[], Awaitable[object]], *, rest: float | None = None
+    ) -> None:
         self.name = name
         self._seconds = seconds
         self._work = work
-        self._first = True
-        self._due = asyncio.Event()
+        self._rest = rest
+        self._first, self._found = True, True
+        self._due, self._stirred = asyncio.Event(), asyncio.Event()
         self._loop = BackgroundLoop(name, self._call, wait=self._until_due)
         self.still = self._loop.still
         self.stop = self._loop.stop
@@ -31,17 +38,29 @@ class PeriodicSweep:
     def hurry(self) -> None:
         """Calls it now, or once more when it is being called."""
         self._due.set()
+        self._stirred.set()
+
+    def stir(self) -> None:
+        """There may be something now: the next call comes in its usual time, however long it has rested."""
+        self._stirred.set()
 
     async def _until_due(self) -> None:
-        if not self._first:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._seconds):
-                    await self._due.wait()
+        if not self._first and not await _set_within(self._seconds, self._due) and self._rest and not self._found:
+            await _set_within(self._rest - self._seconds, self._stirred)
         self._first = False
         self._due.clear()
+        self._stirred.clear()
 
     async def _call(self) -> None:
+        self._found = True
         try:
-            await self._work()
+            self._found = bool(await self._work())
         except Exception as error:
             _log.warning("sweep failed", sweep=self.name, error=f"{error.__class__.__name__}: {error}"[:300])
+
+
+async def _set_within(seconds: float, event: asyncio.Event) -> bool:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    return False

@@ -1,28 +1,20 @@
 """What a company used: counted from the bus once an event, told by the day."""
 
 from datetime import date
-from typing import Protocol
 
 from contracts.memory_rpc import UsageBudget, UsageReply
 from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_reports import MongoReports
 from memory.adapters.mongo_usage import MongoUsage
 from memory.ports import Spent
 from runtime.clock import Clock
-
-
-class ConversationUsage(Protocol):
-    """What conversations used."""
-
-    async def spend(self, company: str, conversation: str, event_id: str, spent: Spent) -> None:
-        """Counts it, once an event; raises StoreUnavailable."""
-        ...
 
 
 class Usages:
     """Usage of all companies."""
 
     def __init__(
-        self, *, store: MongoUsage, companies: MongoCompanies, clock: Clock, conversations: ConversationUsage
+        self, *, store: MongoUsage, companies: MongoCompanies, clock: Clock, conversations: MongoReports
     ) -> None:
         self._store = store
         self._conversations = conversations

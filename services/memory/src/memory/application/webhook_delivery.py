@@ -10,11 +10,10 @@ from urllib.parse import urlsplit
 import structlog
 
 from contracts.channels import parse_webhook_delivery
+from memory.adapters.webhook_table import WebhookTable
 from memory.application.channel_delivery import ChannelDelivery
-from memory.application.webhook_answers import Answer
 from memory.application.webhook_lanes import Lanes
-from memory.application.webhook_table import WebhookTable
-from memory.domain.webhooks import WebhookEndpoint, pause_after, signed_headers
+from memory.domain.webhooks import EndpointAnswer, WebhookEndpoint, pause_after, signed_headers
 from memory.metrics import WEBHOOKS
 from runtime.deliveries import Delivery
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
@@ -28,7 +27,7 @@ LONGEST_RETRY_AFTER = 3_600.0
 class Poster(Protocol):
     """Sends."""
 
-    async def post(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
+    async def post(self, url: str, headers: dict[str, str], body: bytes) -> EndpointAnswer:
         """One request; never raises for what the endpoint or the network does."""
         ...
 
@@ -96,7 +95,7 @@ class Deliveries:
             return self._counted("given_up", DeadLetter(f"{_host(endpoint)} has not worked for too long"))
         return Later(wait) if wait > 0 else None
 
-    async def _refused(self, endpoint: WebhookEndpoint, answer: Answer, age: float) -> Outcome:
+    async def _refused(self, endpoint: WebhookEndpoint, answer: EndpointAnswer, age: float) -> Outcome:
         said = answer.problem or f"answered {answer.status}"
         if answer.status == GONE and endpoint.channel is None:
             await self._gone(endpoint.company, endpoint.hook.url)

@@ -18,7 +18,7 @@ OPEN, PENDING = "open", "pending"
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ChannelWords:
     """Something that is said to the channel's people. `id`: of our message."""
 
     id: str
@@ -45,7 +45,7 @@ def genuine(secret: str, timestamp: str, signature: str, body: str, now: float) 
     return hmac.compare_digest(signature.encode(), f"sha256={expected}".encode())
 
 
-def told(event_type: str, data: Mapping[str, Any]) -> Words | Status | None:
+def told(event_type: str, data: Mapping[str, Any]) -> ChannelWords | Status | None:
     """What a channel is told of a fact; None: nothing, for it comes from there, or the AI goes on."""
     if event_type == "chat.owner.changed.v1":
         if data.get("outside") or data.get("opensAt"):
@@ -56,4 +56,8 @@ def told(event_type: str, data: Mapping[str, Any]) -> Words | Status | None:
         return None
     citations: list[dict[str, Any]] = data.get("citations") or []
     sources = [f"{one['title']}: {one['url']}" for one in citations]
-    return Words(str(data["messageId"]), "\n".join([str(data["text"]), *([""] if sources else []), *sources]))
+    # As its own attachments are named here: they are not carried over, and not dropped in silence.
+    sent = [f"[{one['type'].partition('/')[0]}: {one['name']}]" for one in data.get("files") or ()]
+    return ChannelWords(
+        str(data["messageId"]), "\n".join([str(data["text"]), *sent, *([""] if sources else []), *sources])
+    )

@@ -75,7 +75,8 @@ def _seal(config: dict[str, Any], before: dict[str, Any], close: Close | None) -
     company, faulty = str(config["companyId"]), list[BadField]()
 
     def change(place: sealed.Place, value: Any) -> Any:
-        field = "ownModel.key" if place[0] == "model" else f"ownTools.{place[0]}.{place[1]}.headers.{place[-1]}"
+        alone = {"model": "ownModel.key", "provider": "team.provider.clientSecret"}
+        field = alone.get(place[0]) or f"ownTools.{place[0]}.{place[1]}.headers.{place[-1]}"
         if value in kept:
             return value
         if value == HIDDEN:

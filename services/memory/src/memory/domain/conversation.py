@@ -5,6 +5,7 @@ therefore a set of registers, each with the position of the fact that set it; an
 all up to `settled` (the projection's floor: below it nothing is delivered again), and those in `taken` above it.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ CUSTOMER = "user"
 """The role of those who are remembered: visitors are not."""
 FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
 """Codes of notices that end a turn with no answer: somebody should look."""
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])", re.IGNORECASE)
 NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE, HANDOFF_WAITING, OFFICE_CLOSED})
 """Codes of notices of who answers now."""
 
@@ -131,6 +133,9 @@ class InboxConversation:
     """Of the visitor's newest message that says that this was all."""
     words: frozenset[str] = frozenset()
     """What it is found by."""
+    address: str | None = None
+    """An e-mail address that the visitor has written, the newest: whom to answer when they have gone."""
+    address_position: LogPosition = START
     rating_asked: bool = False
     """Whether its visitor was asked if it helped."""
 
@@ -155,6 +160,11 @@ class InboxConversation:
         return (own.owner.operator_id, own.owner.name) if taken else (desk.assignee, desk.assignee_name)
 
     @property
+    def whose(self) -> str | None:
+        """Whose it is: the customer that the visitor has turned out to be, or whoever wrote first."""
+        return self.desk.person or (self.person.user_id if self.person else None)
+
+    @property
     def resolved_at(self) -> datetime | None:
         """Since when it is resolved; None: it is not."""
         since = self.desk.state_since
@@ -170,6 +180,13 @@ class InboxConversation:
         """Since when nobody has written after an answer; None: it is not open, or somebody waits."""
         quiet = self.status == OPEN and not self.ownership.waits and not self.is_stuck
         return self.said_at if quiet and START < self.seen_position <= self.replied else None
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether a visitor has written what nobody has answered: with whom it is, that a person is asked for, and that
+        the AI has failed are no answers."""
+        unsettled = self.ownership.waits or self.is_stuck or self.seen_position > self.replied
+        return self.status == OPEN and self.seen_position > START and unsettled
 
     @property
     def is_over(self) -> bool:
@@ -327,5 +344,8 @@ def _take_visitor(state: InboxConversation, fact: LogFact, data: VisitorMessage,
     if at > state.seen_position:
         state.seen, state.seen_position = state.seen.after(data, fact.at), at
         state.heard_at = fact.stored_at
+    written = _ADDRESS.findall(data.text) if at > state.address_position else []
+    if written:
+        state.address, state.address_position = written[-1][:254], at
     if at > state.farewell and says_that_is_all(data.text):
         state.farewell = at

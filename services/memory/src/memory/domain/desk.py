@@ -6,6 +6,7 @@ itself: `basis` is the newest fact that was known when it was made.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ RESOLVED: Final = "resolved"
 CONFIRMED: Final = "confirmed"
 SILENCE: Final = "silence"
 WOKE: Final = "woke"
+IN_TURN: Final = "in_turn"
 BY = "memory"
 _NAMED = re.compile(r"(?<![\w@.])@([\w][\w.-]{0,62}[\w]|[\w])")
 MOST_MENTIONS = 50
@@ -68,6 +70,7 @@ class Desk:
     labels: tuple[str, ...] = ()
     topic: str | None = None
     previous: str | None = None
+    person: str | None = None
 
 
 def stored_at(place: LogPosition) -> datetime:
@@ -112,9 +115,25 @@ def _after(desk: Desk, update: Update, era: int) -> Desk:
         desk = replace(desk, labels=tuple(dict.fromkeys(data.labels)))
     if data.topic is not None:
         desk = replace(desk, topic=data.topic or None)
+    if data.person is not None:
+        desk = replace(desk, person=data.person or None)
     if data.previous is not None:
         desk = replace(desk, previous=data.previous)
     return desk
+
+
+def called(operator: str, name: str | None) -> tuple[str, ...]:
+    """What colleagues may write behind @ for a human agent: their id, their first name, or their whole name with its
+    words joined in the ways in which people do. In the form in which @names are kept."""
+    words = re.findall(r"\w+", name or "")
+    whole = [between.join(words) for between in ("", ".", "-", "_")] if words else []
+    return tuple(dict.fromkeys(map(folded, [operator, *words[:1], *whole])))
+
+
+def folded(name: str) -> str:
+    """An @name without its accents and its capitals: @jose is José."""
+    apart = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
 
 def mentions(text: str) -> list[str]:

@@ -94,6 +94,7 @@ def view(fact: LogFact) -> MessageView | None:
                 role=Role.USER if data.role == "user" else Role.VISITOR,
                 text=data.text,
                 client_message_id=data.client_message_id,
+                files=data.files,
                 created_at=fact.at,
             )
         case AssistantMessage() as data:
@@ -117,6 +118,7 @@ def view(fact: LogFact) -> MessageView | None:
                 operator_id=data.operator_id,
                 name=data.name,
                 client_message_id=data.client_message_id,
+                files=data.files,
                 created_at=fact.at,
             )
         case SystemMessage() as data:

@@ -50,7 +50,7 @@ ABOUT_MEMORY = re.compile(
     r"\W*(?:please,?\s+|por favor,?\s+)?(?:forget\b|stop remembering\b|don'?t remember\b|do not remember\b"
     r"|(?:delete|erase|clear) my memory\b|olv[ií]da(?:te)?\b|ya no recuerdes\b|no recuerdes\b|deja de recordar\b"
     r"|borra (?:de tu|mi) memoria\b|what (?:do|did|have) you (?:know|remember)"
-    r"|\W*(?:qu[eé]|lo que) (?:recuerdas|sabes) (?:de|sobre) m[ií])",
+    r"|(?:qu[eé]|lo que) (?:recuerdas|sabes) (?:de|sobre) m[ií])",
     re.I,
 )
 

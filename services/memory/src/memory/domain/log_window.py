@@ -18,6 +18,26 @@ PRESSED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class LogState:
+    """The log: its first and last sequence, how full it is (0 to 1), up to where all its consumers have read, and the
+    one that is farthest behind."""
+
+    first_seq: int
+    last_seq: int
+    fill: float
+    read_up_to: int
+    slowest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """A conversation as the log has it now; see `cuts`."""
+
+    snapshot: Snapshot
+    first_waiting: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class LogCut:
     """Facts of this kind before this sequence go; None: of every kind."""
 

@@ -11,10 +11,10 @@ from memory.domain.mentions import without_symbols
 LENGTH = 100
 ALIKE = 0.8
 _AMOUNT = re.compile(
-    r"(?:[$€]\s?)?\b\d[\d.,]*\b\s?(?:%|k\b|usd\b|usdt\b|d[oó]lares\b|dollars\b|pesos\b|euros\b|€)", re.I
+    r"(?:[$€]\s?)?\b\d[\d.,]{0,20}\b\s?(?:%|k\b|usd\b|usdt\b|d[oó]lares\b|dollars\b|pesos\b|euros\b|€)", re.I
 )
 _MONEY = re.compile(r"[$€]\s?\d[\d.,]*\b")
-_SENTENCE = re.compile(r"[^.!?\n]*\?")
+_SENTENCE = re.compile(r"(?<![^.!?\n])[^.!?\n]*+\?")
 _WORD = re.compile(r"\[[A-Z]+\]|[^\W\d_]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _BUY = frozenset(

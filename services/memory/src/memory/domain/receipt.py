@@ -15,8 +15,14 @@ FIRST, AGAIN, LATE = range(3)
 """The runs of a deletion: at once, for what was being stored meanwhile, and for calls that were running."""
 DAILY = timedelta(hours=25)
 """By then Redis has written its file anew: memory asks for it once a day."""
-CALLS = timedelta(days=1)
+COUNTED = timedelta(days=1)
+"""By then what counts against limits has expired, and so have the executor's records of calls, in Redis."""
 STREAMS = ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")
+ASKED, TOLD, UNSURE = "asked", "told", "unsure"
+"""Notes of a run on places that are counted by being emptied: it has begun on them, all have said how much it was, and
+whether a run before it had not got so far."""
+COUNTED_AFTER = {True: frozenset({"market-adapter", "tool-executor"}), False: frozenset({"mongodb memories"})}
+"""These places, of people and of conversations."""
 COLLECTIONS = (
     "facts", "conversations", "summaries", "memories", "executions", "ratings", "lessons", "updates", "notes",
     "withdrawals", "digests", "spendings", "satisfactions", "knowledge_asked",
@@ -25,6 +31,7 @@ PLACES = (
     *(f"stream {name}" for name in STREAMS), *(f"mongodb {name}" for name in COLLECTIONS), "redis",
     "market-adapter", "tool-executor", "files",
 )  # fmt: skip
+_PEOPLE = frozenset({"user", "visitor"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +66,24 @@ def receipt_view(record: ErasureRecord) -> Receipt:
         conversations=record.conversations,
         requested_at=record.at,
         finished_at=record.finished_at,
-        removed=[_removed(record, place) for place in PLACES] + _elsewhere(record.at),
+        removed=[_removed(record, place) for place in PLACES] + _elsewhere(record),
     )
 
 
 def _removed(record: ErasureRecord, place: str) -> Removed:
+    if place == "tool-executor" and record.kind not in _PEOPLE:
+        # Its records name no conversation: a call is not made twice, and so long its result is there.
+        return Removed(place=place, removed=0, remains="records", gone_after=record.at + COUNTED + DAILY)
     count = sum(run.get(place, 0) for run in record.runs)
+    unsure = record.runs[FIRST].get(UNSURE) and place in COUNTED_AFTER[record.kind in _PEOPLE]
+    at_least = True if unsure else None
     remains, after = _left(place)
-    if not count or remains is None:
-        return Removed(place=place, removed=count, gone_after=record.at if remains is None else None)
-    return Removed(place=place, removed=count, remains=remains, gone_after=None if after is None else record.at + after)
+    if remains is None:
+        return Removed(place=place, removed=count, at_least=at_least, gone_after=record.at)
+    if not count and not at_least:
+        return Removed(place=place, removed=0)
+    gone_after = None if after is None else record.at + after
+    return Removed(place=place, removed=count, at_least=at_least, remains=remains, gone_after=gone_after)
 
 
 def _left(place: str) -> tuple[Remains | None, timedelta | None]:
@@ -85,9 +100,11 @@ def _left(place: str) -> tuple[Remains | None, timedelta | None]:
     return None, None
 
 
-def _elsewhere(at: datetime) -> list[Removed]:
+def _elsewhere(record: ErasureRecord) -> list[Removed]:
     """Where nothing is removed, and what is there."""
+    at = record.at
     return [
+        Removed(place="limits", removed=0, remains="counters", gone_after=at + COUNTED + DAILY),
         Removed(place="stream TRACES", removed=0, remains="ids", gone_after=at + timedelta(seconds=TRACES.max_age)),
         Removed(place="agents", removed=0, remains="cache", gone_after=at + timedelta(minutes=10)),
         Removed(place="service logs", removed=0, remains="logs"),

@@ -46,6 +46,18 @@ _NOTE = re.compile(
     re.I,
 )
 
+_NOTE_BEFORE = re.compile(
+    r"(?:^|[.!?\n]\s*)((?:[^.!?\n]|[.](?=\S)){3,300}?)"
+    r"(?:\s*[,;:–]\s*|\s(?=(?:and|y|please|por favor)\b))(?:(?:and|so|y|as[ií] que)\s+)?(?:(?:please|por favor),?\s+)?"
+    r"(?:remember (?:that|this|it)|(?:keep|bear) (?:that|this|it) in mind|don'?t forget(?: (?:that|this|it))?"
+    r"|(?:make a note of|note) (?:that|this|it)"
+    r"|recu[eé]rda(?:lo|melo)|tenlo (?:en cuenta|presente)|no lo olvides|no te olvides|an[oó]talo|ap[uú]ntalo"
+    r"|gu[aá]rdalo|ten eso en cuenta|acu[eé]rdate(?: de (?:eso|esto))?)"
+    r"(?:[\s,]+(?:please|por favor|ok|okay|vale|gracias|thanks|thank you))*\s*(?=$|[.!\n])",
+    re.I,
+)
+"""What stands before the request to remember it: "my son is called Leo, keep that in mind"."""
+
 _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_notes", "olderNotes"))
 """Attribute, and name on the wire."""
 _NAMES = frozenset(name for _, name in _FIELDS)
@@ -124,7 +136,9 @@ def is_passing(text: str) -> bool:
 
 def notes_in(text: str) -> list[str]:
     """What the text asks to remember; a request in quotation marks is somebody else's."""
-    return [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(unquoted(text))]
+    own = unquoted(text)
+    found = [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(own)]
+    return found or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(own)]
 
 
 def _stated(text: str, known: Known) -> Iterator[_Statement]:

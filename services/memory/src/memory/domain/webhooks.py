@@ -30,6 +30,17 @@ _HEADER_SAFE = re.compile(r"[!-~]{1,128}")
 
 
 @dataclass(frozen=True, slots=True)
+class EndpointAnswer:
+    """What an endpoint says to what it was sent. `status` 0: nothing, for the reason in `problem`; `forbidden`: it may
+    not be asked at all; `retry_after` in seconds, where it named one."""
+
+    status: int
+    problem: str = ""
+    retry_after: float | None = None
+    forbidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookEndpoint:
     """One endpoint of a company, as its settings name it now. `id` is the address's, so that it survives changes.
 

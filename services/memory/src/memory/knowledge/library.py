@@ -105,9 +105,10 @@ class Library:
         await self._documents.keep_part(company, name, hashed, event.part, event.blocks)
         parts = [event.blocks]
         if event.parts > 1:
-            parts = await self._documents.parts(company, name, hashed)
-            if len(parts) < event.parts:
+            # Counted before they are read: reading those that are there at each one costs their square.
+            if await self._documents.has_parts(company, name, hashed) < event.parts:
                 return
+            parts = await self._documents.parts(company, name, hashed)
         await self._take(company, read, [block for part in parts for block in part])
 
     async def put_text(

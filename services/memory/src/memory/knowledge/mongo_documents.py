@@ -8,6 +8,7 @@ A document is replaced by writing its new texts under a new edition, then the ro
 more is taken out after that, and by the next write if that did not happen.
 """
 
+import asyncio
 import zlib
 from collections.abc import AsyncIterator, Sequence
 
@@ -33,6 +34,15 @@ _WITHOUT_BLOCKS = {"blocks": 0}
 
 def _older(stems: int) -> Document:
     return {"edition": {"$exists": True}, "$or": [{"stems": {"$exists": False}}, {"stems": {"$lt": stems}}]}
+
+
+def _parts_of(company: str, document: str, hashed: str) -> Document:
+    prefix = f"{company}/{document}/{hashed}/"
+    return {"_id": {"$gt": prefix, "$lt": prefix + END}}
+
+
+def _blocks_of(rows: Sequence[Document]) -> list[list[Block]]:
+    return [[Block.model_validate(block) for block in orjson.loads(zlib.decompress(row["blocks"]))] for row in rows]
 
 
 class Documents:
@@ -135,13 +145,16 @@ class Documents:
         row = {"_id": f"{company}/{document}/{hashed}/{part:02d}", "blocks": zlib.compress(body, 1)}
         await self._insert(self._parts, [row], "store a document's blocks")
 
+    async def has_parts(self, company: str, document: str, hashed: str) -> int:
+        """How many parts are there."""
+        async with speaking("count a document's parts"):
+            return await self._parts.count_documents(_parts_of(company, document, hashed))
+
     async def parts(self, company: str, document: str, hashed: str) -> list[list[Block]]:
         """The parts that are there, in order."""
-        prefix = f"{company}/{document}/{hashed}/"
         async with speaking("read a document's blocks"):
-            where = {"_id": {"$gt": prefix, "$lt": prefix + END}}
-            rows = await self._parts.find(where).sort("_id", ASCENDING).to_list()
-        return [[Block.model_validate(block) for block in orjson.loads(zlib.decompress(row["blocks"]))] for row in rows]
+            rows = await self._parts.find(_parts_of(company, document, hashed)).sort("_id", ASCENDING).to_list()
+        return await asyncio.to_thread(_blocks_of, rows)
 
     async def tidy(self, company: str, document: str, edition: str, hashed: str | None) -> None:
         """Takes out texts of editions before this one, and what was read under the hash that it replaced. Texts that
@@ -160,11 +173,12 @@ class Documents:
             for rows in (self._texts, self._parts):
                 await rows.delete_many({"_id": {"$gt": every, "$lt": every + END}})
 
-    async def forget(self, company: str) -> None:
-        """Deletes everything of a company."""
+    async def forget(self, company: str) -> int:
+        """Deletes everything of a company; how much it was."""
+        mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
         async with speaking("delete a company's documents"):
-            for rows in (self._rows, self._texts, self._parts):
-                await rows.delete_many({"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}})
+            gone = [await rows.delete_many(mine) for rows in (self._rows, self._texts, self._parts)]
+        return sum(one.deleted_count for one in gone)
 
     async def _insert(self, rows: Collection, all_of_them: Sequence[Document], what: str) -> None:
         """Their names say what is in them: what is there already stays. (Some servers cannot replace bytes.)"""

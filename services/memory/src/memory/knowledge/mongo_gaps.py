@@ -150,11 +150,12 @@ class Gaps:
                         if stored is not None and stored.question != left[0].text:
                             await self.put(company, replace(stored, question=left[0].text), stored.version)
 
-    async def forget(self, company: str) -> None:
-        """Deletes a company's gaps."""
+    async def forget(self, company: str) -> int:
+        """Deletes a company's gaps; how much it was."""
+        mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
         async with speaking("delete a company's gaps"):
-            for rows in (self._rows, self._asked):
-                await rows.delete_many({"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}})
+            gone = [await rows.delete_many(mine) for rows in (self._rows, self._asked)]
+        return sum(one.deleted_count for one in gone)
 
 
 def _row(company: str, one: Gap) -> Document:

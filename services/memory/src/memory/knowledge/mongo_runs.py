@@ -62,10 +62,11 @@ class Runs:
             async with speaking("take out old runs"):
                 await self._rows.delete_many({"listKey": {"$gt": f"{company}/", "$lt": _key(kept[-1].run)}})
 
-    async def forget(self, company: str) -> None:
-        """Deletes a company's runs."""
+    async def forget(self, company: str) -> int:
+        """Deletes a company's runs; how many there were."""
         async with speaking("delete a company's runs"):
-            await self._rows.delete_many({"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}})
+            gone = await self._rows.delete_many({"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}})
+        return gone.deleted_count
 
 
 def _key(run: Run) -> str:

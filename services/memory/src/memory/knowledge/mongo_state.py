@@ -40,7 +40,7 @@ class State:
             await self._rows.update_one({"_id": company}, {"$set": {"repeated": sorted(repeated)}}, upsert=True)
             await self._rows.update_one({"_id": company, "unsettled": mark}, {"$unset": {"unsettled": ""}})
 
-    async def forget(self, company: str) -> None:
-        """Deletes what is kept of a company."""
+    async def forget(self, company: str) -> int:
+        """Deletes what is kept of a company; how much it was."""
         async with speaking("delete a site's state"):
-            await self._rows.delete_one({"_id": company})
+            return (await self._rows.delete_one({"_id": company})).deleted_count

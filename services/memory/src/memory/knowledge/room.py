@@ -15,6 +15,7 @@ from contracts.knowledge_rpc import FORGET, DocumentGone
 from contracts.streams import FACTS
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_facts import MongoFacts
+from memory.application.migration import MigrationStep
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
@@ -35,7 +36,6 @@ from memory.knowledge.overview import Overview
 from memory.knowledge.runs import Refreshing
 from memory.knowledge.shelves import Shelves
 from memory.knowledge.texts import STEMS
-from memory.migrations import MigrationStep
 from memory.settings import EmbeddingSettings
 from runtime.batch_worker import BatchWorker, brief, each
 from runtime.clock import Clock
@@ -146,13 +146,13 @@ class Room:
         await self.forget(request.company_id)
         return DocumentGone(deleted=True)
 
-    async def forget(self, company: str) -> None:
-        """Everything of a company: the streams first, from which nothing may come back."""
+    async def forget(self, company: str) -> int:
+        """Everything of a company: the streams first, from which nothing may come back. How many documents it was."""
         await self.bus.forget(company)
-        for store in self._stores:
-            await store.forget(company)
+        removed = sum([await store.forget(company) for store in self._stores])
         self.shelves.drop(company)
         await self.bus.changed(company, None)
+        return removed
 
     def changes(self) -> tuple[MigrationStep, ...]:
         """What an upgrade may leave to be done."""

@@ -2,15 +2,14 @@
 
 from datetime import datetime
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from contracts.envelope import Snake
-from contracts.errors import ToolCode
 from contracts.knowledge import KnowledgeQuery
 from contracts.memory_rpc import QUEUE
 from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
 from memory.knowledge.methods import READING, Searcher
-from runtime.errors import RpcError
+from memory.tool_arguments import arguments
 from runtime.service import Service
 
 SEARCH_KNOWLEDGE = tool_service("search_knowledge", QUEUE)
@@ -52,11 +51,7 @@ def serve(service: Service, searcher: Searcher) -> None:
 
     async def search(request: ToolServiceRequest) -> ToolServiceData:
         caller = request.caller
-        try:
-            asked = SearchArguments.model_validate(request.arguments)
-        except ValidationError as error:
-            fields = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-            raise RpcError(ToolCode.VALIDATION_ERROR, f"search_knowledge: {fields}") from error
+        asked = arguments(SearchArguments, request)
         query = KnowledgeQuery(text=asked.query, limit=asked.limit, language=caller.language)
         found = await searcher.ask(caller.company_id, query, READING)
         passages = [

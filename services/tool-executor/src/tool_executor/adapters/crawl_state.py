@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from contracts.knowledge import Counts, Left
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
-from tool_executor.crawl.outcomes import CrawlItem, PageOutcome
+from tool_executor.domain.crawl_outcomes import CrawlItem, PageOutcome
 
 KEEP_SECONDS = 3 * 86_400
 """For which a run is remembered: longer than a message of it can wait."""

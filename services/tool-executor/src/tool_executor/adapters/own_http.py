@@ -15,9 +15,8 @@ from yarl import URL
 
 from contracts.own_tools import Header, HttpTool, is_local, too_deep
 from contracts.text import Text
-from runtime.guarded_http import AddressNotAllowed, Lookup, guarded_session, is_loopback, system_lookup
-from runtime.public_address import is_public
-from runtime.sealing import NotSealable, Seal
+from runtime.guarded_http import AddressNotAllowed, GuardedSessions, Lookup, system_lookup
+from runtime.seal import NotSealable, Seal
 from tool_executor.domain.declaration import CallContext, Data, Handler, ToolFailed
 from tool_executor.domain.own_request import request_of
 from tool_executor.domain.plans import Arguments
@@ -43,20 +42,12 @@ class OwnSessions:
 
     def __init__(self, seal: Seal, *, loopback: bool = False, lookup: Lookup = system_lookup) -> None:
         self._seal = seal
-        self._public = guarded_session(is_public, seconds=MOST_SECONDS, headers=HEADERS, lookup=lookup)
-        self._loopback = (
-            guarded_session(is_loopback, seconds=MOST_SECONDS, headers=HEADERS, lookup=lookup) if loopback else None
-        )
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        for session in (self._public, self._loopback):
-            if session is not None:
-                await session.close()
+        self._sessions = GuardedSessions(loopback=loopback, seconds=MOST_SECONDS, headers=HEADERS, lookup=lookup)
+        self.close = self._sessions.close
 
     def to(self, url: str) -> aiohttp.ClientSession:
         """The session that may reach this address, if any may."""
-        return self._loopback if self._loopback is not None and is_local(urlsplit(url)) else self._public
+        return self._sessions.to(local=is_local(urlsplit(url)))
 
     def secrets(self, company: str, headers: list[Header]) -> dict[str, str]:
         """The company's headers, opened. Raises ToolFailed."""
@@ -108,11 +99,16 @@ def told_of(context: CallContext) -> dict[str, str]:
     return told | ({"Nexus-Conversation": caller.conversation} if caller.conversation else {})
 
 
-async def read_bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """The body; raises ToolFailed where it is longer, or packed although that was not asked for."""
+def refuse_packed(response: aiohttp.ClientResponse) -> None:
+    """Raises ToolFailed where the body is packed, which was not asked for: a small one may unpack to any size."""
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
         raise failed("bad_encoding", es="El servidor comprime su respuesta sin que se le pida.",
                      en="The server packs its answer without being asked to.")  # fmt: skip
+
+
+async def read_bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """The body; raises ToolFailed where it is longer, or packed."""
+    refuse_packed(response)
     body = bytearray()
     if (response.content_length or 0) <= most:
         async for piece in response.content.iter_chunked(64 * 1024):

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from yarl import URL
 
 from contracts.own_tools import McpServer, McpTool
-from tool_executor.adapters.own_http import LARGEST, OwnSessions, failed, in_words, told_of
+from tool_executor.adapters.own_http import LARGEST, OwnSessions, failed, in_words, refuse_packed, told_of
 from tool_executor.domain.declaration import CallContext, Data, ToolFailed
 from tool_executor.domain.plans import Arguments
 
@@ -145,6 +145,8 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
                     headers=headers,
                     allow_redirects=False,
                 )
+                # The MCP client would unpack it, whatever size it gets.
+                refuse_packed(response)
         except ToolFailed as refused:
             self.refusal = refused
             raise httpx2.ConnectError(str(refused), request=request) from refused

@@ -15,8 +15,7 @@ import aiohttp
 from yarl import URL
 
 from contracts.text import Text
-from runtime.guarded_http import AddressNotAllowed, Lookup, guarded_session, is_loopback, system_lookup
-from runtime.public_address import is_public
+from runtime.guarded_http import AddressNotAllowed, GuardedSessions, Lookup, system_lookup
 from tool_executor.domain.declaration import ToolFailed
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl
 
@@ -101,17 +100,10 @@ class PageFetcher:
         self._demo = demo
         self._any_loopback = loopback
         self._limits = limits or FetchLimits()
-        self._public = _session(lookup, self._limits, public=True)
-        # Loopback is reached by a session of its own, which serves origins that are loopback by their very name: no
-        # company's name that leads to 127.0.0.1 can come this way.
-        local = loopback or demo is not None
-        self._loopback = _session(lookup, self._limits, public=False) if local else None
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        for session in (self._public, self._loopback):
-            if session is not None:
-                await session.close()
+        self._sessions = GuardedSessions(
+            loopback=loopback or demo is not None, seconds=self._limits.seconds, headers=HEADERS, lookup=lookup
+        )
+        self.close = self._sessions.close
 
     async def fetch(self, site: Site, address: SiteUrl) -> Fetched:
         """Reads a page of a site.
@@ -141,13 +133,13 @@ class PageFetcher:
 
     async def _get(self, address: SiteUrl, wanted: FetchRequest, limits: FetchLimits) -> Fetched | Moved | NotModified:
         local = address.origin == self._demo or (self._any_loopback and address.origin.is_loopback)
-        session = self._loopback if self._loopback is not None and local else self._public
         url = URL(str(address), encoded=True)
         asked = {"If-None-Match": wanted.etag, "If-Modified-Since": wanted.last_modified}
         headers = {name: value for name, value in asked.items() if value}
         if wanted.types != TEXT_TYPES:
             headers["Accept"] = ", ".join(sorted(wanted.types)) or "*/*"
         limit = aiohttp.ClientTimeout(total=limits.seconds, sock_connect=4.0, sock_read=limits.seconds)
+        session = self._sessions.to(local=local)
         async with session.get(url, allow_redirects=False, headers=headers, timeout=limit) as response:
             if response.status == 304 and (wanted.etag or wanted.last_modified):
                 return NotModified()
@@ -249,11 +241,6 @@ async def _in_words(seconds: float) -> AsyncGenerator[None]:
 
 def _seconds(text: str | None) -> float | None:
     return float(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 6 else None
-
-
-def _session(lookup: Lookup, limits: FetchLimits, *, public: bool) -> aiohttp.ClientSession:
-    accepts = is_public if public else is_loopback
-    return guarded_session(accepts, seconds=limits.seconds, headers=HEADERS, lookup=lookup)
 
 
 def _failed(reason: str, *, es: str, en: str) -> ToolFailed:

@@ -77,7 +77,9 @@ def _as_tool_error(error: RpcError) -> Exception:
         # Its words are for whoever mends it: they go to the log, and the caller reads that it has failed.
         return error
     if error.code in _REFUSED:
-        return ToolRefused(ArgumentProblem("", error.message))
+        return ToolRefused(
+            *[ArgumentProblem(one.field, one.message) for one in error.fields] or [ArgumentProblem("", error.message)]
+        )
     return ToolFailed(error.code.lower(), error.message)
 
 

@@ -18,7 +18,7 @@ _EVERY = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Lease:
     script: Script
     arguments: tuple[Part, ...]
     until: float
@@ -29,12 +29,12 @@ class Renewals:
 
     def __init__(self, store: RedisStore) -> None:
         self._store = store
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, _Lease] = {}
         self._ticker: asyncio.Task[None] | None = None
 
     def hold(self, key: str, script: Script, *arguments: Part, longest: float) -> None:
         """Runs `script` on the key every second, until `drop` or for `longest` seconds."""
-        self._held[key] = _Held(script, arguments, time.monotonic() + longest)
+        self._held[key] = _Lease(script, arguments, time.monotonic() + longest)
         if self._ticker is None or self._ticker.done():
             self._ticker = asyncio.create_task(self._tick(), context=for_nobody())
 
@@ -57,7 +57,7 @@ class Renewals:
                 del self._held[key]
             await asyncio.gather(*(self._renew(key, held) for key, held in list(self._held.items())))
 
-    async def _renew(self, key: str, held: _Held) -> None:
+    async def _renew(self, key: str, held: _Lease) -> None:
         # Missed, the lease runs out: somebody else may then do the same work again, which harms nobody.
         with suppress(StoreAway):
             await self._store.run(held.script, key, *held.arguments)

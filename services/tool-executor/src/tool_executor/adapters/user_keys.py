@@ -1,10 +1,13 @@
-"""A user's own keys in Redis, deleted: records of calls, results kept for them alone, what counts against their limits.
+"""A user's own keys in Redis, or a company's, deleted: records of calls, results kept for them alone. What counts
+against a user's limits expires by itself within a day: who deletes themselves may do no more than before.
 
 Nothing lists a user's keys, so all keys of the executor are looked through, a thousand at a time: deletions are rare.
 """
 
+from collections.abc import Callable, Sequence
 from typing import cast
 
+from contracts.company_rpc import CompanyRequest
 from contracts.errors import ErrorCode
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
@@ -16,7 +19,7 @@ _AT_A_TIME = 1_000
 
 
 class UserKeys:
-    """Answers rpc.tools.user.forget.v1."""
+    """Answers rpc.tools.user.forget.v1 and rpc.tools.company.forget.v1."""
 
     def __init__(self, store: RedisStore) -> None:
         self._store = store
@@ -24,39 +27,60 @@ class UserKeys:
     async def forget(self, asked: UserRef) -> ForgottenReply:
         """Deletes them; raises RpcError UNAVAILABLE."""
         owner = f"{asked.company_id}:{asked.user_id}"
+        # The word in the keys of what is kept goes first: what is being computed now is stored under no live key.
+        patterns = (f"tool:*:{owner}", f"tool:*:{owner}:*")
+        return await self._deleted(patterns, lambda key: is_of(key, owner))
+
+    async def forget_company(self, asked: CompanyRequest) -> ForgottenReply:
+        """Deletes a company's keys, what counts against limits too; raises RpcError UNAVAILABLE."""
+        company = asked.company_id
+        return await self._deleted((f"tool:*:{company}:*",), lambda key: is_of_company(key, company))
+
+    async def _deleted(self, patterns: Sequence[str], mine: Callable[[str], bool]) -> ForgottenReply:
         deleted = 0
         try:
-            # The word in the keys of what is kept goes first: what is being computed now is stored under no live key.
-            for pattern in (f"tool:*:{owner}", f"tool:*:{owner}:*"):
-                deleted += await self._delete(pattern, owner)
+            for pattern in patterns:
+                deleted += await self._delete(pattern, mine)
         except StoreAway as away:
             raise RpcError(ErrorCode.UNAVAILABLE, f"{away}: try again", retryable=True) from away
         return ForgottenReply(deleted=deleted)
 
-    async def _delete(self, pattern: str, owner: str) -> int:
+    async def _delete(self, pattern: str, mine: Callable[[str], bool]) -> int:
         cursor, deleted = "0", 0
         while True:
             answer = await self._store.command("SCAN", cursor, "MATCH", pattern, "COUNT", _AT_A_TIME)
             following, found = cast("tuple[bytes | int, list[bytes]]", answer)
-            mine = [key for key in found if is_of(key.decode(errors="replace"), owner)]
-            if mine:
-                deleted += int(await self._store.command("UNLINK", *mine))
+            gone = [key for key in found if mine(key.decode(errors="replace"))]
+            if gone:
+                deleted += int(await self._store.command("UNLINK", *gone))
             cursor = following.decode() if isinstance(following, bytes) else str(following)
             if cursor == "0":
                 return deleted
 
 
 def is_of(key: str, owner: str) -> bool:
-    """Whether the key is the owner's: `tool:<kind>:<owner>…`, or kept for `user:<owner>` alone.
+    """Whether the key is the owner's, and to be deleted: `tool:<kind>:<owner>…`, or kept for `user:<owner>` alone.
 
     Companies and users have no colon in them, and what a call's id or a tool's name may hold stands behind the owner.
     """
     parts = key.split(":")
     match parts[:2]:
-        case ["tool", "call" | "limit" | "generation" | "action"]:
+        case ["tool", "call" | "generation" | "action"]:
             return ":".join(parts[2:4]) == owner
         case ["tool", "cache" | "lead"]:
             # tool:cache:<name>:<version>:user:<company>:<user>:<language>:<fingerprint>:<generation>
             return parts[4:5] == ["user"] and ":".join(parts[5:7]) == owner
+        case _:
+            return False
+
+
+def is_of_company(key: str, company: str) -> bool:
+    """Whether the key is of the company: as above, its limits, and pages of its site."""
+    parts = key.split(":")
+    match parts[:2]:
+        case ["tool", "call" | "generation" | "action" | "limit"]:
+            return parts[2:3] == [company]
+        case ["tool", "cache" | "lead"]:
+            return parts[4:5] in (["user"], ["site"]) and parts[5:6] == [company]
         case _:
             return False

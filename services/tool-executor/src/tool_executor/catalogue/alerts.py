@@ -1,7 +1,8 @@
 """Price alerts of the caller's own. The market-adapter serves them and keeps the call id with each alert."""
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import (
+from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
+from tool_executor.domain.shapes import (
     ID,
     SYMBOL,
     TEXT,
@@ -12,7 +13,6 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
 
 CONDITIONS = (">=", "<=", "==")
 

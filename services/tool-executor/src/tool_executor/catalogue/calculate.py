@@ -3,10 +3,10 @@
 from decimal import Decimal
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import PRICE, SHARE, above_zero, gives, takes
 from tool_executor.domain.declaration import ArgumentProblem, CallContext, CatalogueTool, Category, Data, ToolRefused
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.position_size import SizingError, decimal_of, position_size, risk_reward
+from tool_executor.domain.shapes import PRICE, SHARE, above_zero, gives, takes
 
 
 async def calculate_position_size(arguments: Arguments, context: CallContext) -> Data:

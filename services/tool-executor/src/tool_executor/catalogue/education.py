@@ -3,10 +3,10 @@
 from functools import cache
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import TEXT, gives, list_of, one_of, takes
 from tool_executor.domain.declaration import CacheScope, CallContext, CatalogueTool, Category, Data, ToolFailed
 from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConcept
 from tool_executor.domain.plans import Arguments
+from tool_executor.domain.shapes import TEXT, gives, list_of, one_of, takes
 
 
 @cache

@@ -1,8 +1,8 @@
 """search_knowledge: what the company itself has said, on its site and in its documents. Memory serves the tool."""
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import NUMBER, TEXT, gives, list_of, takes, whole, words
 from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
+from tool_executor.domain.shapes import NUMBER, TEXT, gives, list_of, takes, whole, words
 
 
 def tools() -> list[CatalogueTool]:

@@ -3,7 +3,9 @@
 from functools import partial
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import (
+from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus, Schema
+from tool_executor.domain.plans import Arguments
+from tool_executor.domain.shapes import (
     MAYBE,
     PRICE,
     SYMBOL,
@@ -18,8 +20,6 @@ from tool_executor.catalogue.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
-from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus, Schema
-from tool_executor.domain.plans import Arguments
 
 TIMEFRAMES = ("1m", "5m", "15m", "1h", "4h", "1d", "1w")
 INDICATORS = ("RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX")
@@ -125,11 +125,12 @@ def tools() -> list[CatalogueTool]:
             id="market.get_indicators",
             name="get_indicators",
             description=Text(
-                es="Indicadores técnicos de un símbolo en su última vela: RSI, MACD, BB, SMA, EMA, ATR, VWAP, OBV, "
+                es="Indicadores técnicos de un símbolo, ahora o en una fecha: RSI, MACD, BB, SMA, EMA, ATR, VWAP, OBV, "
                 "ADX.",
-                en="Technical indicators of a symbol at its last bar: RSI, MACD, BB, SMA, EMA, ATR, VWAP, OBV, ADX.",
+                en="Technical indicators of a symbol, now or on a day: RSI, MACD, BB, SMA, EMA, ATR, VWAP, OBV, ADX.",
             ),
             label=Text(es="Calculando indicadores…", en="Calculating indicators…"),
+            budget_per_ticker=3,
             per_minute=30,
             time_limit=8.0,
             input_schema=takes(
@@ -143,7 +144,11 @@ def tools() -> list[CatalogueTool]:
                         "description": 'Which, e.g. ["RSI", "MACD"]',
                     },
                 },
-                {"timeframe": {**_TIMEFRAME, "default": "1d"}},
+                {
+                    "timeframe": {**_TIMEFRAME, "default": "1d"},
+                    "length": {"type": "integer", "minimum": 2, "maximum": 250, "description": "Bars, if not 14 or 20"},
+                    "end": {"type": "string", "pattern": DAY, "description": "As of that day; default: now"},
+                },
             ),
             output_schema=sourced(
                 {

@@ -4,8 +4,8 @@ from typing import Any
 
 from contracts.text import Text
 from contracts.tools_rpc import MEMORY_OUTCOME
-from tool_executor.catalogue.shapes import ID, NUMBER, TEXT, gives, list_of, sourced, takes, whole, words
 from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
+from tool_executor.domain.shapes import ID, NUMBER, TEXT, gives, list_of, sourced, takes, whole, words
 
 
 def tools() -> list[CatalogueTool]:

@@ -1,7 +1,8 @@
 """Predictions and what they are made of. The market-adapter serves both tools."""
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import (
+from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
+from tool_executor.domain.shapes import (
     MAYBE,
     NUMBER,
     SHARE,
@@ -14,7 +15,6 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
 
 PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
 

@@ -1,7 +1,11 @@
 """News and what it sounds like. The market-adapter serves both tools."""
 
+from collections.abc import Mapping
+
 from contracts.text import Text
-from tool_executor.catalogue.shapes import (
+from tool_executor.catalogue.market import DAY
+from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus, Schema
+from tool_executor.domain.shapes import (
     NUMBER,
     SYMBOL,
     TEXT,
@@ -12,8 +16,11 @@ from tool_executor.catalogue.shapes import (
     whole,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
 
+_DAYS: Mapping[str, Schema] = {
+    "start": {"type": "string", "pattern": DAY, "description": "First day"},
+    "end": {"type": "string", "pattern": DAY, "description": "Last day"},
+}
 _SCORE = {"type": "number", "minimum": -1, "maximum": 1}
 
 
@@ -37,7 +44,14 @@ def tools() -> list[CatalogueTool]:
             time_limit=10.0,
             cache=CacheScope.PUBLIC,
             texts_differ=True,
-            input_schema=takes({"symbol": SYMBOL}, {"limit": whole(5, 50, "How many headlines")}),
+            budget_per_ticker=3,
+            input_schema=takes(
+                {"symbol": SYMBOL},
+                {
+                    "limit": whole(5, 50, "How many headlines"),
+                    **_DAYS,
+                },
+            ),
             output_schema=sourced({"items": list_of(item)}),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,
@@ -57,7 +71,8 @@ def tools() -> list[CatalogueTool]:
             time_limit=10.0,
             cache=CacheScope.PUBLIC,
             texts_differ=True,
-            input_schema=takes({"symbol": SYMBOL}),
+            budget_per_ticker=3,
+            input_schema=takes({"symbol": SYMBOL}, _DAYS),
             output_schema=sourced(
                 {
                     "label": TEXT,

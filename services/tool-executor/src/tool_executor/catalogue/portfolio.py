@@ -1,7 +1,8 @@
 """The caller's own paper portfolio. The market-adapter serves both tools; a fill or a cancel ends what is kept."""
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import (
+from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
+from tool_executor.domain.shapes import (
     MAYBE,
     NUMBER,
     SYMBOL,
@@ -14,7 +15,6 @@ from tool_executor.catalogue.shapes import (
     whole,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
 
 SIDES = ("buy", "sell")
 

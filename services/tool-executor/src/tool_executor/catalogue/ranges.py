@@ -2,7 +2,8 @@
 
 from contracts.text import Text
 from tool_executor.catalogue.market import DAY, FAILURE, OF_MARKET
-from tool_executor.catalogue.shapes import (
+from tool_executor.domain.declaration import CatalogueTool, Schema
+from tool_executor.domain.shapes import (
     MAYBE,
     SYMBOL,
     TEXT,
@@ -17,12 +18,16 @@ from tool_executor.catalogue.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
-from tool_executor.domain.declaration import CatalogueTool, Schema
 
 RULES = ("sma_cross", "momentum", "rsi_reversion", "buy_and_hold")
 _START: Schema = {"type": "string", "pattern": DAY, "description": "First day, e.g. 2012-03-01; default: a year ago"}
 _END: Schema = {"type": "string", "pattern": DAY, "description": "Last day; default: now"}
-_PERIOD: Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,2}[dwmy]$", "description": "Up to now: 5y, 6m, 30d"}
+_PERIOD: Schema = {
+    "type": "string",
+    "pattern": "^([1-9][0-9]{0,2}[dwmy]|ytd)$",
+    "description": "Up to now: 5y, 30d, ytd",
+}
+_EVERY = one_of(("week", "month", "quarter", "year"), "Its returns too, the best and the worst of them")
 _STRETCH = {"start": _START, "end": _END, "period": _PERIOD}
 _FIGURE = gives({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
 
@@ -35,14 +40,18 @@ def tools() -> list[CatalogueTool]:
             name="get_performance",
             description=Text(
                 es="Cómo le fue a varios símbolos entre dos fechas: rentabilidad, caídas, volatilidad, máximo, mínimo, "
-                "mejor y peor día, y en qué se habría convertido una cantidad.",
-                en="How tickers did between two dates: return, drawdowns, volatility, high, low, best and worst day, "
-                "and what an amount would have become.",
+                "dividendos, mejor y peor día, semana, mes o año, y en qué se habría convertido una cantidad.",
+                en="How tickers did between two dates: return, drawdowns, volatility, high, low, dividends, best and "
+                "worst day, week, month or year, and what an amount would have become.",
             ),
             label=Text(es="Midiendo el periodo…", en="Measuring the period…"),
             per_minute=30,
             time_limit=15.0,
-            input_schema=takes({"tickers": TICKERS}, {**_STRETCH, "amount": above_zero("Money put in at the start")}),
+            budget_per_ticker=3,
+            input_schema=takes(
+                {"tickers": TICKERS},
+                {**_STRETCH, "amount": above_zero("Money put in at the start"), "every": _EVERY},
+            ),
             output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM"], "start": "2008-01-01", "end": "2008-12-31", "amount": 10000},),
@@ -57,6 +66,7 @@ def tools() -> list[CatalogueTool]:
             label=Text(es="Comparando movimientos…", en="Comparing moves…"),
             per_minute=30,
             time_limit=15.0,
+            budget_per_ticker=3,
             input_schema=takes({"tickers": TICKERS}, {**_STRETCH, "benchmark": SYMBOL}),
             output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
             normaliser=with_normal_tickers,
@@ -72,9 +82,14 @@ def tools() -> list[CatalogueTool]:
             label=Text(es="Buscando cruces…", en="Looking for crossings…"),
             per_minute=30,
             time_limit=8.0,
+            budget_per_ticker=3,
             input_schema=takes(
                 {"symbol": SYMBOL},
-                {"fast": whole(50, 249, "Sessions"), "slow": whole(200, 250, "Sessions"), **_STRETCH},
+                {
+                    "fast": whole(50, 249, "Sessions; 1: the close itself"),
+                    "slow": whole(200, 250, "Sessions"),
+                    **_STRETCH,
+                },
             ),
             output_schema=sourced(
                 {
@@ -99,6 +114,7 @@ def tools() -> list[CatalogueTool]:
             label=Text(es="Probando la regla…", en="Trying the rule…"),
             per_minute=10,
             time_limit=15.0,
+            budget_per_ticker=3,
             input_schema=takes(
                 {"symbol": SYMBOL},
                 {

@@ -1,7 +1,6 @@
 """fetch_page: reads a page of the company's own site."""
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import TEXT, gives, takes
 from tool_executor.domain.declaration import (
     ArgumentProblem,
     CacheScope,
@@ -12,6 +11,7 @@ from tool_executor.domain.declaration import (
     ToolFailed,
 )
 from tool_executor.domain.plans import Arguments, CompanyTools
+from tool_executor.domain.shapes import TEXT, gives, takes
 from tool_executor.domain.site_address import AddressRefused, canonical_path
 from tool_executor.ports import Pages
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from contracts.text import Text
 from tool_executor.catalogue.portfolio import SIDES
-from tool_executor.catalogue.shapes import (
+from tool_executor.domain.declaration import ArgumentProblem, CatalogueTool, Category, OverTheBus
+from tool_executor.domain.plans import Arguments
+from tool_executor.domain.shapes import (
     ID,
     SYMBOL,
     TEXT,
@@ -17,8 +19,6 @@ from tool_executor.catalogue.shapes import (
     takes,
     with_normal_symbol,
 )
-from tool_executor.domain.declaration import ArgumentProblem, CatalogueTool, Category, OverTheBus
-from tool_executor.domain.plans import Arguments
 
 PRICES_OF: Mapping[str, frozenset[str]] = {
     "market": frozenset(),

@@ -1,8 +1,8 @@
 """The caller's watchlist: in the category market, but one's own and never kept. The market-adapter serves it."""
 
 from contracts.text import Text
-from tool_executor.catalogue.shapes import SYMBOL, TEXT, list_of, sourced, takes, with_normal_symbol
 from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
+from tool_executor.domain.shapes import SYMBOL, TEXT, list_of, sourced, takes, with_normal_symbol
 
 
 def tools() -> list[CatalogueTool]:

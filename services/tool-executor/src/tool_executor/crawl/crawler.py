@@ -19,11 +19,11 @@ from tool_executor.adapters.crawl_state import CrawlState, Held, HostSlots, Site
 from tool_executor.adapters.metrics import count_page, count_run
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.facts import KnowledgeFacts
-from tool_executor.crawl.outcomes import CrawlItem, PageOutcome
 from tool_executor.crawl.pages import PageReader, PageReading, ReadDocument
 from tool_executor.crawl.plan import CrawlPlan, address_in, site_in
 from tool_executor.crawl.preparation import Preparation, RunFailed
 from tool_executor.crawl.words import said
+from tool_executor.domain.crawl_outcomes import CrawlItem, PageOutcome
 from tool_executor.domain.site_address import Site
 from tool_executor.extraction.isolation import Extraction
 

@@ -16,9 +16,9 @@ from tool_executor.adapters.page_fetcher import (
     PageFetcher,
 )
 from tool_executor.crawl.links import RefusedLink, goes_round, target_of
-from tool_executor.crawl.outcomes import TRIES, CrawlItem, PageOutcome
 from tool_executor.crawl.plan import CrawlPlan, address_in
 from tool_executor.crawl.words import said
+from tool_executor.domain.crawl_outcomes import TRIES, CrawlItem, PageOutcome
 from tool_executor.domain.declaration import ToolFailed
 from tool_executor.domain.site_address import AddressRefused, Site, SiteUrl
 from tool_executor.extraction.document import Extracted, Unreadable

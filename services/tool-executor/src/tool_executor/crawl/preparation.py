@@ -16,11 +16,11 @@ from tool_executor.adapters.crawl_state import CrawlState, SiteMemory
 from tool_executor.adapters.page_fetcher import BadStatus, Fetched, FetchLimits, FetchRequest, Moved, PageFetcher
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.links import RefusedLink, most_of, shape_of, target_of
-from tool_executor.crawl.outcomes import CrawlItem
 from tool_executor.crawl.plan import CrawlPlan, address_in, plan_of, site_in
 from tool_executor.crawl.robots import LARGEST, Robots
 from tool_executor.crawl.sitemaps import LIMITS, MOST_FILES, parse_sitemap
 from tool_executor.crawl.words import said
+from tool_executor.domain.crawl_outcomes import CrawlItem
 from tool_executor.domain.declaration import ToolFailed
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl
 

@@ -11,7 +11,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _SECRET_VALUE = re.compile(
-    r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # a JWT or any compact JWS
+    r"eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # a JWT or any compact JWS
     r"|\b(?:sk|gsk|pk|rk)[-_][A-Za-z0-9_-]{16,}"  # model and payment providers' keys
     r"|\b(?:ghp|gho|ghs|github_pat)_[A-Za-z0-9_]{16,}"
     r"|\bAKIA[0-9A-Z]{16}\b"

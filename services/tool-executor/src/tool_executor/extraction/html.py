@@ -25,7 +25,7 @@ _APART = tags("article section aside")
 """What is said below a heading in there ends with it; the page's own heading goes on."""
 _LONGEST_HEADING = 300
 _MOST_LINKS = 2000
-_PERMALINK = re.compile(r"\s*[¶#🔗]\s*$")
+_PERMALINK = re.compile(r"(?<!\s)\s*+[¶#🔗]\s*+$")
 _REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"\s]+)", re.IGNORECASE)
 _OUR_NAMES = {"robots", "nexussitereader"}
 

@@ -111,7 +111,7 @@ def docx_bomb(megabytes: int) -> bytes:
     file = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(docx_of(("Normal", "x")))) as plain,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bomb,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bomb,
     ):
         for name in plain.namelist():
             body = plain.read(name)

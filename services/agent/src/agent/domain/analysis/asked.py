@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from agent.domain.analysis.tickers import tickers_in
-from agent.domain.offline.text_features import language_of, plain
+from agent.domain.analysis.question_patterns import EXTREME
+from agent.domain.text_features import language_of, plain
+from agent.domain.tickers import tickers_in
 from contracts.languages import Language
 
 Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
@@ -31,12 +32,14 @@ class AskedPeriod:
 
 _ES = re.compile(
     r"\b(compara\w*|analiza\w*|analisis|ultimo|ultima|ano|mes|semana|trimestre|rendimiento|rentabilidad|acciones|bolsa|"
-    r"mercado|frente|entre|dame|muestra\w*|como le ha ido|volatilidad|riesgo|caida|y)\b"
+    r"mercado|frente|entre|dame|muestra\w*|como le ha ido|volatilidad|riesgo|caida|y|"
+    r"desde|hasta|cuanto|cual|ordena|precio|noticias|invert\w+|dolares|media)\b"
 )
 _EN = re.compile(
     r"\b(compare|analy[sz]e|analysis|last|year|month|week|quarter|return|returns|stocks?|market|versus|between|show|"
     r"give|"
-    r"how|volatility|risk|drawdown|and|over)\b"
+    r"how|volatility|risk|drawdown|and|over|"
+    r"since|until|which|what|invested|news|price)\b"
 )
 _FINANCE = re.compile(
     r"\b(compan(?:y|ies)|firms?|giants?|industr(?:y|ies)|banks?|empresas?|bancos?|stocks?|shares?|equit(?:y|ies)|"
@@ -57,6 +60,14 @@ _ANALYSE = re.compile(
     r"report|"
     r"summar\w+|como (?:le|les|ha|han|va|van|estuvo|esta|estan)|resum\w+|informe|panorama|evolucion|frente a)\b"
 )
+_CHOOSES = re.compile(
+    r"\b(?:which|who|what(?:'?s| is| was) the|cual(?:es)?|quien(?:es)?|que (?:accion|valor|empresa))\b"
+)
+_MOST_OF = re.compile(
+    r"\b(?:mas|menos|mejor|peor|mayor|menor|most|least|more|less|better|best|worse|worst|"
+    r"(?:cheap|high|low|larg|bigg|small|strong|weak|calm|risk|deep)i?e(?:r|st))\b"
+)
+"""Of several tickers, the one that is most of something."""
 _OTHER = re.compile(
     r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
     r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"
@@ -84,13 +95,12 @@ _GUARANTEE = re.compile(
     r"risk-?free (?:profit|return|investment|gain)s?|garanti\w+|gan(?:ar|ancia) segur[oa]|sin (?:ningun )?riesgo|"
     r"(?:seguro|segura|seguramente|ciertamente) (?:que )?(?:sub\w+|gan\w+|dobl\w+)|100 ?% segur[oa]|no puedo perder)\b"
 )
-_WORD = r"(?:the |my |this |past |last |previous |ultim[oa]s? |pasad[oa]s? |el |la |los |las |en |de )*"
 _PERIODS: tuple[tuple[Period, re.Pattern[str]], ...] = (
     ("ytd", re.compile(r"\b(ytd|year[- ]to[- ]date|this year|so far this year|en lo que va de(?:l)? ano|este ano)\b")),
-    ("3m", re.compile(rf"\b({_WORD}(?:3|three|tres) (?:months|meses)|quarter|trimestre|3m)\b")),
+    ("3m", re.compile(r"\b((?:3|three|tres) (?:months|meses)|quarter|trimestre|3m)\b")),
     (
         "1y",
-        re.compile(rf"\b({_WORD}(?:12|twelve|doce) (?:months|meses)|1y|52 weeks|year|anual|ano)\b"),
+        re.compile(r"\b((?:12|twelve|doce) (?:months|meses)|1y|52 weeks|year|anual|ano)\b"),
     ),
     ("1m", re.compile(r"\b(months?|mes|mensual|1m|30 days|30 dias)\b")),
     ("1w", re.compile(r"\b(weeks?|semanas?|semanal|1w|7 days|7 dias)\b")),
@@ -135,14 +145,17 @@ def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
 
 
 def is_analysis(text: str) -> bool:
-    """Whether a chat message asks for an analysis: it compares or looks back, about markets or tickers."""
-    said = plain(text)
-    if not _ANALYSE.search(said) or _OTHER.search(said):
+    """Whether a chat message asks for an analysis of tickers: it compares, chooses among them or looks back."""
+    said, tickers = plain(text), tickers_in(text)
+    if not tickers or _OTHER.search(said):
         return False
-    tickers = tickers_in(text)
+    if EXTREME.search(said) or (len(tickers) > 1 and _CHOOSES.search(said) and _MOST_OF.search(said)):
+        return True
+    if not _ANALYSE.search(said):
+        return False
     looks_back = any(pattern.search(said) for _, pattern in _PERIODS)
     compares = bool(re.search(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b", said))
-    return bool(tickers) and (compares or looks_back)
+    return compares or looks_back
 
 
 def period_in(query: str) -> AskedPeriod:
@@ -160,9 +173,3 @@ def period_in(query: str) -> AskedPeriod:
 def asks_for_a_forecast(query: str) -> bool:
     """Whether the query asks about what is to come."""
     return bool(_FUTURE.search(plain(query)))
-
-
-def periods_named(text: str) -> set[Period]:
-    """Every period that a clause names."""
-    said = plain(text)
-    return {period for period, pattern in _PERIODS if pattern.search(said)}

@@ -1,42 +1,128 @@
-"""What tools gave of stretches of time, in sentences: each names the stretch as it was asked for."""
+"""What tools gave of what a question asks for, in sentences: each names its stretch, or its day."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from agent.domain.analysis.formats import day, figure_name, joined, money, number, percent
+from agent.domain.analysis.figures import has_prices
+from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, percent
+from agent.domain.analysis.grammar import Question
+from agent.domain.analysis.stretches import ALL_TIME
+from agent.domain.claims.facts import FALLS, FRACTIONS
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
-_RANKED = ("return",)
+_USUAL = frozenset(
+    ("return", "max_drawdown", "volatility", "high", "low", "best_day", "worst_day", "growth", "correlation", "beta",
+     "exposure", "final", "costs")
+)  # fmt: skip
+"""What is told of a stretch where the question names no figure."""
+_OF_BACKTEST = ("return", "max_drawdown", "exposure", "final", "costs")
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "MACD": ("macd", "signal", "histogram"), "BB": ("upper", "middle", "lower"), "backtest": _OF_BACKTEST,
+    "price": ("price", "close"),
+    "fundamentals": ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield"),
+}  # fmt: skip
+"""Figures that one word asks for together."""
+_LISTED = frozenset(
+    ("sentiment", "macd", "signal", "histogram", "upper", "middle", "lower", "correlation", "beta", "exposure", "costs")
+)
+"""Figures by which nobody ranks tickers."""
 _UNITS: dict[str, dict[Language, tuple[str, str]]] = {
     "d": {"es": ("día", "días"), "en": ("day", "days")},
     "w": {"es": ("semana", "semanas"), "en": ("week", "weeks")},
     "m": {"es": ("mes", "meses"), "en": ("month", "months")},
     "y": {"es": ("año", "años"), "en": ("year", "years")},
 }
+_MONEY = frozenset(
+    ("growth", "final", "costs", "high", "low", "close", "price", "dividends", "eps", "revenue", "market_cap",
+     "upper", "middle", "lower", "EMA", "VWAP", "ATR", "atr_14")
+)  # fmt: skip
+_DATES = ("next_earnings_date", "next_dividend_date")
 HOLDING = "buy and hold"
 
 
 def told_derived(findings: Sequence[Finding], language: Language) -> str:
-    """A few short paragraphs; empty where nothing of the kind was asked for."""
+    """A few short paragraphs on stretches, where the question names no figure; empty where there are none."""
     lines: list[str] = []
     for finding in findings:
-        lines += _stretches(finding, language)
+        lines += _stretches(finding, _USUAL, language)
         lines += _crossings(finding, language)
         lines += _news(finding, language)
-    return "\n".join([*lines, *_ranks(findings, language)])
+    return "\n".join([*lines, *_ranks(findings, ("return",), language, lowest_first=False)])
+
+
+def told_asked(findings: Sequence[Finding], question: Question, language: Language) -> str:
+    """What was asked for and nothing else: one ticker's figures stretch by stretch, several tickers' side by side."""
+    names = [part for name in question.figures for part in _PARTS.get(name, (name,))]
+    ranked = [name for name in names if name not in _LISTED] if len(findings) > 1 else []
+    side_by_side = _ranks(findings, ranked, language, question.lowest_first, question.periods)
+    alone = frozenset(names) - {"sentiment"} - {name for name in ranked if _known(findings, name, question.periods) > 1}
+    lines: list[str] = []
+    for finding in findings:
+        if "averages" in question.figures:
+            lines += _beside_averages(finding, question.averages, language)
+        lines += _stretches(finding, alone, language, question.periods)
+        if "drawdowns" in question.figures:
+            lines += _falls(finding, language)
+        if "crossings" in question.figures:
+            lines += _crossings(finding, language)
+        if "sentiment" in question.figures:
+            lines += _tone(finding, language)
+        if "news" in question.figures:
+            lines += _news(finding, language)
+    return "\n".join([*side_by_side, *lines])
+
+
+def answers(finding: Finding, name: str, periods: Sequence[str]) -> bool:
+    """Whether a finding has what was asked for by that name."""
+    if name in ("news", "crossings", "drawdowns"):
+        return finding.get(name) is not None
+    if name == "averages":
+        return any(str(one["figure"]).startswith("sma_") for one in entries(finding, periods))
+    parts = _PARTS.get(name, (name,))
+    beside = cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ())
+    return any(one["figure"] in parts and one.get("value") is not None for one in (*beside, *entries(finding, periods)))
+
+
+def entries(finding: Finding, periods: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Every figure of a finding in one form: {ticker, figure, value, asked, on?, other?, currency?}."""
+    ticker, currency = finding["ticker"], finding.get("currency")
+    yield from _typed(finding)
+    for period, value in cast("Mapping[str, Any]", finding.get("returns") or {}).items():
+        if period in periods:
+            yield {"ticker": ticker, "figure": "return", "value": value, "asked": period}
+    if has_prices(finding):
+        for name in ("volatility", "max_drawdown", "current_drawdown"):
+            yield {"ticker": ticker, "figure": name, "value": finding.get(name), "asked": "1y"}
+    for name in ("price", "volume_zscore", *_PARTS["fundamentals"], "beta", *_DATES):
+        if name in finding:
+            status = finding.get("next_earnings_status") if name == "next_earnings_date" else None
+            head = {"ticker": ticker, "currency": currency, "asked": None, "label": status}
+            yield {**head, "figure": name, "value": finding[name]}
+
+
+def _typed(finding: Finding) -> list[Mapping[str, Any]]:
+    """Those that a tool has listed one by one."""
+    listed = cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ())
+    return [one for one in listed if one["ticker"] == finding["ticker"]]
 
 
 def over(asked: str, language: Language) -> str:
     """2008-01-01/2008-12-31 as from 1 January 2008 to 31 December 2008; 5y as over the last 5 years."""
     first, slash, last = asked.partition("/")
+    if slash and first == last:
+        return {"es": f"El {day(first, language)}", "en": f"On {day(first, language)}"}[language]
     if slash and last:
         return {
             "es": f"Del {day(first, language)} al {day(last, language)}",
             "en": f"From {day(first, language)} to {day(last, language)}",
         }[language]
+    if asked == ALL_TIME.period:
+        return {"es": "En todos los datos que hay", "en": "Over all the data there are"}[language]
     if slash:
         return {"es": f"Desde el {day(first, language)}", "en": f"Since {day(first, language)}"}[language]
+    if asked == "ytd":
+        return {"es": "En lo que va de año", "en": "Year to date"}[language]
     count = int(asked[:-1])
     unit = _UNITS[asked[-1]][language][count > 1]
     if language == "es":
@@ -44,40 +130,113 @@ def over(asked: str, language: Language) -> str:
     return f"Over the last {count} {unit}"
 
 
-def _stretches(finding: Finding, language: Language) -> list[str]:
+def _stretches(finding: Finding, names: frozenset[str], language: Language, periods: Sequence[str] = ()) -> list[str]:
     ticker = str(finding["ticker"])
-    derived = cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ())
-    figures = [one for one in derived if one["ticker"] == ticker]
+    known = entries(finding, periods) if periods else _typed(finding)
+    figures = [one for one in known if one["figure"] in names]
     found: list[str] = []
-    for asked in dict.fromkeys(str(one["asked"]) for one in figures if one.get("asked")):
+    for asked in dict.fromkeys(one.get("asked") for one in figures):
         mine = [one for one in figures if one.get("asked") == asked]
+        head = f"{over(str(asked), language)}, {ticker}" if asked else ticker
         parts = [text for one in mine if one.get("value") is not None and (text := _said(one, language))]
         if parts:
-            found.append(f"{over(asked, language)}, {ticker}: {'; '.join(parts)}.")
-        unknown = [one for one in mine if one.get("value") is None]
+            found.append(f"{head}: {'; '.join(parts)}.")
+        unknown = [one for one in mine if one.get("value") is None and periods == ()]
         if unknown:
-            names = joined([figure_name(str(one["figure"]), language) for one in unknown], language)
-            found.append({"es": f"{ticker}: sin dato de {names}.", "en": f"{ticker}: no figure for {names}."}[language])
+            missing = joined([figure_name(str(one["figure"]), language) for one in unknown], language)
+            found.append(
+                {"es": f"{ticker}: sin dato de {missing}.", "en": f"{ticker}: no figure for {missing}."}[language]
+            )
     return found
 
 
 def _said(one: Mapping[str, Any], language: Language) -> str:
-    name, value, other = str(one["figure"]), float(one["value"]), one.get("other")
+    name, other = str(one["figure"]), one.get("other")
     if other == HOLDING:
         if name == "return":
             label = {"es": "comprar y mantener, rentabilidad", "en": "buying and holding, return"}[language]
-            return f"{label} {percent(value, language)}"
+            return f"{label} {percent(float(one['value']), language)}"
         return ""
     label = figure_name(name, language)
-    if name in ("correlation", "beta"):
+    if one.get("length") and name in ("RSI", "ATR", "ADX", "EMA", "VWAP"):
+        label += f" ({one['length']})"
+    if name in ("correlation", "beta") and other:
         beside = {"es": "frente a", "en": "against"}[language]
-        return f"{label} {beside} {other} {number(value, language, 2)}"
-    if name in ("growth", "final", "costs", "high", "low"):
-        return f"{label} {money(value, one.get('currency'), language)}"
-    text = f"{label} {percent(value, language)}"
-    if one.get("on"):
+        return f"{label} {beside} {other} {number(float(one['value']), language, 2)}"
+    text = f"{label} {_value(one, language)}"
+    if one.get("on") and name != "close" and not name.startswith("sma_") and one["figure"] not in _OF_DAY:
+        first, last = one.get("from"), one.get("to")
+        if name.startswith(("best_", "worst_")) and not name.endswith("_day") and first and last:
+            return text + {"es": f" (del {day(first, 'es')} al {day(last, 'es')})",
+                           "en": f" ({day(first, 'en')} to {day(last, 'en')})"}[language]  # fmt: skip
+        text += {"es": f" el {day(str(one['on']), 'es')}", "en": f" on {day(str(one['on']), 'en')}"}[language]
+    elif name == "close" and one.get("on") and one.get("asked") != f"{one['on']}/{one['on']}":
         text += {"es": f" el {day(str(one['on']), 'es')}", "en": f" on {day(str(one['on']), 'en')}"}[language]
     return text
+
+
+_OF_DAY = frozenset(("price", "RSI", "EMA", "ATR", "VWAP", "OBV", "ADX", *_PARTS["MACD"], *_PARTS["BB"]))
+"""Figures whose day heads the line."""
+
+
+def _value(one: Mapping[str, Any], language: Language) -> str:
+    name, value = str(one["figure"]), one["value"]
+    if name in _DATES:
+        sure = {"es": {"expected": " (previsto)"}, "en": {"expected": " (expected)"}}[language]
+        return day(str(value), language) + sure.get(str(one.get("label")), "")
+    if name in ("macd", "signal", "histogram"):
+        return number(float(value), language, 3)
+    if name in _MONEY or name.startswith("sma_"):
+        return money(float(value), one.get("currency"), language)
+    if name in ("up_days", "down_days", "OBV"):
+        return number(float(value), language, 0)
+    if name in FRACTIONS or name.startswith(("best_", "worst_")) or name.endswith("_return"):
+        return percent(float(value), language)
+    return number(float(value), language, 2)
+
+
+def _beside_averages(finding: Finding, lengths: Sequence[int], language: Language) -> list[str]:
+    """Where the close stands to averages, by the days that they are of."""
+    ticker, found = finding["ticker"], list(entries(finding, ()))
+    lines: list[str] = []
+    for asked in dict.fromkeys(one.get("asked") for one in found if str(one["figure"]).startswith("sma_")):
+        mine = {str(one["figure"]): one for one in found if one.get("asked") == asked and one.get("value") is not None}
+        price = mine.get("price")
+        if price is None:
+            continue
+        parts: list[str] = []
+        for one in (mine[f"sma_{length}"] for length in lengths if f"sma_{length}" in mine):
+            above = {"es": ("por debajo de", "por encima de"), "en": ("below", "above")}[language]
+            place = above[float(price["value"]) > float(one["value"])]
+            if float(price["value"]) == float(one["value"]):
+                place = {"es": "igual que", "en": "level with"}[language]
+            value = money(float(one["value"]), price.get("currency"), language)
+            parts.append(
+                {"es": f"{place} su media de {one['figure'][4:]} sesiones ({value})",
+                 "en": f"{place} its {one['figure'][4:]}-session average ({value})"}[language]
+            )  # fmt: skip
+        close = money(float(price["value"]), price.get("currency"), language)
+        verb = {"es": "cierra en", "en": "closes at"}[language]
+        lines.append(f"{over(str(asked), language)}, {ticker} {verb} {close}, {joined(parts, language)}.")
+    return lines
+
+
+def _falls(finding: Finding, language: Language) -> list[str]:
+    """The deepest falls from a peak, with their days."""
+    found = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
+    said: list[str] = []
+    for one in found:
+        depth, peak, low = (
+            percent(float(one["depth"]), language),
+            day(one["peak"], language),
+            day(one["trough"], language),
+        )
+        back = day(one["recovered"], language) if one.get("recovered") else None
+        end = {"es": f"recuperado el {back}" if back else "sin recuperar hasta el final",
+               "en": f"recovered on {back}" if back else "not recovered by the end"}[language]  # fmt: skip
+        said.append({"es": f"{depth}, del {peak} al {low}, {end}", "en": f"{depth}, {peak} to {low}, {end}"}[language])
+    head = {"es": "mayores caídas desde un máximo", "en": "deepest falls from a peak"}[language]
+    return [f"{finding['ticker']}, {head}: {'; '.join(said)}."] if said else []
 
 
 def _crossings(finding: Finding, language: Language) -> list[str]:
@@ -85,14 +244,31 @@ def _crossings(finding: Finding, language: Language) -> list[str]:
         return []
     fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))
     found = cast("Sequence[Mapping[str, Any]]", finding["crossings"])
-    head = {
-        "es": f"{finding['ticker']}, cruces de la media de {fast} sesiones con la de {slow}",
-        "en": f"{finding['ticker']}, crossings of the {fast}-session average with the {slow}-session one",
+    whose = {
+        "es": f"de la media de {fast} sesiones con la de {slow}",
+        "en": f"of the {fast}-session average with the {slow}-session one",
     }[language]
+    if fast == 1:
+        whose = {"es": f"del cierre con su media de {slow} sesiones",
+                 "en": f"of the close with its {slow}-session average"}[language]  # fmt: skip
+    head = {"es": f"{finding['ticker']}, cruces {whose}", "en": f"{finding['ticker']}, crossings {whose}"}[language]
     ways = {"es": ("por debajo", "por encima"), "en": ("below", "above")}[language]
     said = [f"{day(str(one['on']), language)} ({ways[bool(one['above'])]})" for one in found]
     none = {"es": "ninguno en ese periodo", "en": "none in that period"}[language]
     return [f"{head}: {', '.join(said) if said else none}."]
+
+
+def _tone(finding: Finding, language: Language) -> list[str]:
+    labels: dict[str, str] = {"positive": "positivo", "negative": "negativo", "neutral": "neutro"}
+    lines: list[str] = []
+    for one in entries(finding, ()):
+        if one["figure"] == "sentiment" and one.get("value") is not None:
+            label, value = str(one.get("label")), number(float(one["value"]), language, 2)
+            lines.append({
+                "es": f"Tono de los titulares de {finding['ticker']}: {labels.get(label, label)} ({value}, de -1 a 1).",
+                "en": f"Tone of {finding['ticker']}'s headlines: {label} ({value}, from -1 to 1).",
+            }[language])  # fmt: skip
+    return lines
 
 
 def _news(finding: Finding, language: Language) -> list[str]:
@@ -103,25 +279,64 @@ def _news(finding: Finding, language: Language) -> list[str]:
     return [head, *(f"- {one['title']} ({one['source']}, {day(str(one['time']), language)})" for one in items)]
 
 
-def _ranks(findings: Sequence[Finding], language: Language) -> list[str]:
-    """Several tickers over one stretch, from the best return to the worst."""
-    values: dict[str, dict[str, float]] = {}
-    for finding in findings:
-        for one in cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ()):
-            mine = one["ticker"] == finding["ticker"]
-            if (
-                mine
-                and one["figure"] in _RANKED
-                and one.get("asked")
-                and not one.get("other")
-                and one.get("value") is not None
-            ):
-                values.setdefault(str(one["asked"]), {})[str(one["ticker"])] = float(one["value"])
+def _ranks(
+    findings: Sequence[Finding],
+    names: Sequence[str],
+    language: Language,
+    lowest_first: bool,
+    periods: Sequence[str] = (),
+) -> list[str]:
+    """Several tickers side by side, a figure a line, in its order."""
     lines: list[str] = []
-    for asked, known in values.items():
-        if len(known) > 1:
-            order = sorted(known, key=lambda ticker: -known[ticker])
-            said = ", ".join(f"{ticker} {percent(known[ticker], language)}" for ticker in order)
-            head = {"es": "de mayor a menor rentabilidad", "en": "by return, highest first"}[language]
-            lines.append(f"{over(asked, language)}, {head}: {said}.")
+    for name in dict.fromkeys(names):
+        for asked, known in _by_stretch(findings, name, periods).items():
+            if len(known) < 2:
+                continue
+            falls = name in FALLS
+            order = sorted(known, key=lambda ticker: _sortable(known[ticker]["value"], falls), reverse=not lowest_first)
+            said = ", ".join(f"{ticker} {_side(known[ticker], language)}" for ticker in order)
+            label = figure_name(name, language)
+            if name == "growth":
+                label = {"es": "cantidad final", "en": "final amount"}[language]
+            head = {"es": f"por {label}, de menor a mayor" if lowest_first else f"por {label}, de mayor a menor",
+                    "en": f"by {label}, {'lowest' if lowest_first else 'highest'} first"}[language]  # fmt: skip
+            if falls:
+                head = {"es": f"por {label}, de {'menor a mayor' if lowest_first else 'mayor a menor'}",
+                        "en": f"by {label}, {'smallest' if lowest_first else 'deepest'} first"}[language]  # fmt: skip
+            if name in _DATES:
+                head = label
+            head = f"{over(asked, language)}, {head}" if asked else head[0].upper() + head[1:]
+            lines.append(f"{head}: {said}.")
     return lines
+
+
+def _side(one: Mapping[str, Any], language: Language) -> str:
+    """A value with its day, where the figure is of one."""
+    name, text = str(one["figure"]), _value(one, language)
+    if name.startswith(("best_", "worst_")) and one.get("on"):
+        return f"{text} ({day(str(one['on']), language)})"
+    return text
+
+
+def _sortable(value: object, falls: bool) -> float:
+    if isinstance(value, str):
+        return -float(as_date(value).toordinal())
+    number_of = float(cast("float", value))
+    return -number_of if falls else number_of
+
+
+def _known(findings: Sequence[Finding], name: str, periods: Sequence[str]) -> int:
+    """How many tickers have the figure over one stretch, at most."""
+    return max((len(known) for known in _by_stretch(findings, name, periods).values()), default=0)
+
+
+def _by_stretch(
+    findings: Sequence[Finding], name: str, periods: Sequence[str]
+) -> dict[str | None, dict[str, Mapping[str, Any]]]:
+    found: dict[str | None, dict[str, Mapping[str, Any]]] = {}
+    for finding in findings:
+        for one in entries(finding, periods):
+            mine = one["ticker"] == finding["ticker"] and not one.get("other")
+            if mine and one["figure"] == name and one.get("value") is not None:
+                found.setdefault(one.get("asked"), {}).setdefault(str(one["ticker"]), one)
+    return found

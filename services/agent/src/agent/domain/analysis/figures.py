@@ -15,6 +15,7 @@ _EVENTS_FIGURES = (
     "period", "pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta",
     "next_earnings_date", "next_earnings_status", "next_dividend_date",
 )  # fmt: skip
+_LISTS = ("derived", "drawdowns")
 _WINDOW = ("first", "last", "bars", "open", "high", "low", "close", "volume")
 
 
@@ -53,8 +54,10 @@ def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
                     said = _beside(data, ticker)
                     if said:
                         finding = figures.setdefault(ticker, {"ticker": ticker, "as_of": data.get("as_of")})
-                        said["derived"] = [*finding.get("derived", []), *said.get("derived", [])]
-                        finding.update({name: value for name, value in said.items() if value or name != "derived"})
+                        for name in ("derived", "drawdowns", "news", "crossings"):
+                            if name in said or name in finding:
+                                said[name] = [*finding.get(name, []), *said.get(name, [])]
+                        finding.update({name: value for name, value in said.items() if value or name not in _LISTS})
                         found.sources.append(_source(call.tool, ticker, data))
             elif ticker in answered:
                 entry = cast("dict[str, Any]", answered[ticker])
@@ -100,12 +103,19 @@ def _beside(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
     numbers by their own names."""
     if "crossings" in data:
         return {"crossings": data["crossings"], "crossing_averages": [data.get("fast"), data.get("slow")]}
+    if "indicators" in data:
+        return {"derived": _indicators(data, ticker)}
+    if "score" in data and "label" in data:
+        return {"derived": [{"ticker": ticker, "figure": "sentiment", "value": data["score"], "label": data["label"]}]}
     if "items" in data:
         items = cast("list[dict[str, Any]]", data["items"])
         return {"news": [{name: one.get(name) for name in ("title", "time", "source")} for one in items]}
     if "figures" in data:
         typed = cast("list[dict[str, Any]]", data["figures"])
         mine = [one for one in typed if ticker in (one.get("ticker"), one.get("other"))]
+        falls = [one for one in cast("list[dict[str, Any]]", data.get("drawdowns") or ()) if one["ticker"] == ticker]
+        if falls:
+            return {"derived": mine, "drawdowns": falls}
     else:
         mine = [
             {"ticker": ticker, "figure": name, "value": value}
@@ -113,6 +123,20 @@ def _beside(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
             if isinstance(value, int | float) and not isinstance(value, bool)
         ]
     return {"derived": mine} if mine else {}
+
+
+def _indicators(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:
+    """Each part of an indicator as a figure, by the names that claims have, and the close that they are of."""
+    day = str(data["as_of"])[:10]
+    head = {"ticker": ticker, "currency": data.get("currency"), "on": day, "asked": f"{day}/{day}"}
+    found = [{**head, "figure": "price", "value": data.get("price")}]
+    for name, values in cast("Mapping[str, Mapping[str, Any]]", data["indicators"]).items():
+        length = values.get("period")
+        for part, value in values.items():
+            if part not in ("period", "bars"):
+                figure = f"sma_{length}" if name == "SMA" else name if part == "value" else part
+                found.append({**head, "figure": figure, "value": value, "length": length})
+    return found
 
 
 def _source(tool: str, ticker: str, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,134 +1,357 @@
-"""What a question asks for beyond how tickers stand now, read by rules in es and en: which tools, with what arguments.
+"""What a question asks for, read by rules in es and en: which figures, of when, by which calls of which tools.
 
-    when     in 2008 · March to June 2012 · Q3 2011 · since 2010 · the last five years · six months
-    what     10,000 invested · correlation · beta against ^GSPC · 50/200 crossings · a rule tried · news · falls · days
+    when     in 2008 · March to June 2012 · Q3 2011 · since 2010 · on 15 March 2012 · the last five years   (stretches)
+    what     the figures of the vocabulary · 10,000 invested · best month · correlation · beta against ^GSPC ·
+             above its 200-day average · 50/200 crossings · a rule tried · news and their tone                (here)
 
-Nothing here computes a figure: each of these is one call of a tool.
+Nothing here computes a figure: each of these is a call of a tool. What no rule reads is said (`unread`).
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from agent.domain.analysis.tickers import tickers_in
-from agent.domain.claims import times
-from agent.domain.claims.lexer import folded, readings
+from agent.domain.analysis.amounts import amount_in
+from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, QUESTION_WORDS, ROWS, Kind
+from agent.domain.analysis.question_patterns import (
+    AVERAGES,
+    BETA,
+    CORRELATED,
+    CROSSING,
+    EACH,
+    EXTREME,
+    FROM_THE_TOP,
+    HOURS,
+    LENGTH_OF,
+    LENGTHS,
+    ODD_BARS,
+    OVERALL,
+    RECOVERED,
+    RULES,
+    TRIAL,
+    UNITS,
+    WHOLE_AVERAGE,
+    WORD,
+)
+from agent.domain.analysis.stretches import ALL_TIME, BLANK, MARK, SNAPSHOTS, Unread, When, since, stretches_in
+from agent.domain.claims.lexer import folded
+from agent.domain.tickers import NAMES, tickers_in
 from contracts.languages import Language
 
 PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST = (
     "get_performance", "get_correlation", "get_crossings", "backtest_strategy",
 )  # fmt: skip
-NEWS = "get_news"
-SNAPSHOTS = frozenset(("1d", "1w", "1m", "3m", "1y", "ytd"))
-"""Periods that a snapshot has."""
-_AMOUNT = re.compile(
-    r"(?:(?:usd|eur|\$|€) ?)?(?P<amount>\d[\d.,]*\d|\d)(?P<k>k| mil\b)? ?(?:usd|eur|dollars?|dolares|euros?|\$|€)?"
-    r"(?= (?:invested|put in|invertid[oa]s?|in (?:the )?[a-z]+ (?:a|one|\d)|en [a-z]+ hace|placed))"
-    r"|(?:invest(?:ed|ing)?|put|had put|invertido|invertir|invirtiendo|metido|puesto) (?:(?:usd|eur|\$|€) ?)?"
-    r"(?P<amount2>\d[\d.,]*\d|\d)(?P<k2>k| mil\b)?"
-)
-_AGO = re.compile(
-    rf"(?P<count>{times.COUNT}) (?P<unit>days?|weeks?|months?|years?) ago\b"
-    rf"|\bhace (?P<count2>{times.COUNT}) (?P<unit2>dias?|semanas?|mes(?:es)?|anos?)\b"
-)
-_CORRELATION = re.compile(r"\b(?:correlat\w+|correlaci\w+|move together|se mueven juntos)\b")
-_BETA = re.compile(
-    r"\bbeta\b(?:(?! and | y ).)*?\b(?:against|versus|vs\.?|to|with|on|frente a(?:l)?|contra|respecto a(?:l)?|sobre)\b"
-    r"(?P<whom>.*)"
-)
-_CROSSING = re.compile(r"\b(?:cross(?:ed|es|ing|ings|over|overs)?|cruz\w+|cruces?|golden cross|death cross)\b")
-_LENGTHS = re.compile(
-    r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|over|sobre|con la de) ?)(\d{1,3})\b"
-)
-_BACKTEST = re.compile(r"\b(?:backtest\w*|back-test\w*|strateg\w+|estrateg\w+|trading rule|regla de)\b")
-_NEWS = re.compile(r"\b(?:news|headlines?|noticias?|titulares?)\b")
-_DAYS = re.compile(
-    r"\b(?:(?:best|worst) (?:\w+ )?(?:day|session)s?|(?:mejor|peor)(?:es)? (?:dia|sesion)\w*|drawdown periods?|"
-    r"(?:biggest|largest|deepest|worst) (?:falls?|drawdowns?|drops?)|(?:mayores|peores) (?:caidas|retrocesos)|"
-    r"periodos de caida)\b"
-)
-_FUNDAMENTALS = re.compile(
-    r"\b(?:p/?e|per|eps|fundamental\w*|revenue|ingresos|market cap\w*|capitaliza\w+|margin\w*|margen\w*|dividend\w*|"
-    r"earnings|resultados|valuation|valoracion)\b"
-)
-_RULES = (
-    ("rsi_reversion", re.compile(r"\brsi\b")),
-    ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
-    ("buy_and_hold", re.compile(r"\b(?:buy and hold|comprar y mantener)\b(?!.*cross|.*cruce)")),
-)
+NEWS, SENTIMENT, INDICATORS = "get_news", "get_sentiment", "get_indicators"
+SNAPSHOT, COMPANY = "market_snapshot", "fundamentals_events"
+_SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_drawdown", "current_drawdown"), ("1y",))}
+"""Figures of stretches that a snapshot has, of these periods; of a year where none is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedCall:
-    """One call that the question asks for, and what a person calls it."""
+    """One call that the question asks for."""
 
     tool: str
     tickers: tuple[str, ...]
     arguments: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class When:
-    """A stretch as tools take it: days, or a length up to now; `period`: as claims write it."""
+@dataclass(slots=True)
+class Question:
+    """What a question asks for. `figures`: by the names of findings, in its order; none: how the tickers stand.
+    `now_only`: figures asked for of a past time that the tools know of now alone; `unread`: words that no rule read."""
 
-    arguments: dict[str, Any]
-    period: str | None = None
-
-
-def when_in(query: str) -> When:
-    """The stretch that the question names; a length that a snapshot has is a period and no arguments."""
-    text = folded(query)
-    for match in times.RANGE.finditer(text):
-        found = times.range_of(match["first"], match["last"])
-        if found is not None:
-            return _days(found)
-    for pattern, read in ((times.QUARTER, times.quarter_range), (times.HALF, times.half_range)):
-        match = pattern.search(text)
-        if match is not None:
-            return _days(read(match))
-    match = times.SINCE.search(text)
-    if match is not None and (since := times.since_of(match["first"])):
-        return _days(since)
-    match = times.IN_MONTH.search(text)
-    if match is not None:
-        return _days(times.month_range(int(match["year"]), times.month_of(match["month"])))
-    match = times.IN_YEAR.search(text)
-    if match is not None:
-        return _days(times.year_range(int(match["year"])))
-    ago = _AGO.search(text)
-    if ago is not None:
-        return _length(times.length_of(ago["count"] or ago["count2"], ago["unit"] or ago["unit2"]))
-    for name, pattern in times.NAMED:
-        match = pattern.search(text)
-        if match is not None:
-            return _length(times.span_of(match) if name == "span" else name)
-    return When({})
+    calls: list[WantedCall] = field(default_factory=list[WantedCall])
+    figures: list[str] = field(default_factory=list[str])
+    periods: list[str] = field(default_factory=list[str])
+    averages: list[int] = field(default_factory=list[int])
+    now_only: list[str] = field(default_factory=list[str])
+    unread: list[str] = field(default_factory=list[str])
+    lowest_first: bool = False
+    currency: str | None = None
 
 
 def wanted_by(query: str, tickers: tuple[str, ...]) -> tuple[WantedCall, ...]:
     """The calls that the question asks for, in their order; none: it asks how the tickers stand."""
-    text, when = folded(query), when_in(query)
-    stretch = when.arguments or ({"period": when.period} if when.period and when.period != "ytd" else {})
-    calls: list[WantedCall] = []
-    amount = _amount_in(text)
-    beta = _BETA.search(text)
-    if _CORRELATION.search(text) or beta is not None:
-        benchmark = tickers_in(query[beta.start("whom") :])[:1] if beta is not None else []
-        calls.append(
-            WantedCall(CORRELATION, tickers, {**stretch, **({"benchmark": benchmark[0]} if benchmark else {})})
-        )
-    if _BACKTEST.search(text):
-        rule = next((name for name, pattern in _RULES if pattern.search(text)), "sma_cross")
-        calls += [WantedCall(BACKTEST, (one,), {"rule": rule, **_lengths(text, rule), **stretch}) for one in tickers]
-    elif _CROSSING.search(text):
-        calls += [WantedCall(CROSSINGS, (one,), {**_lengths(text, "sma_cross"), **stretch}) for one in tickers]
-    if amount is not None or _DAYS.search(text) or (when.arguments and not calls):
-        calls.insert(0, WantedCall(PERFORMANCE, tickers, {**stretch, **({"amount": amount} if amount else {})}))
-    if _NEWS.search(text):
-        calls += [WantedCall(NEWS, (one,), {}) for one in tickers]
-    if calls and _FUNDAMENTALS.search(text.replace("beta", " ")):
-        calls.append(WantedCall("fundamentals_events", tickers, {}))
-    return tuple(calls)
+    return tuple(read_question(query, tickers).calls)
+
+
+def read_question(query: str, tickers: tuple[str, ...]) -> Question:
+    """Reads it whole: what one rule has taken, the next ones do not see."""
+    return _QuestionReader(query, tickers).read()
+
+
+class _QuestionReader:
+    """One question, while it is read."""
+
+    def __init__(self, query: str, tickers: tuple[str, ...]) -> None:
+        self._query = query
+        self._tickers = tickers
+        self._unread = Unread(folded(query))
+        self._found = Question(lowest_first=bool(LOWEST.search(FROM_THE_TOP.sub(" ", folded(query)))))
+        self._places: list[tuple[int, str, Kind | None]] = []
+        self._merged: dict[tuple[str, str], WantedCall] = {}
+
+    def read(self) -> Question:
+        """All of it."""
+        found = self._found
+        money = amount_in(self._unread)
+        relation = self._relation()
+        rule = self._rule()
+        crossing = None if rule else self._crossing()
+        self._averages()
+        indicators = self._indicator_lengths()
+        every, extremes = self._extremes()
+        hours = self._unread.first(HOURS)
+        self._figures()
+        stretches = stretches_in(self._unread, invested=money is not None)
+        self._overall()
+        self._unread_words()
+        if money is not None and rule is None:
+            self._places.append((0, "growth", "stretch"))
+            found.currency = money[1]
+        for place, name in extremes:
+            self._places.append((place, name, "stretch"))
+        found.periods = [one.period for one in stretches if one.period in SNAPSHOTS] or ["1y"]
+        by_kind = self._named()
+        if not set(found.figures) & {"price", *by_kind.get("indicator", ())}:
+            # "Had it recovered by the end of 2009?" asks for no figure of that day.
+            stretches = [one for one in stretches if not one.is_day] or stretches
+        if RECOVERED.search(folded(self._query)):
+            # A fall of 2008 may have been recovered later.
+            stretches += [one for one in map(since, stretches) if one not in stretches]
+        if not stretches and every is not None and every != "day":
+            stretches = [ALL_TIME]
+        for when in stretches or [When({})]:
+            if rule is not None:
+                cash = {"cash": money[0]} if money else {}
+                self._each(BACKTEST, {**rule, **when.tool_arguments, **cash})
+            if crossing is not None:
+                self._each(CROSSINGS, {**crossing, **when.tool_arguments})
+            if relation is not None:
+                self._call(CORRELATION, {**when.tool_arguments, **relation})
+            self._stretch_calls(by_kind, when, money[0] if money and rule is None else None, every)
+            self._indicator_calls(by_kind.get("indicator", []), when, indicators, hours)
+            for name in by_kind.get("news", []):
+                self._each(NEWS if name == "news" else SENTIMENT, when.tool_arguments)
+        if "standing" in by_kind:
+            self._call(SNAPSHOT, {})
+        if "company" in by_kind:
+            self._call(COMPANY, {})
+        if stretches and any(one.arguments for one in stretches) and "stretch" not in by_kind and rule is None:
+            found.now_only = [*by_kind.get("company", []), *by_kind.get("standing", [])]
+        found.calls = self._in_order()
+        return found
+
+    def _relation(self) -> dict[str, Any] | None:
+        """The arguments of a correlation or of a beta against something."""
+        beta = BETA.search(self._unread.text)
+        benchmark = tickers_in(self._query[beta.start("whom") :])[:1] if beta is not None else []
+        if beta is not None and benchmark:
+            self._places.append((beta.start(), "beta", None))
+            self._unread.text = self._unread.text[: beta.start()] + BLANK * 4 + self._unread.text[beta.start() + 4 :]
+        correlated = self._unread.first(CORRELATED)
+        if correlated is not None:
+            self._places.append((correlated.start(), "correlation", None))
+        if correlated is None and not benchmark:
+            return None
+        return {"benchmark": benchmark[0]} if benchmark else {}
+
+    def _rule(self) -> dict[str, Any] | None:
+        """The arguments of a trial."""
+        match = self._unread.first(TRIAL)
+        if match is None:
+            return None
+        self._places.append((match.start(), "backtest", None))
+        lengths = self._lengths()
+        rule = next((name for name, pattern in RULES if self._unread.first(pattern)), "sma_cross")
+        self._unread.first(CROSSING)
+        self._unread.first(WHOLE_AVERAGE)
+        return {"rule": rule, **(lengths or ({"fast": 14} if rule == "rsi_reversion" else {}))}
+
+    def _crossing(self) -> dict[str, Any] | None:
+        """The arguments of a search for crossings: of two averages, or of the price and one."""
+        match = self._unread.first(CROSSING)
+        if match is None:
+            return None
+        self._places.append((match.start(), "crossings", None))
+        lengths = self._lengths()
+        if lengths is None:
+            found = [number for _, numbers in self._unread.take(AVERAGES, _numbers) for number in numbers]
+            numbers = sorted(one for one in found if 2 <= one <= 250)
+            lengths = {"fast": 1, "slow": numbers[0]} if len(numbers) == 1 else {}
+            if len(numbers) == 2:
+                lengths = {"fast": numbers[0], "slow": numbers[1]}
+        self._unread.first(WHOLE_AVERAGE)
+        return lengths
+
+    def _lengths(self) -> dict[str, int] | None:
+        match = self._unread.first(LENGTHS)
+        if match is None:
+            return None
+        self._unread.first(WHOLE_AVERAGE)
+        fast, slow = sorted((int(match[1]), int(match[2])))
+        return {"fast": fast, "slow": slow} if 2 <= fast < slow <= 250 else {}
+
+    def _averages(self) -> None:
+        """Averages of so many sessions: where the price stands to them."""
+        for place, numbers in self._unread.take(AVERAGES, _numbers):
+            self._found.averages += [one for one in numbers if 2 <= one <= 250 and one not in self._found.averages]
+            self._places.append((place, "averages", "indicator"))
+        of_a_price = re.search(r"moving|movil|sma|above|below|encima|debajo", folded(self._query))
+        match = self._unread.first(WHOLE_AVERAGE) if of_a_price and not self._found.averages else None
+        if match is not None:
+            self._found.averages = [50, 200]
+            self._places.append((match.start(), "averages", "indicator"))
+
+    def _indicator_lengths(self) -> dict[str, int]:
+        """Lengths of indicators that are not the usual ones, by name; and bars that no tool has."""
+        found: dict[str, int] = {}
+        for match in list(ODD_BARS.finditer(self._unread.text)):
+            self._found.unread.append(match[0])
+            self._unread.replace(match, BLANK)
+        for match in list(LENGTH_OF.finditer(self._unread.text)):
+            words = match["name"] or match["name2"]
+            name = next(name for name, pattern in INDICATOR_WORDS.items() if re.fullmatch(pattern, words))
+            length = int(match["before"] or match["after"])
+            if 2 <= length <= 250 and name not in ("MACD", "OBV"):
+                found[name] = length
+                self._unread.replace(match, BLANK)
+                self._places.append((match.start(), name, "indicator"))
+        return found
+
+    def _extremes(self) -> tuple[str | None, list[tuple[int, str]]]:
+        """The parts that a stretch is cut into, and the best and worst ones that are asked for."""
+        every: str | None = None
+        found: list[tuple[int, str]] = []
+        for match in list(EXTREME.finditer(self._unread.text)):
+            self._unread.replace(match, BLANK)
+            unit = _unit(match["unit"])
+            every = every if unit == "day" else unit
+            for which in filter(None, (match["one"], match["two"])):
+                found.append((match.start(), f"{'best' if which.startswith(('best', 'mejor')) else 'worst'}_{unit}"))
+        each = self._unread.first(EACH)
+        if each is not None:
+            words = each["unit"] or each["over"] or each["ly"] or each["es"]
+            unit = {"annual": "year", "anual": "year", "calendar": "year", "mensual": "month", "trimestral": "quarter",
+                    "semanal": "week"}.get(re.split(r"es$|[- ]", words)[0]) or _unit(words)  # fmt: skip
+            if unit != "day":
+                every = unit
+                found.append((each.start(), f"{unit}_return"))
+        return every, found
+
+    def _overall(self) -> None:
+        """How it did, beside something else that is asked for: its return."""
+        kinds = {kind for _, _, kind in self._places}
+        match = OVERALL.search(self._unread.text)
+        if self._places and match is not None and (kinds == {"news"} or not match[0].startswith("compar")):
+            self._places.append((match.start(), "return", "stretch"))
+
+    def _figures(self) -> None:
+        """What the vocabulary has; there a ticker is a mark."""
+        names = [*NAMES, *(folded(one) for one in tickers_in(self._query)), *(folded(one) for one in self._tickers)]
+        pattern = re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(one) for one in names)})(?:'s)?(?!\w)")
+        while (match := pattern.search(self._unread.text)) is not None:
+            self._unread.replace(match, MARK)
+        for row in ROWS:
+            for place, _ in self._unread.take(row.pattern, lambda match: match):
+                for name in row.names:
+                    self._places.append((place, name, row.kind))
+
+    def _named(self) -> dict[Kind, list[str]]:
+        """The figures by who has them; all of them, each once, in the question's order."""
+        found = self._found
+        names = {name for _, name, _ in self._places}
+        more_exact = {
+            name for name in names if name.endswith("_return") or name in ("growth", "cagr", "averages", "crossings")
+        }
+        if more_exact and "return" in names and not re.search(r"\breturns?\b|\brentabilidad", folded(self._query)):
+            self._places = [one for one in self._places if one[1] != "return"]
+        if names & {"averages", "crossings", "growth", "backtest"}:
+            self._places = [one for one in self._places if one[1] not in ("price", "return")]
+        if names & {"week_return", "month_return", "quarter_return", "year_return"}:
+            self._places = [one for one in self._places if one[1] != "return"]
+        by_kind: dict[Kind, list[str]] = {}
+        for _, name, kind in sorted(self._places, key=lambda one: one[0]):
+            if name not in found.figures:
+                found.figures.append(name)
+            if kind is not None and name not in by_kind.setdefault(kind, []):
+                by_kind[kind].append(name)
+        return by_kind
+
+    def _stretch_calls(
+        self, by_kind: dict[Kind, list[str]], when: When, amount: float | None, every: str | None
+    ) -> None:
+        names = by_kind.get("stretch", [])
+        if names == ["dividends"] and not when.arguments:
+            self._found.figures = [
+                *(one for one in self._found.figures if one != "dividends"), "dividend_yield", "next_dividend_date"
+            ]  # fmt: skip
+            self._call(COMPANY, {})
+            return
+        plain = names == ["price"] and not when.arguments
+        standing = [
+            one for one in names if (when.period or "1y") in _SNAPSHOT_FIGURES.get(one, ()) and not when.arguments
+        ]
+        if plain or (names and standing == names and amount is None and every is None):
+            self._call(SNAPSHOT, {})
+        elif names or (when.arguments and not self._found.figures):
+            more = {"amount": amount} if amount else {}
+            self._call(PERFORMANCE, {**when.tool_arguments, **more, **({"every": every} if every else {})})
+
+    def _indicator_calls(
+        self, names: list[str], when: When, lengths: dict[str, int], hours: re.Match[str] | None
+    ) -> None:
+        end = when.arguments.get("end")
+        beside: dict[str, Any] = {"end": end} if end else {}
+        if hours is not None:
+            beside["timeframe"] = f"{hours['n'] or 1}h"
+        usual = [name for name in names if name not in lengths and name != "averages"]
+        if usual:
+            self._each(INDICATORS, {"indicators": usual, **beside})
+        for name, length in lengths.items():
+            self._each(INDICATORS, {"indicators": [name], "length": length, **beside})
+        if "averages" in names:
+            for length in self._found.averages:
+                self._each(INDICATORS, {"indicators": ["SMA"], "length": length, **beside})
+
+    def _unread_words(self) -> None:
+        """The runs of words that no rule read and that are no words of any question."""
+        known = {part for one in self._tickers for part in folded(one).split("/")}
+        run: list[str] = []
+        for match in [*WORD.finditer(self._unread.text), None]:
+            word = match[0].removesuffix("'s").strip("'-") if match else ""
+            plain = word.replace("-", "")
+            if match and len(word) > 1 and not (
+                word in QUESTION_WORDS or plain in QUESTION_WORDS or word in known
+                or all(part in QUESTION_WORDS or part in known for part in word.split("-"))
+            ):  # fmt: skip
+                run.append(word)
+            elif run:
+                self._found.unread.append(" ".join(run))
+                run = []
+
+    def _each(self, tool: str, arguments: dict[str, Any]) -> None:
+        """A call for each ticker."""
+        for ticker in self._tickers:
+            self._call(tool, arguments, (ticker,))
+
+    def _call(self, tool: str, arguments: dict[str, Any], tickers: tuple[str, ...] | None = None) -> None:
+        call = WantedCall(tool, tickers or self._tickers, arguments)
+        self._merged.setdefault((tool, repr((call.tickers, sorted(arguments.items(), key=str)))), call)
+
+    def _in_order(self) -> list[WantedCall]:
+        """Each tool's calls together, in the order in which a reader wants their figures."""
+        order = [PERFORMANCE, CORRELATION, BACKTEST, CROSSINGS, SNAPSHOT, INDICATORS, NEWS, SENTIMENT, COMPANY]
+        return sorted(self._merged.values(), key=lambda call: order.index(call.tool))
+
+
+def _numbers(match: re.Match[str]) -> list[int]:
+    return [int(one) for one in re.findall(r"\d+", match[0])]
+
+
+def _unit(words: str) -> str:
+    return next(unit for name, unit in UNITS.items() if words.startswith(name))
 
 
 def named(tool: str, arguments: dict[str, Any], language: Language) -> str:
@@ -139,35 +362,12 @@ def named(tool: str, arguments: dict[str, Any], language: Language) -> str:
         CROSSINGS: {"es": "los cruces de medias", "en": "the crossings of averages"},
         BACKTEST: {"es": "la prueba de la regla", "en": "the trial of the rule"},
         NEWS: {"es": "las noticias", "en": "the news"},
+        SENTIMENT: {"es": "el tono de las noticias", "en": "the tone of the news"},
+        INDICATORS: {"es": "los indicadores", "en": "the indicators"},
     }
     label = labels.get(tool, {"es": tool, "en": tool})[language]
+    if tool == INDICATORS:
+        label += f" {', '.join(arguments.get('indicators', ()))}"
     if "start" in arguments or "end" in arguments:
         return f"{label} ({arguments.get('start', '…')} – {arguments.get('end', '…')})"
     return f"{label} ({arguments['period']})" if "period" in arguments else label
-
-
-def _days(found: str) -> When:
-    first, _, last = found.partition("/")
-    return When({"start": first, **({"end": last} if last else {})}, found)
-
-
-def _length(period: str) -> When:
-    return When({}, period) if period in SNAPSHOTS else When({"period": period}, period)
-
-
-def _amount_in(text: str) -> float | None:
-    match = _AMOUNT.search(text)
-    if match is None:
-        return None
-    found = readings(match["amount"] or match["amount2"])
-    thousand = 1000.0 if match["k"] or match["k2"] else 1.0
-    values = sorted(value for value, places in found if places == 0 or places == 2)
-    return (values[-1] if values else found[0][0]) * thousand if found else None
-
-
-def _lengths(text: str, rule: str) -> dict[str, int]:
-    match = _LENGTHS.search(text)
-    if match is None:
-        return {"fast": 14} if rule == "rsi_reversion" else {}
-    fast, slow = sorted((int(match[1]), int(match[2])))
-    return {"fast": fast, "slow": slow} if 2 <= fast < slow <= 250 else {}

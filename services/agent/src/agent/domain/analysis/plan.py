@@ -1,19 +1,18 @@
 """Which tools run on which tickers: chosen by a model or by rule, held to the budgets in either case."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agent.domain.analysis.texts import note
+from agent.domain.texts import without_thoughts
 from contracts.events.analysis import MAX_TICKERS
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
 ANALYSIS_TOOLS = ("market_snapshot", "fundamentals_events")
 """The tools that take several tickers and answer each by itself; the fall-back calls all of them, in this order."""
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,7 @@ def _symbols(texts: list[Any]) -> tuple[str, ...]:
 
 def _json_object(text: str) -> dict[str, Any] | None:
     """The JSON object in an answer, alone or among other words."""
-    text = _THOUGHTS.sub("", text)
+    text = without_thoughts(text)
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end <= start:
         return None

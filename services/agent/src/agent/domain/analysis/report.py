@@ -6,11 +6,12 @@ from typing import Any, cast
 
 from agent.domain.analysis.asked import AskedPeriod
 from agent.domain.analysis.comparison import comparison, value_of
+from agent.domain.analysis.derived import answers
 from agent.domain.analysis.figures import Gathered, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
-from agent.domain.analysis.grammar import named
+from agent.domain.analysis.grammar import Question, named
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
-from agent.domain.analysis.texts import DISCLAIMER, note, plain_summary
+from agent.domain.analysis.texts import DISCLAIMER, note, plain_reason, plain_summary
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
 from contracts.languages import Language
 
@@ -98,8 +99,47 @@ def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Langu
     return list(dict.fromkeys(told))
 
 
-def limits_of_data(found: Gathered, period: AskedPeriod, language: Language) -> list[str]:
-    """What a reader must know about the figures: where they end, what they leave out, what is missing."""
+def not_read(
+    question: Question, record: AnalysisRecord, found: Gathered, language: Language, *, by_rule: bool
+) -> list[str]:
+    """What the question asks for and the answers do not hold: a figure that the source has not, or has of now alone;
+    words that no rule reads."""
+    told: list[str] = []
+    unknown: set[str] = set()
+    tickers = ", ".join(record.tickers)
+    failed = {str(entry["ticker"]) for entry in found.errors}
+    away = {call.tool for call in question.calls} - {call.tool for call in record.calls} if by_rule else set[str]()
+    for name in question.figures:
+        have = {str(one["ticker"]) for one in found.findings if answers(one, name, question.periods)}
+        lack = [one for one in record.tickers if one not in have and one not in failed]
+        if lack and have | failed != set(record.tickers) and (found.findings or away):
+            unknown.add(name)
+            reason = plain_reason("no_tool" if away and not have else "no_figure", language)
+            told.append(
+                note("not_answered", language, what=figure_name(name, language), tickers=", ".join(lack), reason=reason)
+            )
+    for name in (one for one in question.now_only if one not in unknown):
+        reason = plain_reason("now_only", language)
+        told.append(note("not_answered", language, what=figure_name(name, language), tickers=tickers, reason=reason))
+    if by_rule:
+        for words in question.unread:
+            reason = plain_reason("unread", language)
+            told.append(note("not_answered", language, what=f"“{words}”", tickers=tickers, reason=reason))
+    return told
+
+
+def in_own_currency(question: Question, found: Gathered, language: Language) -> list[str]:
+    """That an amount in another currency is counted as if it were the ticker's own."""
+    derived = [one for finding in found.findings for one in finding.get("derived") or () if one["figure"] == "growth"]
+    other = sorted({str(one["currency"]) for one in derived if one.get("currency")} - {question.currency})
+    if question.currency is None or not other:
+        return []
+    return [note("own_currency", language, asked=question.currency, counted=", ".join(other))]
+
+
+def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, reached: bool = False) -> list[str]:
+    """What a reader must know about the figures: where they end, what they leave out, what is missing. `reached`: the
+    question's stretch was asked for as it is."""
     notes: list[str] = []
     same: dict[tuple[str, str, str], list[str]] = {}
     for entry in found.errors:
@@ -110,7 +150,7 @@ def limits_of_data(found: Gathered, period: AskedPeriod, language: Language) -> 
         notes.append(note("ticker_failed", language, ticker=ticker, tool=", ".join(tools), reason=reason, error=error))
     for ticker, tool in found.unanswered:
         notes.append(note("no_answer", language, ticker=ticker, tool=tool))
-    if period.beyond and not any(finding.get("derived") for finding in found.findings):
+    if period.beyond and not reached:
         notes.append(note("beyond", language))
     samples = sorted({as_date(one["as_of"]) for one in found.sources if one["source"] == "sample"})
     notes += found.notes

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from agent.domain.analysis.asked import Period, asks_for_a_forecast, language_in, period_in, refusal_of
-from agent.domain.analysis.derived import told_derived
+from agent.domain.analysis.derived import told_asked, told_derived
 from agent.domain.analysis.figures import Gathered, data_of, gathered
-from agent.domain.analysis.grammar import wanted_by, when_in
+from agent.domain.analysis.grammar import Question, read_question
 from agent.domain.analysis.plan import (
     ANALYSIS_TOOLS,
     Planned,
@@ -25,12 +25,20 @@ from agent.domain.analysis.plan import (
     within_budgets,
 )
 from agent.domain.analysis.prompts import Messages, routing_messages, summary_messages, tickers_messages
-from agent.domain.analysis.report import limits_of_data, not_answered, report_of, without_figures
+from agent.domain.analysis.report import (
+    in_own_currency,
+    limits_of_data,
+    not_answered,
+    not_read,
+    report_of,
+    without_figures,
+)
+from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.summary import basis, rule_summary
 from agent.domain.analysis.texts import note, plain_summary, reason_of
-from agent.domain.analysis.tickers import normal_tickers, tickers_in
 from agent.domain.claims.checker import checked
 from agent.domain.claims.facts import facts_of_findings
+from agent.domain.tickers import normal_tickers, tickers_in
 from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord, AnalysisReply, ModelStep
 from contracts.languages import Language
 
@@ -150,7 +158,7 @@ def _with_plan(
 ) -> tuple[AnalysisRecord, Step | None]:
     request, notes = record.request, list(record.notes)
     known = {tool.name for tool in policy.tools}
-    asked = wanted_by(request.query, tuple(record.tickers))
+    asked = read_question(request.query, tuple(record.tickers)).calls
     by_rule = tuple(Planned(one.tool, one.tickers, one.arguments) for one in asked) or fall_back(record.tickers)
     notes_away = [note("tool_away", language, tool=one.tool) for one in by_rule if one.tool not in known]
     by_rule = tuple(one for one in by_rule if one.tool in known)
@@ -213,51 +221,63 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
     good = [call for call in record.calls if data_of(call) is not None and not _invalid(call, usable)]
     found = gathered(record.tickers, good)
     asked = when_in(request.query).period or period.period
-    missing = not_answered(record.calls, found, language)
+    question = read_question(request.query, tuple(record.tickers))
+    routed = _reply(record, "routing")
+    by_rule = not (request.use_llm and routed is not None and routed.text is not None)
+    missing = [
+        *not_answered(record.calls, found, language),
+        *not_read(question, record, found, language, by_rule=by_rule),
+    ]
     limitations = [
         *record.notes,
         *missing,
         *_failures(record.calls, usable, language),
-        *limits_of_data(found, period, language),
+        *in_own_currency(question, found, language),
+        *limits_of_data(found, period, language, reached=any(call.arguments for call in record.calls)),
     ]
     if not found.findings:
         tickers = ", ".join(record.tickers)
-        summary = plain_summary("nothing", language, tickers=tickers)
-        return record, Finish(report_of(record, found, summary, limitations, period, language, now))
+        summary = "\n".join([plain_summary("nothing", language, tickers=tickers), *missing])
+        report = report_of(record, found, summary, limitations, period, language, now)
+        return record, Finish({**report, "not_answered": missing})
     routing = _reply(record, "routing")
     if request.use_llm and routing is not None and routing.text is not None:
         reply = _reply(record, "summary")
         if reply is None:
             messages = summary_messages(request.query, found.findings, limitations, asked, language)
             return record.model_copy(update={"stage": "writing"}), AskModel("summary", messages)
-        summary, remark, dropped = _judged(reply, found, period.period, asked, language)
+        by_rule_said = _by_rule(found, question, missing, period.period, language)
+        summary, remark, dropped = _judged(reply, found, by_rule_said, asked, language)
         limitations = [*limitations, *remark]
     else:
-        summary, dropped = _by_rule(found, period.period, language), 0
+        summary, dropped = _by_rule(found, question, missing, period.period, language), 0
     report = report_of(record, found, summary, limitations, period, language, now, dropped)
     return record, Finish({**report, "not_answered": missing})
 
 
 def _judged(
-    reply: AnalysisReply, found: Gathered, period: Period, asked: str, language: Language
+    reply: AnalysisReply, found: Gathered, by_rule: str, asked: str, language: Language
 ) -> tuple[str, list[str], int]:
     """What of the model's summary the tools back, what to say of the rest, and how many sentences that is; where it is
     less than half of them, the summary is the rule's."""
     if reply.text is None or not reply.text.strip():
-        return _by_rule(found, period, language), [note("summary_away", language)], 0
+        return by_rule, [note("summary_away", language)], 0
     if len(reply.text) > MAX_SUMMARY:
-        return _by_rule(found, period, language), [note("summary_unsupported", language)], 0
+        return by_rule, [note("summary_unsupported", language)], 0
     said = checked(reply.text.strip(), facts_of_findings(found.findings, found.sources), asked)
     dropped = len(said.dropped)
     if not said.kept or dropped > said.kept:
-        return _by_rule(found, period, language), [note("summary_unsupported", language)], dropped
+        return by_rule, [note("summary_unsupported", language)], dropped
     remarks = [note("sentences_dropped", language, count=dropped)] if dropped else []
     return f"{said.text}\n{basis(found.findings, found.sources, language)}", remarks, dropped
 
 
-def _by_rule(found: Gathered, period: Period, language: Language) -> str:
-    said = (told_derived(found.findings, language), rule_summary(found.findings, period, language))
-    text = "\n".join(filter(None, said))
+def _by_rule(found: Gathered, question: Question, missing: Sequence[str], period: Period, language: Language) -> str:
+    """What was asked for, and what of it could not be answered; where no figure was named, how the tickers stand."""
+    said = [told_asked(found.findings, question, language)] if question.figures else []
+    if not any(said) and not (question.figures and missing):
+        said = [told_derived(found.findings, language), rule_summary(found.findings, period, language)]
+    text = "\n".join(filter(None, [*said, *missing]))
     return f"{text}\n{basis(found.findings, found.sources, language)}".strip()
 
 

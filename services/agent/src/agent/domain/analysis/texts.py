@@ -92,9 +92,8 @@ _NOTES: dict[str, dict[Language, str]] = {
         "en": "The model asked about other tickers than this analysis is about: they were left out.",
     },
     "over_ticker_budget": {
-        "es": "El modelo ha repetido consultas: cada herramienta se usa por valor tantas veces como dice su "
-        "presupuesto.",
-        "en": "The model repeated calls: each tool runs on a ticker as often as its budget says, and no more.",
+        "es": "Se han repetido consultas: cada herramienta se usa por valor tantas veces como dice su presupuesto.",
+        "en": "Calls were repeated: each tool runs on a ticker as often as its budget says, and no more.",
     },
     "not_answered": {
         "es": "No respondido: {what} de {tickers}, porque {reason}.",
@@ -131,6 +130,10 @@ _NOTES: dict[str, dict[Language, str]] = {
     "sample": {
         "es": "Los precios son datos históricos de muestra (source: sample) hasta el {date}, no el mercado de hoy.",
         "en": "Prices are recorded sample data (source: sample) up to {date}, not today's market.",
+    },
+    "own_currency": {
+        "es": "La cantidad en {asked} se ha contado como {counted}: no se aplica ningún tipo de cambio.",
+        "en": "The amount in {asked} was counted as {counted}: no exchange rate is applied.",
     },
     "price_return": {
         "es": "Las rentabilidades son variaciones del precio ajustadas por splits, sin dividendos.",
@@ -194,6 +197,28 @@ _REASONS: dict[str, dict[Language, str]] = {
     "time": {"es": "no quedaba tiempo", "en": "no time was left"},
     "away": {"es": "no está disponible", "en": "it is not available"},
 }
+
+
+_WHY: dict[str, dict[Language, str]] = {
+    "no_figure": {"es": "la fuente no tiene ese dato", "en": "the source has no such figure"},
+    "no_tool": {
+        "es": "la herramienta que lo da no está disponible con este plan",
+        "en": "the tool that gives it is not available on this plan",
+    },
+    "now_only": {
+        "es": "solo se conoce el dato más reciente, no el de esas fechas",
+        "en": "only the newest figure is known, not that of those days",
+    },
+    "unread": {
+        "es": "sin modelo, ninguna regla lee esas palabras",
+        "en": "without a model no rule reads these words",
+    },
+}
+
+
+def plain_reason(key: str, language: Language) -> str:
+    """Why something that was asked for is not answered."""
+    return _WHY[key][language]
 
 
 def reason_of(failure: str | None, language: Language) -> str:

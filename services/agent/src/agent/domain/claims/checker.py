@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.domain.analysis.tickers import NAMES, tickers_in
 from agent.domain.claims.claim import Carried, SentenceClaims
 from agent.domain.claims.events import events, in_general, of_speaker
 from agent.domain.claims.facts import Facts
@@ -12,6 +11,7 @@ from agent.domain.claims.lexer import Lexer, Token, folded, is_talk
 from agent.domain.claims.reader import read
 from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
+from agent.domain.tickers import NAMES, tickers_in
 
 _END = re.compile(
     r"(?<=[.!?…])(?<!\bvs\.)(?<!\bapprox\.)(?<!\baprox\.)(?<!\bU\.S\.)(?<!\bEE\.)(?<!\bInc\.)(?<!\bNo"

@@ -23,7 +23,6 @@ WINDOWED = frozenset(("max_drawdown", "current_drawdown", "volatility"))
 """Figures of a snapshot that look at a year."""
 _DATES = ("next_earnings_date", "next_dividend_date")
 _DAY = re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?!\d)")
-_AVERAGE = re.compile(r"^sma_(\d+)$")
 _TEXTS = frozenset(
     ("title", "text", "summary", "report_source", "report", "period", "note", "name", "headline", "description")
 )

@@ -52,7 +52,7 @@ IN_YEAR = re.compile(
 _WORD = (
     r"(?:(?:over|in|during|for|the|its|this|past|last|previous|trailing|latest|"
     r"ultim[oa]s?|pasad[oa]s?|el|la|los|las|en|de|durante|de los|en los|en el|"
-    r"en la) )*"
+    r"en la) ){0,6}"
 )
 _UNITS = {
     "day": "d",

@@ -12,6 +12,7 @@ from agent.domain.context.extract import extract
 from agent.domain.context.tokens import Counter, most_tokens
 from agent.domain.context.truncation import fitted
 from contracts.context_rpc import FullContext
+from contracts.files import FileRef
 from contracts.languages import Language
 
 Strategy = Literal["reduce_market_context", "trim_conversation", "summarize_conversation"]
@@ -29,6 +30,7 @@ class PromptMessage:
     mine: bool
     text: str
     seq: int
+    files: tuple[FileRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import json
 import re
 
 from agent.domain.offline.intents import Intent, wish_in
-from agent.domain.offline.text_features import language_of
+from agent.domain.text_features import language_of
 from contracts.languages import Language
 
 _REPLIES: dict[Intent | None, dict[Language, tuple[str, str, str]]] = {
@@ -68,6 +68,6 @@ def improved(draft: str) -> str:
     """The draft with its spaces, capitals and full stop in order; its words stay what they are."""
     lines = [" ".join(line.split()) for line in draft.strip().splitlines()]
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
-    text = re.sub(r"\s+([,.;:!?])", r"\1", text)
+    text = re.sub(r"(?<!\s)\s++([,.;:!?])", r"\1", text)
     text = _SENTENCE.sub(lambda match: match[1] + match[2].upper(), text)
     return text if not text or not (text[-1].isalnum() or text[-1] == ")") else f"{text}."

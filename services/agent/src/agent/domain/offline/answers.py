@@ -10,7 +10,7 @@ from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.intents import Intent, Wish
 from agent.domain.offline.slots import date_in
-from agent.domain.offline.text_features import plain
+from agent.domain.text_features import plain
 from contracts.languages import Language
 
 NOTICE: dict[Language, str] = {
@@ -110,6 +110,12 @@ _STATUS: dict[str, dict[Language, str]] = {
     "closed": {"es": "El mercado está cerrado", "en": "The market is closed"},
     "pre_market": {"es": "El mercado está en preapertura", "en": "The market is in pre-market trading"},
     "after_hours": {"es": "El mercado ya ha cerrado (fuera de horario)", "en": "The market is closed (after hours)"},
+}
+NOT_ASKED = "NOT_ASKED"
+"""The code of a call that the user's own words did not ask for."""
+_NOT_ASKED: dict[Language, str] = {
+    "es": "No lo he hecho, porque no estoy seguro de que me lo hayas pedido. Dímelo con todas sus palabras.",
+    "en": "I have not done that, for I am not sure that you asked for it. Tell me in full what you want.",
 }
 _PARTS: dict[str, dict[Language, str]] = {
     "capital": {"es": "el capital", "en": "the capital"},
@@ -304,6 +310,8 @@ def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language
     about = next((str(value) for value in arguments.values() if isinstance(value, str)), tool)
     if language == "es" and error.get("reason") == "not_in_sample":
         return f"{about} no está en los datos de muestra, que son los que hay sin un proveedor de mercado."
+    if error.get("code") == NOT_ASKED:
+        return _NOT_ASKED[language]
     reason = error.get("message") or error.get("code") or "?"
     if tool in ("create_paper_order", "cancel_paper_order", "create_alert", "delete_alert"):
         return {"es": f"No he podido hacerlo: {reason}", "en": f"I could not do that: {reason}"}[language]

@@ -14,11 +14,11 @@ from agent.domain.offline.answers import (
     plain_answer,
 )
 from agent.domain.offline.intents import Intent, Wish, asks_how, goes_on, wish_in
-from agent.domain.offline.passages import leans
 from agent.domain.offline.person_words import beside_the_wish
+from agent.domain.offline.questions import leans
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.text_features import decision_words, language_of
+from agent.domain.text_features import decision_words, language_of
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
@@ -65,7 +65,10 @@ def respond(
         response = SayText(nobody_yet(language))
     elif wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known and asks_how(question)):
         leaning = before[-1] if before and (goes_on(question) or leans(question)) else ""
-        asked = SiteQuestion(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed)
+        if leaning and len(before) > 1 and (goes_on(leaning) or leans(leaning)):
+            leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
+        answered = said[-1] if said and not is_unknown(said[-1]) else ""
+        asked = SiteQuestion(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed, answered)
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and is_unknown(response.text):

@@ -4,7 +4,7 @@ import re
 from datetime import date, timedelta
 from typing import Any
 
-from agent.domain.analysis.grammar import when_in
+from agent.domain.analysis.stretches import when_in
 from contracts.spoken import NUMBERS
 
 MOST_BARS = 500

@@ -1,7 +1,9 @@
 """Words that say little or nothing of what a question is about, es and en, without accents."""
 
-from agent.domain.offline.lexicon import meanings_of, swapped, words_of
-from agent.domain.offline.text_features import stem, word_set
+from functools import lru_cache
+
+from agent.domain.offline.lexicon import meanings_of, one_apart, swapped, words_of
+from agent.domain.text_features import bare_verb, stem, word_set
 
 LIGHT = word_set(
     "do does did is are was be been am can could may might will would shall should have has had i you we they it he "
@@ -35,7 +37,7 @@ _COMMON = word_set(
     "meet set add real actual normal usual usually quick quickly fast soon later early again still already always "
     "never sometimes maybe perhaps good bad best better nice fine new old other another same different dislike love "
     "wish hope prefer care worry sure certain certainly currently present today tomorrow now yet time times moment "
-    "people person somebody around inside within during before after until since while once total quantity amount "
+    "tmrw people person somebody around inside within during before after until since while once total quantity amount "
     "main general full both either such own able apart besides instead according regarding concerning basically "
     "simply automatically directly aplicar aplica queda quedar valido disponible empezar empieza acabar acaba "
     "terminar mantener lleva enviar mostrar ayudar preguntar responder existir existe parecer permitir permite "
@@ -78,7 +80,19 @@ _DOING = word_set(
 )
 COMMON = frozenset(map(stem, _COMMON)) | {stem(word) for word in _DOING if not meanings_of(word)}
 """Stems of what anybody says about anything: they help to choose, and their absence is no reason for silence."""
+_LONG = 6
+_LONG_COMMON = tuple(one for one in COMMON if len(one) >= _LONG)
 ASKING = frozenset(("where", "donde"))
+
+
+def is_common(keys: frozenset[str]) -> bool:
+    """Whether a word is said about anything, also with one letter wrong."""
+    return bool(keys & COMMON) or any(_nearly_common(key) for key in keys if len(key) >= _LONG - 1)
+
+
+@lru_cache(maxsize=20_000)
+def _nearly_common(word: str) -> bool:
+    return any(one_apart(word, one) for one in _LONG_COMMON)
 
 
 def telling(text: str) -> list[str]:
@@ -87,4 +101,6 @@ def telling(text: str) -> list[str]:
 
 
 def _is_light(word: str) -> bool:
-    return (word in LIGHT and word not in ASKING) or (len(word) == 4 and any(swapped(word, one) for one in LIGHT))
+    if len(word) == 4 and stem(word) not in COMMON and any(swapped(word, one) for one in LIGHT):
+        return True
+    return (word in LIGHT or bare_verb(word) in LIGHT) and word not in ASKING

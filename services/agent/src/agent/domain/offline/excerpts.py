@@ -23,7 +23,7 @@ class SitePage:
 class Excerpt:
     """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
     `number`: of the passage that it is from, where it is from one that was found for the question; `row`: it stands by
-    itself, as a row or an item of a list (`item`) does."""
+    itself, as a row or an item of a list (`item`) does; `column`: what a table calls its rows."""
 
     text: str
     heading: str
@@ -33,6 +33,7 @@ class Excerpt:
     number: int = 0
     row: bool = False
     item: bool = False
+    column: str = ""
 
 
 def passages_of(page: SitePage) -> list[Excerpt]:
@@ -71,6 +72,9 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
             row = item = line.startswith("- ")
             columns, pieces = [], _ENDED.split(line.lstrip("- "))
         found += [
-            Excerpt(said, heading, url, title, len(found) + at, number, row, item) for at, said in enumerate(pieces)
+            Excerpt(
+                said, heading, url, title, len(found) + at, number, row, item, columns[0] if row and columns else ""
+            )
+            for at, said in enumerate(pieces)
         ]
     return found

@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.domain.number_words import large_in_figures
 from agent.domain.offline.lexicon import one_apart
-from agent.domain.offline.slots import counted
-from agent.domain.offline.text_features import plain, word_set
+from agent.domain.text_features import plain, word_set
 from contracts.spoken import NUMBERS
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
@@ -55,10 +55,12 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(risk.{0,5}reward|reward.{0,5}risk|r/r|riesgo.{0,7}(?:beneficio|recompensa)|beneficio.{0,5}riesgo|"
          r"risk ratio)\b"),
     _row("calculate_position_size",
-         r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size).{0,20}\b(?:position|trade)\b|"
-         r"how many shares|how much (?:should|can|could) i (?:buy|risk)|(?:tamano|grande).{0,16}(?:posicion|operacion)|"
+         r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size)\b.{0,20}\b(?:position|trade)\b"
+         r"|how many shares|how much (?:should|can|could) i (?:buy|risk)|"
+         r"(?:tamano|grande).{0,16}(?:posicion|operacion)|"
          r"cuant[ao]s (?:acciones|titulos))\b|"
-         r"(?=.*\d ?(?:%|per ?cent|por ?ciento))(?=.*\bstop)(?=.*\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+))",
+         r"(?=.*(?:\d ?(?:%|per ?cent|por ?ciento)|\bhow (?:many|much|big)\b|\bcuant[oa]s?\b))(?=.*\bstop\D{0,20}\d)"
+         r"(?=.*\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d)",
          unless=r"\b(i own|do i (?:have|own|hold)|tengo yo)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarmas?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
@@ -74,26 +76,28 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"what did i (?:buy|sell|trade)|"
          r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|que he (?:comprado|vendido))\b"),
     _row("create_paper_order", r"\b(half|all|everything|mitad|todo|todas|todos)\b",
-         r"\b(sell|vend(?:e|er|o|"
-                                                                                    r"el[oa]s?))\b",
+         r"\b(sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?)\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|quita\w*|elimina|borra|deja de seguir|saca)\b",
          r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|seguir)\b", about=True),
+    _row("remove_from_watchlist", r"\b(?:take|drop|remove|delete|quita|saca)\b.{0,20}\b(?:off|from (?:it|there|that)|"
+         r"de (?:ahi|ella|la lista))\b", about=True),
     _row("add_to_watchlist", r"^\W*(?:and |y )?(?:add|put|agrega|anade|pon|mete)\b.*\b"
          r"(?:to it|to that|ahi|en ella|"
                              r"a ella)\W*$",
          unless=r"\d", about=True),
     _row("add_to_watchlist", r"\b(add|follow|put|agreg\w+|anad\w+|sigue|seguir|pon|mete)\b",
-         r"\b(watch ?list|lista|favou?rites|favoritos|follow|sigue)\b", about=True),
+         r"\b(watch ?list|my list|lista|favou?rites|favoritos|follow|sigue)\b", about=True),
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
                           r"following)|"
          r"estoy siguiendo|que sigo|mi lista|favou?rites|favoritos)\b"),
     _row("search_memory", r"\b(did we|what did (?:we|i)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que te (?:dije|conte)|busca en (?:nuestras|mis))\b"),
-    _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion)\b", about=True),
+    _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion|good or bad|bad or good|positive or negative|"
+         r"buen[oa]s? o mal[oa]s?|positiv[oa]s? o negativ[oa]s?)\b", about=True),
     _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades)\b", about=True),
     _row("fundamentals_events",
          r"\b(earnings? (?:date|day|call|release|report)|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
@@ -106,7 +110,11 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_fundamentals",
          r"\b(fundamentals?|p/?e|per|price[ -]to[ -]earnings|earnings|eps|bpa|revenue|market cap|margins?|beta|"
          r"dividend\w*|"
-         r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|valoracion)\b", about=True),
+         r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
+         r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"
+         r"^\W*(?:and |y )?(?:is|are|esta) (?:it|they|the (?:stock|share)s?|la accion|\w+)? ?(?:cheap|expensive|"
+         r"car[oa]|barat[oa])\b",
+         about=True),
     _row("market_snapshot",
          r"\b(?:20|50|200)\W?(?:day|days|dias|d|sesiones|session|sessions)?\W+(?:simple )?(?:moving average|sma|ma|"
          r"media)\b|"
@@ -118,17 +126,26 @@ TABLE: tuple[ToolPhrase, ...] = (
          about=True),
     _row("get_ml_features", r"\b(features?|variables|caracteristicas|importanc\w+)\b", about=True),
     _row("get_ml_signals",
-         r"\b(predictions?|predict|forecast|ml|signals?|prediccion(?:es)?|pronosticos?|senal(?:es)?|prevision|outlook|subira|bajara|caera)\b|"
+         r"\b(?:your|the|el|los|tus?|vuestros?) (?:\w+ )?mod(?:els?|elos?)\b|"
+         r"\b(predictions?|predict|forecast|ml|signals?|prediccion(?:es)?|pronosticos?|senal(?:es)?|"
+         r"prevision|outlook|subira|bajara|caera)\b|"
          r"\b(?:will|going|gonna|go|ir a|va a|van a|ira a)\b.{0,30}\b(?:up|down|rise|fall|drop|climb|subir|bajar|"
          r"caer)\b",
          about=True),
     _row("get_ohlcv", r"\b(chart|graph|candles?|history|bars|grafic[oa]s?|velas|evolucion|historico)\b", about=True),
     _row("market_snapshot",
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
-         r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|went (?:up|down)|"
+         r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"
+         r"(?:went|gone) (?:up|down)|"
+         r"(?:which|cual)\b.{0,30}\b(?:up|down|sube|subi\w*|baja\w*) (?:more|less|most|mas|menos)|"
          r"(?:ha )?(?:gan|perdi|subi|baj|cay)(?:o|ado|ido)|"
+         r"lo que va de (?:ano|mes)|year to date|ytd|so far this (?:year|month)|"
          r"(?:last|past|this) (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]|est[ea]) "
          r"(?:semana|mes|ano)|subido|bajado|gained|fallen)\b", about=True),
+    _row("get_portfolio",
+         r"\b(?:average|mean|entry) (?:cost|price)\b|\bcost basis\b|"
+         r"\b(?:precio|coste?|costo) (?:medio|promedio|de entrada)\b",
+         _MINE),
     _row("get_price",
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
@@ -142,6 +159,11 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
                           r"have|got|"
          r"queda|tengo)\b"),
+    _row("get_portfolio", r"\b(?:am i|have i been|i am|i m|estoy|voy|llevo)\b.{0,12}\b(?:up|down|winning|losing|making|"
+         r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b"),
+    _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
+         r"\b(?:now|current\w*|ahora|actual\w*)\b",
+         unless=r"\d"),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
 CONCEPT = re.compile(
@@ -163,10 +185,10 @@ DIFFERENCE = re.compile(
     r"(?:and|vs|y) (?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
 )
 TAKES_BACK = re.compile(
-    r"^\W*(?:(?:please|ok|and|no|y|mejor|por favor)\W+)*(?:"
+    r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|drop|clear) (?:it|that|this|them|the \w+ one|that one)|"
-    r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]))(?: de [\w.,]+)?)?)"
-    r"\W*(?:please|por favor)?\W*$"
+    r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]))(?: de [\w.,]++)?)?)"
+    r"\W*+(?:please|por favor)?\W*+$"
 )
 UNDOES = {
     "create_alert": "delete_alert",
@@ -192,7 +214,7 @@ _WORD = re.compile(r"[a-z]{5,}")
 
 def put_right(text: str) -> str:
     """The text, plain, with each key word that has one letter wrong as it should be."""
-    return _WORD.sub(lambda match: _nearest(match[0]), counted(plain(text)))
+    return _WORD.sub(lambda match: _nearest(match[0]), large_in_figures(plain(text)))
 
 
 @lru_cache(maxsize=20_000)

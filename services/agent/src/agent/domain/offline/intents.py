@@ -6,14 +6,38 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, cast
 
-from agent.domain.analysis.grammar import PERFORMANCE, when_in
+from agent.domain.analysis.grammar import PERFORMANCE
+from agent.domain.analysis.stretches import when_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.slots import EXPLAIN, ParsedText, Schema, arguments_for, date_in, explained, missing_from
-from agent.domain.offline.talk_words import ABILITIES, FORGET, SHORT_TALK, STATED, THANKFUL, TONGUE, UPSET, WANTS
-from agent.domain.offline.text_features import numbers_in, plain, symbols_in, word_set
+from agent.domain.offline.spoken import FAR, both_before, one_before
+from agent.domain.offline.talk_words import (
+    ABILITIES,
+    ADVICE,
+    AMENDS,
+    ASKS_HOW,
+    ASKS_WHEN,
+    BOTH,
+    FORGET,
+    IS_ABOUT,
+    MARKET,
+    OPEN,
+    PLAN_FOR_IT,
+    POSSESSED,
+    SHORT_TALK,
+    STATED,
+    THANKFUL,
+    TONGUE,
+    TRADING,
+    TURNS,
+    UPSET,
+    WANTS,
+    YOU_ALL,
+)
 from agent.domain.shortcuts.words import decision_in
+from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
 
 
 class Intent(Enum):
@@ -55,13 +79,6 @@ class Wish:
     way: str = ""
 
 
-_MARKET = re.compile(
-    r"\b(?:is|are|when|what time|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|"
-    r"bolsa|"
-    r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
-    r"horario|abiert\w|cerrad\w|abre|cierra)\b"
-)
-_OPEN = re.compile(r"\b(open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
 _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
     (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
     (Intent.THANKS, word_set("thanks thank thx ty gracias cheers appreciated agradecido")),
@@ -77,40 +94,17 @@ _AROUND_SMALL = word_set(
     "bien to me"
 )
 
-_ADVICE = re.compile(
-    r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|consejos?|advice|"
-    r"good (?:time|idea|"
-    r"moment)|"
-    r"buen momento|worth)\b"
-)
-_TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b")
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
 _PAGE = "fetch_page"
-_AMENDING = re.compile(
-    r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
-    r"hazl[oa]s?|"
-    r"ponl[oa]s?|cambial[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de))\b|^\W*(?:no|wait|espera)\b.{0,12}\d"
-)
 _GOING_ON = re.compile(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|same for|lo mismo|pero|but|or|o)\b|"
+    r"\b(?:too|as well|tambien)\W*$|"
     r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
 )
-_ASKS_HOW = re.compile(
-    r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:how (?:do|can|does|would)|como (?:se|puedo|hago|puede\w*|funciona\w*))\b"
-)
-_BOTH = re.compile(r"\b(?:both|the two|them|each other|l[oa]s dos|amb[oa]s|entre (?:ell[oa]s|si)|compar\w+l[oa]s)\b")
-_TURNS = re.compile(
-    r"\b(?:above|over|below|under|rises?|falls?|drops?|goes|sube|suba|baja|baje|cae|caiga|pasa|llega|supera)\b"
-)
 _HOW = re.compile(
-    r"\b(?:how|do you|does|is there|are there|which plan|what happens|como|que pasa|teneis|tienen|hay|que plan|"
-    r"puedo|can i|funciona\w*|works?)\b"
-)
-_IS_ABOUT = re.compile(
-    r"\b(?:what|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"
-    r"vosotros|sois|"
-    r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|do)\b|^\W*(?:about|sobre) (?:you|us|this|nosotros|vosotros)\b"
+    r"\b(?:how|do you|does|is there|are there|which (?:plan|one)|what happens|como|que pasa|teneis|tienen|hay|que plan|"
+    r"cual(?:es)?|puedo|can i|funciona\w*|works?)\b"
 )
 _PERSONAL = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert list_alerts get_portfolio get_pending_orders "
@@ -124,8 +118,6 @@ _LONGEST = 600
 """Characters of a message that are read: whoever wants something says so in fewer."""
 _FEW = 7
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
-_FAR = 6
-"""Messages back that a follow-up may be about."""
 
 
 def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, trades: bool = True) -> Wish:
@@ -133,14 +125,17 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     earlier, oldest first; `trades`: whether the company is a trading platform."""
     text, before = text[:_LONGEST], [one[:_LONGEST] for one in before]
     said = plain(text)
-    if asks_for_person(text) or asks_for_person(put_right(text)):
+    if (asks_for_person(text) or asks_for_person(put_right(text))) and not ASKS_WHEN.search(said):
         return Wish(Intent.HANDOFF)
     if ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
     schemas = _schemas(offered)
-    if "get_price" in schemas and _ADVICE.search(said) and _TRADING.search(said):
+    if "get_price" in schemas and ADVICE.search(said) and TRADING.search(said):
         return Wish(Intent.ADVICE)
     found = _tool(text, schemas, before)
+    if found is None and before and PLAN_FOR_IT.search(said):
+        last = _tool(before[-1], schemas, before[:-1])
+        found = last if last is not None and last.withheld else None
     if found is not None and found.withheld and not trades:
         found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
@@ -148,7 +143,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": text}),))
     if found is not None and (found.calls or found.missing):
         return found
-    if trades and _MARKET.search(said) and _OPEN.search(said):
+    if trades and MARKET.search(said) and OPEN.search(said):
         return Wish(Intent.MARKET)
     if _ABOUT_PEOPLE in schemas and "?" not in said and STATED.search(said):
         return Wish(Intent.STATED)
@@ -163,7 +158,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return found
     if _PAGE not in schemas:
         return Wish(Intent.UNKNOWN)
-    return Wish(Intent.ABOUT if _IS_ABOUT.search(said) and not telling(text) else Intent.SITE)
+    bare = YOU_ALL.sub("you", said)
+    return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not telling(bare) else Intent.SITE)
 
 
 def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
@@ -173,17 +169,23 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
     if row is None and TAKES_BACK.search(said):
-        spoken = (_meant(put_right(one)) for one in reversed(before[-_FAR:]))
+        spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
     own = symbols_in(text)
-    if row is None and own and before and _GOING_ON.search(said) and len(said.split()) <= _FEW:
+    if (
+        row is None
+        and own
+        and before
+        and (_GOING_ON.search(said) or POSSESSED.search(text))
+        and len(said.split()) <= _FEW
+    ):
         row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
-    if row is not None and not own and _ASKS_HOW.search(said) and not re.search(r"\d", said):
+    if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
     earlier = _earlier(schemas, before) if before else None
-    if earlier is not None and (row is None or _AMENDING.search(said) or row.tool == earlier.calls[0][0]):
+    if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         amended = _amended(text, said, earlier, schemas, own, row)
         if amended is not None:
             return amended
@@ -194,6 +196,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
             return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in named))
     match = EXPLAIN.match(plain(text))
     what = explained(match) if match and not own and "explain_concept" in schemas else ""
+    if what in ("that", "it", "this", "eso", "esto") and before and (spoken := CONCEPT.search(plain(before[-1]))):
+        what = spoken[0]  # what was just asked for
     what = "" if re.search(r"\d{2}", what) else what
     if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?)\b", what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
@@ -211,9 +215,13 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     ):
         return None  # what the plan costs that has it
     leans = row.tool != "get_price" or bool(_GOING_ON.search(said))
-    both = row.tool == "market_snapshot" and _BOTH.search(said)
-    about = own or (_both_before(before) if both else _named_before(before) if leans and (row.about or row.way) else ())
+    both = row.tool in _LOOKED_UP and BOTH.search(said)
+    about = own or (
+        both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
+    )
     if row.about and not about:
+        if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
+            return _call(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
@@ -232,17 +240,15 @@ def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, 
 
 def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:
     tool = row.tool
+    when = when_in(said.text)
     if tool == "get_price" and date_in(said.plain):
         tool = "get_ohlcv"
+    elif tool == "get_price" and when.period not in (None, "", "1d") and "market_snapshot" in schemas:
+        tool = "market_snapshot"
     averages = re.search(r"\b(?:average|sma|media)\b", said.plain)
-    if (
-        tool == "market_snapshot"
-        and not averages
-        and PERFORMANCE in schemas
-        and (stretch := when_in(said.text).arguments)
-    ):
+    if tool == "market_snapshot" and not averages and PERFORMANCE in schemas and when.arguments:
         # A snapshot looks back from now, over lengths of its own.
-        return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": list(said.symbols), **stretch}),))
+        return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": list(said.symbols), **when.arguments}),))
     if tool not in schemas:
         return Wish(Intent.TOOL, withheld=tool) if tool in _PERSONAL else None
     schema = schemas[tool]
@@ -287,7 +293,7 @@ def _amended(
         new = {
             name: value
             for name, value in given.items()
-            if name != "capital" or re.search(r"\bcapital|account|cuenta", said)
+            if name != "capital" or re.search(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera)\b", said)
         }
         if new:
             return Wish(Intent.TOOL, ((tool, {**arguments, **new}),))
@@ -296,16 +302,19 @@ def _amended(
         and row is None
         and not own
         and _GOING_ON.search(said)
-        and _TURNS.search(said)
+        and TURNS.search(said)
         and "price" in given
     ):
         return Wish(Intent.TOOL, ((tool, {**arguments, "condition": given["condition"], "price": given["price"]}),))
-    if earlier.missing and asked and (row is None or row.tool == tool):
+    if tool == "create_alert" and not earlier.missing and AMENDS.search(said) and "price" in given:
+        merged = {**arguments, "price": given["price"]} | ({"symbol": own[0]} if own else {})
+        return Wish(Intent.TOOL, ((tool, merged), ("delete_alert", arguments)), way="replace_alert")
+    if earlier.missing and (asked or earlier.missing == tuple(given)) and (row is None or row.tool == tool):
         new = {name: value for name, value in given.items() if name in earlier.missing or name.endswith("_price")}
         if new:
             merged = {**given, **arguments, **new}
             return Wish(Intent.TOOL, ((tool, merged),), missing_from(schema, merged))
-    if order and not earlier.missing and _AMENDING.search(said) and re.search(r"\d", said):
+    if order and not earlier.missing and AMENDS.search(said) and re.search(r"\d", said):
         # A price that the text gives is a new price; a number of which it says nothing, a new quantity.
         new = {name: value for name, value in given.items()
                if name in ("quantity", "limit_price", "stop_price") or (name == "symbol" and own)}  # fmt: skip
@@ -322,28 +331,19 @@ def _amended(
 
 def _earlier(schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
     """The last thing that a tool was asked for, and that this may go on with."""
-    for at in range(len(before) - 1, max(len(before) - _FAR, 0) - 1, -1):
+    for at in range(len(before) - 1, max(len(before) - FAR, 0) - 1, -1):
         wish = _tool(before[at], schemas, before[:at])
         if wish is not None:
-            return wish if wish.calls and not wish.withheld and wish.way in ("", "replace") else None
+            return wish if wish.calls and not wish.withheld and wish.way in ("", "replace", "replace_alert") else None
         if _small(plain(before[at])) is None:
             return None
     return None
 
 
-def _meant(said: str) -> ToolPhrase | None:
-    return next((row for row in TABLE if row.asks.match(said) and not (row.unless and row.unless.search(said))), None)
-
-
-def _named_before(before: Sequence[str]) -> list[str]:
-    """What the newest message that names a symbol names."""
-    return next((found for text in reversed(before[-_FAR:]) if (found := symbols_in(text))), list[str]())[:1]
-
-
-def _both_before(before: Sequence[str]) -> list[str]:
-    """The last two that were spoken of, in the order in which they were."""
-    found = dict.fromkeys(one for text in reversed(before[-_FAR:]) for one in reversed(symbols_in(text)))
-    return list(reversed(list(found)[:2]))
+def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
+    """The first row that fits; `alone`: of those that are about no symbol."""
+    fitting = (row for row in TABLE if row.asks.match(said) and not (row.unless and row.unless.search(said)))
+    return next((row for row in fitting if not (alone and row.about)), None)
 
 
 def _small(said: str) -> Intent | None:

@@ -7,7 +7,7 @@ none of these is looked for among them once more with one letter wrong, left out
 import re
 from functools import lru_cache
 
-from agent.domain.offline.text_features import plain, stem
+from agent.domain.text_features import plain, stem
 from contracts.vocabulary import SAME_MEANING, forms_of
 
 _MEANINGS = """
@@ -19,12 +19,13 @@ discount: discount* saving* save rebate* descuento* rebaja* ahorro* oferta* prom
 trial: trial* try prueba* probar* probarl* pruebo demo
 free: free gratis gratuit*
 refund: refund* reembols* devolucion* devolv* devuelv* recuper* moneyback
-cancel: cancel* annul* anul* unsubscribe unsubscribing baja
+cancel: cancel* annul* anul* unsubscribe unsubscribing baja quit borrarme borro
 change: chang* switch* upgrad* downgrad* modif* cambi* mejora reduccion bajar bajo reschedul*
 register: regist* sign signup enrol* join inscrib* inscripcion alta apunt*
-begin: start* begin* beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
+begin: start* begin begins beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
 hours: hour hours open opens opened opening close closes closed closing shut shuts schedul* time times
 hours: horari* hora horas atiend* atend* abr* abiert* cierr* cerr*
+contact: whatsapp escrib*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica* quedais queda
 deliver: deliver* ship* shipping home domicilio envi* entrega* reparto* reparten repart*
@@ -106,11 +107,6 @@ def words_of(text: str) -> list[str]:
     written = _CODE.sub(r"\1\2", _ENDING.sub("", plain(text)))
     return [word.replace("/", "") if word in ("p/e", "r/r") else word
             for found in _WORDS.findall(written) for word in _parts(found)]  # fmt: skip
-
-
-def meanings_in(text: str) -> frozenset[str]:
-    """Every meaning that the text's words have."""
-    return frozenset(name for word in words_of(text) for name in meanings_of(word))
 
 
 def one_apart(one: str, other: str) -> bool:

@@ -7,7 +7,7 @@ person") it is no wish; said of a machine that is not wanted ("not a bot") it is
 
 import re
 
-from agent.domain.offline.text_features import plain
+from agent.domain.text_features import plain
 
 _ANY = r"(?:\w+ ){0,3}?"
 _WHO_EN = (
@@ -127,6 +127,14 @@ _UNWANTED = re.compile(
     r"if i |si |(?:ayer|anoche|yesterday|already|ya) "
     r"(?:\w+ ){0,2})$"
 )
+_IS_THERE = re.compile(r"\b(?:is|are) there\b|\bhay\b")
+_WHO_OR_WHEN = re.compile(
+    r"\b(?:who|that|que) (?:speaks?|can|knows?|does|habl\w+|sepa|sabe|hace|atiend\w+)\b|\b(?:on|los?|"
+    r"el) (?:an? )?(?:\w+days?|"
+    r"weekends?|lunes|martes|miercoles|jueves|viernes|sabados?|domingos?|festivos?|fin\w* de semana)\b|\bat night\b|"
+    r"\bpor la noche\b"
+)
+"""Whether there is somebody for something, or at some time: a question."""
 _WHY_NOT = re.compile(r"\b(?:why|por que|how (?:do|can|could|would) i|como (?:puedo|hago|podria|se puede)?)\b")
 _CLAUSE = re.compile(r"[.!?;,\n]+|\b(?:but|pero|so|and|y|asi que|entonces)\b")
 LONGEST = 600
@@ -176,6 +184,8 @@ def _unwanted(said: str, match: re.Match[str]) -> bool:
     clause = _CLAUSE.split(said[: match.start()])[-1].lstrip()
     before = re.sub(r"[^\w\s']+", " ", clause)
     before = " ".join(before.split())
+    if _IS_THERE.search(said) and _WHO_OR_WHEN.search(said[match.start() :]):
+        return True
     if _WHY_NOT.search(before):
         return False
     return bool(_UNWANTED.search(f"{before} "))

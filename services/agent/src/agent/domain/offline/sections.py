@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.shapes import COMPARING, HOW_MUCH, INCLUDED, PRICE_WORD, SHAPES, TWO, WHETHER
+from agent.domain.offline.shapes import COMPARING, HOW_MUCH, INCLUDED, OBLIGED, PRICE_WORD, SHAPES, TWO, WHETHER
 
 _MOST_SHOWN = 5
 
@@ -40,7 +40,7 @@ def included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
 def all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
     for key, shape in SHAPES:
-        if key == "=price" and not (HOW_MUCH.search(said) or PRICE_WORD.search(said)):
+        if key == "=price" and (OBLIGED.search(said) or not (HOW_MUCH.search(said) or PRICE_WORD.search(said))):
             continue
         if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
             shown = [one for one in passages if shape.search(one.text)]

@@ -16,6 +16,11 @@ SAID_AS = (
     ("=price", re.compile(r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
                           r"\b(?:is|are) free\b",
                           re.IGNORECASE)),
+    ("=need", re.compile(r"\b(?:need\w*|must|requir\w+|necessary|mandatory|obligat\w+|recom\w+|optional|"
+                         r"opcional\w*|yes|"
+                         r"no|not|without|only|sin|solo|s[ií]|hace falta|hay que|necesit\w+|deb\w{1,4}|"
+                         r"se (?:paga|pide)|"
+                         r"pay|pagas?)\b", re.IGNORECASE)),
     ("=treat", re.compile(r"\b(?:treat|tratamos|atend\w+)\b", re.IGNORECASE)),
     ("=percent", re.compile(r"\d ?%")),
     ("=begin", re.compile(r"\b(?:del?|from) (?:the )?\d{1,2}\b.{0,30}\b(?:al?|to|until) |\b(?:every|cada) (?:monday|"
@@ -28,7 +33,14 @@ SAID_AS = (
 PHRASES = (
     ("=last", re.compile(r"\bstays? (?:open|valid|active|good|fresh)\b", re.IGNORECASE)),
     ("=treat", re.compile(r"\bat(?:end|iend)\w+ (?:a|tambi[eé]n a)\b", re.IGNORECASE)),
-    ("=worth", re.compile(r"\bworth it\b|\b(?:merece|vale) la pena\b", re.IGNORECASE)),
+    (
+        "=worth",
+        re.compile(
+            r"\bworth it\b|\b(?:better|best) value\b|\bm[aá]s a cuenta\b|\bcompensa\b|\b(?:merece|"
+            r"vale) la pena\b",
+            re.IGNORECASE,
+        ),
+    ),
     ("=salary", re.compile(r"\bcu[aá]nto pag[aá](?:is|n)\b|\bhow much do you pay\b", re.IGNORECASE)),
     (
         "=directions",
@@ -39,7 +51,7 @@ PHRASES = (
         ),
     ),
     ("=register", ACCOUNT_OPENED),
-    ("=refund", re.compile(r"\b(?:money|cash) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
+    ("=refund", re.compile(r"\b(?:money|cash|deposit|it) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
     ("=contact", re.compile(r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b", re.IGNORECASE)),
 )
 """What a question says in several words."""
@@ -96,8 +108,9 @@ HOW_LONG = re.compile(
     r"hasta cuando)\b"
 )
 DURATION = frozenset(("=duration",))
-WHAT_TIME = re.compile(r"\b(?:at )?what time(?! zone)\b|\b(?:a |hasta )?que h?oras?\b|\bhow (?:late|early)\b")
+WHAT_TIME = re.compile(r"\b(?:at )?wh?at time(?! zone)\b|\b(?:a |hasta )?que h?oras?\b|\bhow (?:late|early)\b")
 WHEN = re.compile(r"^(?:(?:and|y|e|ok|hi|hello|hola|vale|entonces|so|buenas|buenos dias)\W+)*(?:when|cuando)\b")
+WHICH_DAYS = re.compile(r"\b(?:which|what|que) (?:days?|dias?)\b")
 WHERE_IS = re.compile(
     r"\b(?:where|donde) (?:exactly |exactamente )?(?:is|are|esta|estan|estais|queda|quedais|"
     r"os encontr\w+)\b"
@@ -123,7 +136,11 @@ THE_PLACE = re.compile(r"\b(?:the|your|el|la|vuestr[oa]|su) (?:hotel|guesthouse|
                           r""
                        r"sitio|house|casa|studio|estudio)\b")  # fmt: skip
 """What somebody calls the company by its kind who asks where it is."""
-FOR_WHOM = re.compile(r"\b(?:for|para) (?:my|our|mis?|nuestr[oa]s?) \w+", re.IGNORECASE)
+FOR_WHOM = re.compile(
+    r"\b(?:any|one|some)(?:one|body)? of (?:your|the) \w+|\balgun[oa]? de (?:vuestr|su|l)[oa]?s \w+|"
+    r"\b(?:for|para) (?:my|our|mis?|nuestr[oa]s?) \w+",
+    re.IGNORECASE,
+)
 ASIDE = re.compile(r"\bfor free\b|(?<=[aei]r) gratis\b", re.IGNORECASE)
 """What is said of something else, which is what is asked for."""
 WHETHER = re.compile(r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:does|do|is|are|incluye\w*|se incluye\w*|viene\w*)\b")
@@ -139,8 +156,17 @@ TOLD_OTHERWISE = frozenset(("=price",))
 HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
 PRICE_WORD = re.compile(r"\b(?:pric|preci|tarif|cost|rate|fee|cuest|val(?:e|en|or)\b|cheap|barat)")
 HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|sale\w*|seria\w*)\b")
+OBLIGED = re.compile(
+    r"\b(?:have|has|need) to\b|\bmust\b|\bhace falta\b|\b(?:teng\w+|tien\w+|ten(?:eis|emos)|"
+    r"hay) que\b"
+)
+"""Whether something is to be paid is no question for all prices."""
+ASKS_WHICH = re.compile(r"\b(?:what|which|how|when|where|who|que|cual\w*|como|cuant\w+|cuando|donde|quien\w*)\b")
+CHEAPER = re.compile(r"\b(?:cheaper|less expensive|mas barat[oa]|menos car[oa]|sale mejor)\b")
 INCLUDED = re.compile(
-    r"\b(?:what(?: is|s)? in|comes? with|includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
+    r"\b(?:what(?: is|s)? in|what do (?:i|you|we) get (?:with|in|on|for)|"
+    r"que me (?:dais|dan|da) (?:con|en)|comes? with|"
+    r"includ\w*|incluy\w*|contain\w*|contien\w*|trae|features?|que tiene)\b"
 )
 COMPARING = re.compile(
     r"\b(cheap\w*|expensive|barat[oa]s?|car[oa]s?|differ\w*|compar\w*|versus|vs|better|diferen\w*|frente|mejor|distingu\w*)\b"
@@ -149,10 +175,11 @@ COMPARING = re.compile(
 FIGURE = frozenset(("=figure",))
 PRICE = frozenset(("=price",))
 CLOCK = frozenset(("=clock",))
-BARE = frozenset(("=figure", "=price", "=clock"))
+BARE = frozenset(("=figure", "=price", "=clock", "=when", "=length", "=takes"))
 PLACE = frozenset(("=where", "=directions"))
 BEGIN = frozenset(("=begin",))
 OF_IT = 0.4
-SHAPED = frozenset(("=when", "=name", "=clock", "=duration"))
-SHOWN = frozenset(("=figure", "=price", "=clock", "=duration"))
+SHAPED = frozenset(("=when", "=name", "=clock", "=duration", "=discount", "=need", "=takes", "=length", "=worth",
+                    "=measure", "=address", "=number"))  # fmt: skip
+SHOWN = frozenset(("=figure", "=price", "=clock", "=duration", "=takes"))
 TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")

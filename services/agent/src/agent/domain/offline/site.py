@@ -1,18 +1,23 @@
 """Which pages of a company's site to read for a question: the one that the visitor is on, then those it leads to."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from agent.domain.offline.answers import quoted, unknown, unread
 from agent.domain.offline.common_words import telling
+from agent.domain.offline.constraints import fits
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
+from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
-from agent.domain.offline.passages import about, best_passages, leans, rank
-from agent.domain.offline.shapes import WHERE_IS
+from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
+from agent.domain.offline.questions import leans
+from agent.domain.offline.shapes import FULL_NAME, OF_IT, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
-from agent.domain.offline.text_features import plain
+from agent.domain.offline.superlatives import asks_for_most
+from agent.domain.text_features import plain
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
 
@@ -24,6 +29,23 @@ MOST = 5
 SURE = 0.8
 """Of a question's weight, what a passage must cover for nothing more to be read."""
 _NO_CHANCE = 5
+_OF_A_PERSON = re.compile(
+    r"\b(?:he|she)\b|(?<!para )(?<!con )(?<!de )(?<!a )\b(?:él|ella)\b|\b(?:está|esta|"
+    r"viene|atiende|trabaja) el\W*$",
+    re.IGNORECASE,
+)
+"""Of somebody who was spoken of: nobody else is meant."""
+_WHAT_IT_HAS = re.compile(
+    r"\bwhat (?:does|do) (?:it|that(?: one)?|this(?: one)?|they) (?:have|include|offer|come with|give)|"
+    r"\bque (?:trae|incluye|lleva|tiene|ofrece)n?\W*$"
+)
+_CLAUSE = re.compile(
+    r"(?:^|(?<=[.,;:!?¿]))(?:[^.,;:!?¿]{6,}\?|\s*(?:and |y )?(?:how|what|where|when|can|do|does|c[oó]mo|qu[eé]|"
+    r"d[oó]nde|"
+    r"cu[aá]ndo|cu[aá]nt[oa]s?|puedo|hay|ten[eé]is)\b[^.,;:!?¿]{6,})",
+    re.IGNORECASE,
+)
+"""A question, of a message that says more."""
 _OTHER: dict[Language, Language] = {"es": "en", "en": "es"}
 _SERVING = frozenset(("=help", "=begin", "=contact", "=price"))
 """What pages are about that answer questions of any kind."""
@@ -40,6 +62,8 @@ class SiteQuestion:
     page_url: str | None
     about: bool
     missed: bool
+    answered: str = ""
+    """What was said last, if it was an answer: a question that leans on it is of the same section first."""
 
 
 def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
@@ -54,14 +78,54 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         heading = one.heading[-1] if one.heading and f"# {one.heading[-1]}" not in one.text else ""
         mine = one.language is None or one.language[:2].lower() == asked.language
         (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
-    chosen = rank(asked.question, asked.before, spoken, total=found.documents)
+    named = with_names(asked.question, asked.answered, spoken)
+    if named is None:
+        return SayText(unknown(asked.language, missed=asked.missed))
+    asked = replace(asked, question=named)
+    same = _same_section(asked, [*spoken, *others])
+    same = same if fits(asked.question, asked.before, same) else []
+    if same or _OF_A_PERSON.search(asked.question):
+        return SayText(quoted(same, asked.language) if same else unknown(asked.language, missed=asked.missed))
+    # What follows a question that was not answered is answered where that one is, or not at all.
+    of_it = OF_IT if asked.answered else ENOUGH
+    chosen = rank(asked.question, asked.before, spoken, total=found.documents, of_it=of_it)
+    nearer = asked.before.rpartition("\n")[2]
+    if not chosen and nearer != asked.before:
+        chosen = rank(asked.question, nearer, spoken, total=found.documents, of_it=of_it)
     words = telling(asked.question)
     place = WHERE_IS.search(plain(asked.question))
     leaning = bool(asked.before) and leans(asked.question)
     if not chosen and (place or leaning or len(words) > 1 or any(_is_said(word, others) for word in words)):
         # Words of two languages look alike by chance: the stem of one alone proves nothing.
-        chosen = rank(asked.question, asked.before, others, SURE, total=found.documents)
+        chosen = rank(asked.question, asked.before, others, SURE, found.documents, of_it)
+    for clause in _CLAUSE.findall(asked.question):
+        # What is said beside a question may be nothing that the pages speak of.
+        chosen = chosen or ([] if leans(clause) else rank(clause, "", spoken, SURE, found.documents))
+    chosen = chosen if fits(asked.question, asked.before, chosen) else []
+    chosen = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
     return SayText(quoted(chosen, asked.language) if chosen else unknown(asked.language, missed=asked.missed))
+
+
+def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """What the section that was quoted last says of a question that leans on it."""
+    person = _OF_A_PERSON.search(asked.question)
+    if not (asked.answered and (asked.before or person)) or asks_for_most(asked.question):
+        return []
+    told = [one for one in passages if one.text in asked.answered]
+    if len({(one.url, one.heading) for one in told}) != 1:
+        return []
+    beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]
+    if _WHAT_IT_HAS.search(plain(asked.question)):
+        return [one for one in beside if one not in told] or told
+    return rank(asked.question, "", told) or rank(asked.question, "", beside)
+
+
+def _named(one: Excerpt, question: str) -> Excerpt:
+    """A sentence about a person says about whom."""
+    told = FULL_NAME.search(one.heading)
+    if told is None or any(word in plain(question) for word in words_of(one.heading)) or one.row:
+        return one
+    return replace(one, text=f"{one.heading}: {one.text}")
 
 
 def _is_said(word: str, passages: Sequence[Excerpt]) -> bool:
@@ -92,7 +156,7 @@ def from_site(asked: SiteQuestion, results: Sequence[Result], *, last: bool) -> 
     if not found and not last and len(tried) < MOST and (more := next_pages(question, before, language, pages, tried)):
         return UseTools(tuple((TOOL, {"path": path}) for path in more))
     found = found or best_passages(question, before, own) or best_passages(question, before, pages)
-    if found:
+    if found and (asked.about or fits(question, before, found)):
         return SayText(quoted(found, language))
     if fetched and not pages:
         error = cast("dict[str, Any]", fetched[0][1].get("error") or {})

@@ -6,22 +6,17 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast
 
+from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
-from agent.domain.offline.text_features import number_of, plain, symbols_in
-from contracts.spoken import MONTHS, NUMBERS
+from agent.domain.text_features import number_of, plain, symbols_in
+from contracts.spoken import MONTHS
 
 Schema = Mapping[str, Any]
-_NUMBER = r"\d[\d.,]*(?:\s?k\b)?"
-_COUNTS = {**{word: count for word, count in NUMBERS.items() if count}, "una": 1, "dozen": 12, "docena": 12}
-_IN_WORDS = re.compile(
-    rf"\b(?:{'|'.join(_COUNTS)})\b(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora|order|orden))"
-)
-_THOUSANDS = re.compile(r"(?<![\w.])(\d[\d.,]*) ?(?:mil|thousand|grand)\b(?! (?:mill|\d))")
-_PARTS = {"half a": 0.5, "medio": 0.5}
-_IN_SHARES = re.compile(rf"\b({'|'.join((*_PARTS, *_COUNTS))}) (?:per ?cent|por ?ciento|%)")
+_NUMBER = r"\d(?:[\d.,]*\d)?(?:\s?k\b)?"
 _STOP = r"stop(?:[ -]?loss)?|sl"
 _ENTRY = (
-    r"entry(?: price)?|enter(?:ing)?|buy(?:ing)?(?: \w+)?(?: at| in at)?|bought(?: at)?|entrada|entro|entrar|entrando|"
+    r"entry(?: price)?|enter(?:ing)?(?: \w+)?(?: at)?|"
+    r"buy(?:ing)?(?: \w+)?(?: at| in at)?|bought(?: at)?|entrada|entro|entrar|entrando|"
     r"compr(?:o|ar|ando|e)(?: \w+)?(?: a| en)"
 )
 _BEFORE: dict[str, str] = {
@@ -70,7 +65,10 @@ _ABOVE = re.compile(
     r"\b(above|over|reach\w*|hits?|exceeds?|rises?|goes up|climbs?|encima|supere\w*|pase|pasa|llegue|llega|suba|sube|"
     r"alcan\w+|mas de)\b|>"
 )
-_BELOW = re.compile(r"\b(below|under|falls?|drops?|goes down|dips?|debajo|baje|baja|caiga|cae|menos de)\b|<")
+_BELOW = re.compile(
+    r"\b(below|under|falls?|drops?|goes down|dips?|loses|breaks|"
+    r"debajo|baje|baja|caiga|cae|pierd[ae]|romp[ae]|menos de)\b|<"
+)
 _INDICATORS = {"bollinger": "BB", "bandas": "BB", "moving": "SMA", "media": "SMA", "stochastic": "RSI"}
 
 
@@ -109,12 +107,6 @@ def arguments_for(tool: str, schema: Schema, said: ParsedText) -> dict[str, Any]
     return found
 
 
-def counted(said: str) -> str:
-    """A text (plain) in which thousands and shares are written in figures: 20 mil, one percent, half a percent."""
-    said = _THOUSANDS.sub(lambda match: f"{number_of(match[1]) * 1000:.0f}", said)
-    return _IN_SHARES.sub(lambda match: f"{_PARTS.get(match[1]) or _COUNTS[match[1]]} %", said)
-
-
 def missing_from(schema: Schema, found: Mapping[str, Any]) -> tuple[str, ...]:
     """The arguments that the tool needs and the text does not tell."""
     return tuple(name for name in schema.get("required") or () if name not in found)
@@ -124,8 +116,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str]) -> dict[str, float
     """Each number by what is said beside it, in any order; one that nothing is said of is what the tool asks first."""
     for pattern in _DATES:
         said = pattern.sub(" ", said)
-    said = counted(said)
-    said = _IN_WORDS.sub(lambda match: str(_COUNTS[match[0]]), said) if "quantity" in wanted else said
+    said = in_figures(said) if "quantity" in wanted else large_in_figures(said)
     numbers = list(re.finditer(rf"(?<![\w.]){_NUMBER}", said))
     found: dict[str, float] = {}
     alone: list[float] = []
@@ -204,7 +195,7 @@ def _indicators(said: ParsedText, schema: Schema) -> list[str] | None:
 
 def explained(match: re.Match[str]) -> str:
     """The concept that an EXPLAIN names."""
-    return str(match["what"] or match["what2"]).strip()
+    return _BESIDE.sub("", str(match["what"] or match["what2"])).strip()
 
 
 def _concept(said: ParsedText, schema: Schema) -> str | None:
@@ -242,6 +233,9 @@ EXPLAIN = re.compile(
     r"(?:an?|the|una?|el|la|los|las) (?P<what2>[\w /-]{2,60}?)"
     r"(?: is| are| means?|,? que (?:es|son|significan?|quiere decir))\W*$"
 )
+_BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
+                     r" (?:anyway|exactly|again|then|really|by the way|exactamente|entonces|por cierto)$")  # fmt: skip
+"""What is said around a concept."""
 TALKED = re.compile(
     r"\b(?:did we (?:talk|speak|discuss)|what did (?:we|i) (?:say|talk|discuss|tell you)|we talked|"
     r"have i (?:told|said)|search (?:our|my) (?:conversations?|chats?|history)|de que hablamos|que hablamos|"

@@ -16,6 +16,7 @@ _FIRST = {
     "replace": "get_pending_orders",
     "cancel": "get_pending_orders",
     "delete_alert": "list_alerts",
+    "replace_alert": "list_alerts",
 }
 """What is looked up, by the way that leads to the call."""
 _NAMED = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id")}
@@ -60,6 +61,11 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return UseTools(
             (*(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:]), (tool, arguments))
         )
+    if wish.way == "replace_alert":
+        before = wish.calls[1][1]
+        old = [one for one in _of(body, "alerts")
+               if (one["symbol"], one.get("price")) == (before.get("symbol"), before.get("price"))]  # fmt: skip
+        return UseTools((*(("delete_alert", {"alert_id": one["alert_id"]}) for one in old[-1:]), (tool, arguments)))
     kind, name = _NAMED[wish.way]
     fitting = [
         one

@@ -17,6 +17,12 @@ ABILITIES = re.compile(
     r"\bque (?:\w+ ){0,4}(?:puedo|podria) (?:preguntar|pedir)\w*|"
     r"^\W*(help|ayuda)( me)?\W*$"
 )
+AMENDS = re.compile(
+    r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
+    r"hazl[oa]s?|"
+    r"ponl[oa]s?|cambial[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de))\b|^\W*(?:no|wait|espera)\b.{0,12}\d"
+)
+"""Something else of what was just spoken of."""
 SHORT_TALK = 9
 """Words of a message that may be thanks or a complaint and no more."""
 WANTS = re.compile(
@@ -25,7 +31,8 @@ WANTS = re.compile(
 )
 THANKFUL = re.compile(r"\b(?:thanks?|thx|ty|cheers|gracias|agradecid[oa]|merci|much appreciated)\b")
 UPSET = re.compile(
-    r"\b(?:useless|stupid|idiots?|dumb|terrible|awful|horrible|worst|rubbish|crap|garbage|hopeless|disaster|pathetic|"
+    r"\b(?:useless|stupid|idiots?|dumb|terrible|awful|horrible|"
+    r"worst(?! (?:\w+ )?(?:days?|weeks?|months?|quarters?|years?)\b)|rubbish|crap|garbage|hopeless|disaster|pathetic|"
     r"inutil(?:es)?|tont[oa]s?|idiotas?|estupid[oa]s?|malisim[oa]s?|pesim[oa]s?|fatal|verguenza|desastre|mierda|asco|"
     r"basura|patetic[oa]s?|no (?:me )?(?:sirves?|ayudas?|entiendes|enteras)|not helpful|unhelpful|(?:don t|do not|dont|"
     r"didn t|not) understand(?:ing)? me)\b"
@@ -33,7 +40,8 @@ UPSET = re.compile(
 TONGUE = re.compile(
     r"\b(?:do|can|could) you (?:speak|talk|write|understand|answer)(?: me)?(?: in)? (?:english|spanish|castilian)\b|"
     r"\b(?:habl(?:as|ais|an|a usted)|entiendes|entendeis) (?:en )?(?:espanol|castellano|ingles)\b|"
-    r"\b(?:can|may|could) (?:i|we) (?:ask|write|speak|talk|chat)(?: to you| you)?(?: this)? in (?:english|spanish)\b|"
+    r"\b(?:can|may|could) (?:i|we) (?:ask|write|speak|talk|chat)(?: to you| you)?(?: this)?(?: in)? "
+    r"(?:english|spanish)\b|"
     r"\b(?:puedo|podemos|se puede|podria) (?:preguntar|escribir|hablar)\w*(?: contigo)? en (?:espanol|castellano|"
     r"ingles)\b"
 )
@@ -57,4 +65,45 @@ STATED = re.compile(
     r"tengo (?:una? |\w+ )?(?:hij[oa]s?|anos|mujer|marido|perr[oa]s?|gat[oa]s?)\b|"
     r"(?:i (?:now )?(?:do|trade|moved|switched|changed)|(?:ahora )?(?:hago|opero|pase|cambie|me pase))\b.*"
     r"\b(?:swing|day[ -]?trad\w+|intraday|intradia|scalping|long[ -]term|largo plazo))"
+)
+MARKET = re.compile(
+    r"\b(?:is|are|when|what time|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|"
+    r"bolsa|"
+    r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
+    r"horario|abiert\w|cerrad\w|abre|cierra)\b"
+)
+OPEN = re.compile(r"\b(open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
+ADVICE = re.compile(
+    r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|consejos?|advice|"
+    r"good (?:time|idea|"
+    r"moment)|"
+    r"buen momento|worth)\b"
+)
+TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b")
+IS_ABOUT = re.compile(
+    r"\b(?:whats?|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"
+    r"vosotros|sois|"
+    r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|do)\b|^\W*(?:about|sobre) (?:you|us|this|nosotros|vosotros)\b"
+)
+YOU_ALL = re.compile(r"\byou (?:people|guys|folks|lot|all)\b")
+PLAN_FOR_IT = re.compile(
+    r"\b(?:what|which|que|cual) (?:\w+ )?plan\b.*\b(?:for (?:that|it|this)|need|necesito|hace falta|para (?:eso|"
+    r"ello|esto))\b"
+)
+BOTH = re.compile(
+    r"\b(?:cual|which)\b.*\b(?:mas|menos|mejor|peor|mayor|menor|more|less|most|least|better|worse|best|worst|higher|lower|cheaper)\b|"
+    r"\b(?:both|the two|them|each other|l[oa]s dos|amb[oa]s|entre (?:ell[oa]s|si)|compar\w+l[oa]s)\b"
+)
+TURNS = re.compile(
+    r"\b(?:above|over|below|under|rises?|falls?|drops?|goes|sube|suba|baja|baje|cae|caiga|pasa|llega|supera)\b"
+)
+POSSESSED = re.compile(r"['’]s\W*$")
+"""What's AAPL's? What was just spoken of, of another."""
+ASKS_WHEN = re.compile(
+    r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:(?:at )?what (?:time|hours?|days?)|"
+    r"a que horas?|que (?:dias|horas?)|when (?:are|do|does)|en que horario)\b"
+)
+"""At what hours there is a person is asked of the pages."""
+ASKS_HOW = re.compile(
+    r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:how (?:do|can|does|would)|como (?:se|puedo|hago|puede\w*|funciona\w*))\b"
 )

@@ -10,7 +10,8 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.domain.prompt.copilot_words import WORDS, Words
-from agent.domain.prompt.layers import LONGEST_SUMMARY, base, one_line, presence
+from agent.domain.prompt.layers import LONGEST_SUMMARY, base, presence
+from agent.domain.text_features import one_line
 from contracts.company import CompanyConfig
 from contracts.context_rpc import (
     ContextMarket,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.domain.text_features import one_line
 from contracts.company import CompanyConfig
 from contracts.languages import Language
 
@@ -134,8 +135,3 @@ def _visitor(language: Language, visitor: VisitorInfo) -> str:
     # Page titles and stages come from the visitor's browser: one line each, so that they cannot pose as a layer.
     facts = [(page, visitor.page), (stage, visitor.funnel_stage), (visits, str(visitor.visits))]
     return "\n".join([title, *(f"- {name}: {one_line(value)}" for name, value in facts if value)])
-
-
-def one_line(text: str, most: int = 400) -> str:
-    """A text from outside on one line, at most so many characters: it cannot pose as a layer or a section."""
-    return " ".join(text.split())[:most]

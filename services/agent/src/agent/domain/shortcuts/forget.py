@@ -1,14 +1,16 @@
 """What of a memory a user's words are about: the merge patch that forgets it, and the texts that go."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.domain.offline.text_features import plain, stems, symbols_in
+from agent.domain.text_features import plain, stems, symbols_in
 from contracts.memory_rpc import LongTermMemory
 
 ENOUGH = 0.6
 """Of the telling words that the user says, the share that an entry must hold to be meant."""
+_MADE_OF = re.compile(r"^(?:ar|en|des|a)(?=\w{4})")
 _FIELDS: tuple[tuple[str, frozenset[str]], ...] = tuple(
     (name, frozenset(words.split()))
     for name, words in (
@@ -116,10 +118,16 @@ def _drop(
 ) -> None:
     if name in patch or not telling:
         return
-    meant = [one for one in held if len(telling & stems(text_of(one))) >= ENOUGH * len(telling)]
+    meant = [one for one in held if _share(telling, text_of(one)) >= ENOUGH]
     if meant:
         patch[name] = [one for one in held if one not in meant]
         gone.extend(text_of(one).strip() for one in meant)
+
+
+def _share(telling: set[str], text: str) -> float:
+    """Of the telling words, how many a text has, also in verbs made of them, as "riesgo" is in "arriesgar"."""
+    said = stems(text) | {without for one in stems(text) if (without := _MADE_OF.sub("", one)) != one}
+    return len(telling & said) / len(telling)
 
 
 def _value(memory: LongTermMemory, name: str) -> list[str]:

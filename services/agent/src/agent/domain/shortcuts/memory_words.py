@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.domain.offline.text_features import plain
+from agent.domain.text_features import plain
 
 LONGEST = 400
 """Characters of a plain request."""
@@ -41,6 +41,11 @@ _NOTE = re.compile(
     r"no olvides|no te olvides de|anota|toma nota)(?: de)?(?: (?:that|que)|:|,| (?=(?:my|mi|mis|i|i'm|to)\b))"
     r" ?(?P<what>\S.*)"
 )
+_ASKED = re.compile(
+    r"\b(?:recu[eé]rda(?:me)?|acu[eé]rdate(?: de)?) (?:qué|que (?:te|os) (?:dij|cont|ped|he (?:dich|contad|pedid)))",
+    re.IGNORECASE,
+)
+"""Not to remember it, but to be told it."""
 _NOTHING = frozenset(("it", "this", "that", "lo", "eso", "esto", "me", "everything", "all", "todo"))
 
 
@@ -64,7 +69,7 @@ def memory_wish(text: str) -> MemoryWish | None:
     bare = lowered.strip(" ¿?¡!.")
     if _READ.fullmatch(bare):
         return MemoryWish("read")
-    if "?" in said:
+    if "?" in said or _ASKED.search(said):
         return None
     if _EVERYTHING.fullmatch(bare) or (_ALL.fullmatch(bare) and _ABOUT_ME.search(bare)):
         return MemoryWish("forget_all")

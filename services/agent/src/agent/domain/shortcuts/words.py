@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.domain.offline.text_features import plain
 from agent.domain.shortcuts.asked import ShownAction
+from agent.domain.text_features import plain
 
 Decision = Literal["confirm", "reject"]
 
@@ -19,12 +19,13 @@ _YES = (
     r"si|claro|claro que si|por supuesto|dale|de acuerdo|confirm(?:o|a|ar|ado|ada|alo|ala)|adelante|hazlo|hagale|"
     r"procede|acepto|aceptar|apruebo|simon|👍|✅"
 )
-_WEAK_YES = r"y|s|k|ok|okay|okey|vale|bueno|va|perfect|perfecto|great|genial|listo|sounds good"
+_FINE = r"ok|okay|okey|vale|perfect|perfecto|sounds good"
+_WEAK_YES = r"y|s|k|bueno|va|great|genial|listo"
 _NO = (
     r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|"
-    r"stop|never ?mind|forget it|forget the order|not now|"
+    r"stop|never ?mind|forget it|forget the order|not now|(?:drop|scrap|leave|bin|skip) it|call it off|"
     r"cancel(?:a|ar|alo|ala|ada|ado)|rechaz(?:o|a|ar|alo|ala)|mejor no|no lo hagas|no la hagas|olvidalo|"
-    r"olvida la orden|olvida el pedido|dejalo|ahora no|para nada|👎|❌"
+    r"olvida la orden|olvida el pedido|(?:deja|descarta|quita|anula)l[oa]|ahora no|para nada|👎|❌"
 )
 _FILLER = (
     r"please|thanks|thank you|thx|it|this|that|the order|my order|this order|now|"
@@ -32,7 +33,7 @@ _FILLER = (
 )
 _STARTS = [
     re.compile(rf"(?P<{name}>{phrase})(?=\s|$)")
-    for name, phrases in (("yes", _YES), ("no", _NO), ("weak", _WEAK_YES), ("filler", _FILLER))
+    for name, phrases in (("yes", _YES), ("no", _NO), ("fine", _FINE), ("weak", _WEAK_YES), ("filler", _FILLER))
     for phrase in re.split(r"\|(?![^(]*\))", phrases)
 ]
 _ORDER = re.compile(r"\b(order|trade|orden|pedido|operacion)\b")
@@ -51,6 +52,10 @@ _ORDINALS = {
     "tercera": 3,
     "tercero": 3,
 }
+_CHOOSES = re.compile(
+    r"(?:both|all of them|amb[oa]s|"
+    rf"(?:the|el|la|lo) (?:{'|'.join(_ORDINALS)}|primer|tercer|last|other|ultim[oa]|otr[oa]))\b"
+)
 _PICK = re.compile(
     r"^(?P<word>.+?)\s+(?:(?:to|with|for|a|al|con|para)\s+)?(?:(?:the|la|el|lo)\s+)?(?:(?:de|order|orden|number|numero|n)\s+)?"
     r"(?P<which>\S+(?: (?:of them|dos))?)(?:\s+(?:one|order|orden))?$"
@@ -73,9 +78,8 @@ def decision_in(text: str) -> Decision | None:
     """The plain yes or no that a text is; None: it says more, or something else."""
     if len(text) > LONGEST or "?" in text:
         return None
-    said = " ".join(re.sub(r"[^\w👍👎✅❌]+", " ", plain(text)).split())
     found: set[str] = set()
-    rest = said
+    rest = _bare(text)
     while rest:
         match = _longest(rest)
         if match is None:
@@ -84,7 +88,18 @@ def decision_in(text: str) -> Decision | None:
         rest = rest[match.end() :].lstrip()
     if "no" in found:
         return None if "yes" in found else "reject"
-    return "confirm" if found & {"yes", "weak"} else None
+    return "confirm" if found & {"yes", "fine", "weak"} else None
+
+
+def agrees(text: str, *, asked: bool) -> bool:
+    """Whether a text begins by agreeing to what was said, or by choosing from it, whatever follows ("yes, but make it
+    5", "please do", "the second one"). `asked`: it was a question; otherwise "ok" only says that it was heard."""
+    rest = _bare(text)
+    while (match := _longest(rest)) is not None and match.lastgroup == "filler":
+        rest = rest[match.end() :].lstrip()
+    return bool(_CHOOSES.match(rest)) or (
+        match is not None and match.lastgroup in (("yes", "fine") if asked else ("yes",))
+    )
 
 
 def verdict_in(text: str, asked: Sequence[ShownAction]) -> Verdict | None:
@@ -121,6 +136,11 @@ def _named(which: str, asked: Sequence[ShownAction]) -> ShownAction | None:
         return asked[number - 1]
     matching = [one for one in asked if one.symbol and one.symbol.lower() == which.lower()]
     return matching[0] if len(matching) == 1 else None
+
+
+def _bare(text: str) -> str:
+    """Its words, plain, and the marks that are answers."""
+    return " ".join(re.sub(r"[^\w👍👎✅❌]+", " ", plain(text)).split())
 
 
 def _longest(text: str) -> re.Match[str] | None:

@@ -1,20 +1,33 @@
 """What A2A's clients send, as far as this agent reads it. Fields that it does not know are ignored."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from contracts.wrong_fields import message_of
 from gateway.doors.a2a.rpc import A2AError, Json, invalid
 from gateway.doors.a2a.task import STATES
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 MOST_PAGE = 100
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
 _YES = frozenset({"yes", "confirm", "approve", "sí", "si", "confirmar", "confirmo"})
 _NO = frozenset({"no", "reject", "cancel", "rechazar", "rechazo", "cancelar"})
 _READ = ("text/plain", "text/*", "*/*", "application/json")
+
+
+def _moment(value: object) -> object:
+    # Else seconds since 1970 would do, as a number or a text: the protocol has RFC 3339 alone.
+    if value is None or (isinstance(value, str) and _RFC_3339.fullmatch(value)):
+        return value
+    raise ValueError("a time as RFC 3339 has it: 2026-01-31T12:00:00Z")
+
+
+Moment = Annotated[datetime, BeforeValidator(_moment)]
 
 
 class _Camel(BaseModel):
@@ -84,7 +97,7 @@ class ListTasks(_Camel):
     page_size: int = Field(default=50, ge=1, le=MOST_PAGE)
     page_token: str = ""
     history_length: int | None = Field(default=None, ge=0)
-    status_timestamp_after: datetime | None = None
+    status_timestamp_after: Moment | None = None
     include_artifacts: bool = False
 
     @property
@@ -104,7 +117,7 @@ def read(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
     try:
         return model.model_validate(params)
     except ValidationError as error:
-        wrong = [(".".join(map(str, one["loc"])) or "params", one["msg"]) for one in error.errors()]
+        wrong = [(".".join(map(str, one["loc"])) or "params", message_of(one)) for one in error.errors()]
         told = "; ".join(f"{field}: {message}" for field, message in wrong[:5])
         raise A2AError(-32602, "INVALID_PARAMS", told, wrong) from error
 

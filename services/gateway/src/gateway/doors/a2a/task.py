@@ -14,8 +14,8 @@ from contracts.events.chat import Action, ActionState, Owner, OwnerKind, Role
 from contracts.ids import is_id
 from contracts.rpc import MessageView
 from contracts.text import Text
+from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.a2a.rpc import Json
-from gateway.doors.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.spoken import ClientText
 
 SUBMITTED = "TASK_STATE_SUBMITTED"

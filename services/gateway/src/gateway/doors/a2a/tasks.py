@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC
 from typing import Any, Literal
 
 import orjson
@@ -13,13 +12,13 @@ from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact, message_view
 from contracts.events.chat import Role
 from contracts.rpc import ConversationsRequest, MessageView
+from gateway.chat.exchange import Exchange
+from gateway.chat.threads import Thread
 from gateway.domain import server_frames
 from gateway.doors.a2a import request
 from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
-from gateway.doors.a2a.task import INPUT_REQUIRED, TERMINAL, Task, TaskName
-from gateway.doors.exchange import Exchange
+from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskName
 from gateway.doors.texts import checked, message_key
-from gateway.doors.threads import Thread
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
@@ -118,8 +117,6 @@ class Tasks:
         found = [task for conversation in conversations for task in await self._all(conversation)]
         state = wanted.status if wanted.status not in {"", "TASK_STATE_UNSPECIFIED"} else None
         after = wanted.status_timestamp_after
-        if after is not None and after.tzinfo is None:
-            after = after.replace(tzinfo=UTC)
         found = [one for one in found if state in {None, one.state} and (after is None or one.changed >= after)]
         found.sort(key=lambda task: (task.changed, task.name.seq), reverse=True)
         page = found[offset : offset + wanted.page_size]
@@ -257,6 +254,9 @@ class Tasks:
             for frame in frames:
                 for event in exchange.read(frame):
                     task.hear(event)
+            if task.state == SUBMITTED:
+                # That somebody works on it is told live alone, and is so within moments of its being in the log.
+                task.state = WORKING
             tasks.append(task)
         return tasks
 

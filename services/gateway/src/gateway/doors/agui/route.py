@@ -11,15 +11,16 @@ from contracts.events.chat import ActionState
 from contracts.languages import spoken_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
+from gateway.chat.threads import Thread
 from gateway.doors import server_sent
 from gateway.doors.agui.events import Json, sent
 from gateway.doors.agui.request import ResumeEntry, RunAgentInput
 from gateway.doors.agui.run import AguiRun, outcome_of
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
-from gateway.doors.threads import Thread
 from gateway.doors.translation import translated
-from gateway.errors import GatewayError, Limited, Refused
+from gateway.errors import GatewayError, Limited, Refused, Unavailable
+from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CallerDep
 from gateway.web.problems import described
@@ -131,7 +132,7 @@ async def _decided(
         if answers:
             raise _no_interrupt(answers[0].interrupt_id)
         return []
-    if not answers and not await api.actions.pending(caller.company, caller.subject):
+    if not answers and not await _something_waits(api, caller):
         return []
     asked = actions_in(await newest_messages(api, place))
     yes = {answer.interrupt_id: answer.approved for answer in answers}
@@ -154,6 +155,14 @@ async def _decided(
         for identity, approved in yes.items()
     ]
     return [action.to_wire() for action in decided]
+
+
+async def _something_waits(api: Api, caller: TokenCaller) -> bool:
+    """Whether an action may be open; no while the market cannot tell: a question does not wait for it."""
+    try:
+        return bool(await api.actions.pending(caller.company, caller.subject))
+    except Unavailable:
+        return False
 
 
 async def _were_sent(api: Api, place: ConversationPlace, new: Sequence[tuple[str, str]]) -> bool:

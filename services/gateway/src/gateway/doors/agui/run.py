@@ -9,9 +9,9 @@ from contracts import ws
 from contracts.events import turn
 from contracts.events.chat import ActionState, Owner, OwnerKind, Role
 from contracts.rpc import MessageView
+from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.agui import events
 from gateway.doors.agui.events import Json
-from gateway.doors.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.spoken import ClientText
 
 SUCCESS: Json = {"type": "success"}

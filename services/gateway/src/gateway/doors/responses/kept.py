@@ -9,12 +9,12 @@ from contracts.completion_rpc import MAX_OUTPUT, OWN_MODEL
 from contracts.errors import FieldFault, SystemCode
 from contracts.events import turn
 from contracts.events.chat import Action, Role, Usage, Wishes
-from gateway.doors.exchange import Ended, Event, ExchangeEnd
+from gateway.chat.exchange import Ended, Event, ExchangeEnd
+from gateway.chat.threads import Thread, client_message_id
 from gateway.doors.responses.names import ResponseName, read_name
 from gateway.doors.responses.objects import about
 from gateway.doors.responses.requests import CreateResponse, bad, fingerprint, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents, action_of
-from gateway.doors.threads import Thread, client_message_id
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
@@ -26,7 +26,7 @@ LOOKED_BACK = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ResponseCaller:
     """Who asks, from where, in which language, and how a repeat is known. `tries`: the client's own count, from 0."""
 
     caller: TokenCaller
@@ -36,7 +36,7 @@ class Asking:
     tries: int
 
 
-async def place(api: Api, asking: Asking, body: CreateResponse) -> tuple[str, str]:
+async def place(api: Api, asking: ResponseCaller, body: CreateResponse) -> tuple[str, str]:
     """The conversation and the id of the message in it: the same when the same request comes again.
 
     With a key (Idempotency-Key) or a response before it that is plain. Else OpenAI's clients repeat the body and count
@@ -73,7 +73,10 @@ async def previous(api: Api, caller: TokenCaller, response: str) -> str:
 
 async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
     """Its conversation; raises NOT_FOUND unless that is the caller's, and for a response that was deleted."""
-    conversation = await api.threads.own(caller, name.conversation)
+    try:
+        conversation = await api.threads.own(caller, name.conversation)
+    except Refused:  # whose client has never heard of a conversation
+        raise not_found("response") from None
     if await api.memory.withdrawn(caller.company, conversation, name.within):
         raise not_found("response")
     return conversation
@@ -177,7 +180,7 @@ def _failure(code: str | None, text: str) -> GatewayError:
 
 
 async def begin(
-    api: Api, stack: AsyncExitStack, asking: Asking, body: CreateResponse, said: RequestWords
+    api: Api, stack: AsyncExitStack, asking: ResponseCaller, body: CreateResponse, said: RequestWords
 ) -> KeptResponse:
     """The message is in the log, and what comes of it is on its way."""
     conversation, identity = await place(api, asking, body)
@@ -200,7 +203,9 @@ async def events(run: KeptResponse) -> AsyncGenerator[Json]:
             yield one
 
 
-async def resume(api: Api, stack: AsyncExitStack, asking: Asking, name: ResponseName, after: int = -1) -> KeptResponse:
+async def resume(
+    api: Api, stack: AsyncExitStack, asking: ResponseCaller, name: ResponseName, after: int = -1
+) -> KeptResponse:
     """A response that was begun somewhere; raises NOT_FOUND unless it is there and the caller's."""
     conversation = await there(api, asking.caller, name)
     thread = await stack.enter_async_context(
@@ -224,7 +229,7 @@ async def standing(run: KeptResponse) -> Json:
     return {**run.telling.response, "created_at": int(question.created_at.timestamp())}
 
 
-async def delete(api: Api, asking: Asking, name: ResponseName) -> None:
+async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
     """Nobody is shown it any more; an answer that is on its way is stopped. What was said stays in the conversation.
     Raises NOT_FOUND unless it is there and the caller's."""
     if name.action is not None:
@@ -239,7 +244,7 @@ async def delete(api: Api, asking: Asking, name: ResponseName) -> None:
         raise not_found("response")
 
 
-async def decide(api: Api, asking: Asking, body: CreateResponse, decisions: Sequence[tuple[str, bool]]) -> Json:
+async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisions: Sequence[tuple[str, bool]]) -> Json:
     """Yes or no to what waits for it: a response of its own, behind the one that asked. A first decision stands."""
     if body.previous_response_id is None:
         raise bad("previous_response_id", "behind which response is this confirmed?")
@@ -269,7 +274,7 @@ def decision(api: Api, name: ResponseName, action: Action, body: CreateResponse 
     return telling.response
 
 
-async def decision_again(api: Api, asking: Asking, name: ResponseName) -> Json:
+async def decision_again(api: Api, asking: ResponseCaller, name: ResponseName) -> Json:
     """A decision's response, later; raises NOT_FOUND unless the action is the caller's."""
     caller = asking.caller
     await there(api, caller, name)

@@ -14,6 +14,7 @@ from contracts.completion_rpc import OWN_MODEL
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT
 from contracts.languages import named_language
+from gateway.domain.blank import is_blank
 from gateway.doors import server_sent
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
@@ -69,11 +70,11 @@ async def create(
     check(body)
     language = named_language(accept_language)
     count = int(tries) if tries is not None and tries.isdecimal() else 0
-    asking = kept.Asking(caller, client_address(request.scope), language, idempotency_key, count)
+    asking = kept.ResponseCaller(caller, client_address(request.scope), language, idempotency_key, count)
     if not _keeps(body, caller):
         return await _unkept(request, api, asking, body)
     said = kept.said(body)
-    if not said.text.strip():
+    if is_blank(said.text):
         if not said.decisions:
             raise bad("input", "write something")
         return _json(await kept.decide(api, asking, body, said.decisions))
@@ -107,7 +108,7 @@ async def retrieve(
 ) -> Response:
     """The response as it stands; with `stream` its events behind the number `starting_after`, and what still comes."""
     name = read_name(response)
-    asking = kept.Asking(caller, client_address(request.scope), None, None, 0)
+    asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     if name.action is not None:
         return _json(await kept.decision_again(api, asking, name))
     async with AsyncExitStack() as stack:
@@ -122,7 +123,7 @@ async def retrieve(
 async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     """Stops it, for everybody in the conversation; a response that has ended stays as it is."""
     name = read_name(response)
-    asking = kept.Asking(caller, client_address(request.scope), None, None, 0)
+    asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     async with AsyncExitStack() as stack:
         run = await kept.resume(api, stack, asking, name)
         try:
@@ -144,7 +145,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
 @router.delete("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _DELETED)
 async def delete(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
     """Its client is not shown it any more; the conversation, which is the company's record, stays as it is."""
-    asking = kept.Asking(caller, client_address(request.scope), None, None, 0)
+    asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     await kept.delete(api, asking, read_name(response))
     return _json({"id": response, "object": "response.deleted", "deleted": True})
 
@@ -187,12 +188,11 @@ async def _check_model(api: Api, caller: TokenCaller, model: str) -> None:
         raise Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
 
 
-async def _unkept(request: Request, api: Api, asking: kept.Asking, body: CreateResponse) -> Response:
-    unkept.check_schema(body.format)
+async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body: CreateResponse) -> Response:
     caller, request_id = asking.caller, uuid4().hex
     if body.previous_response_id is not None:
         body = body.model_copy(update={"input": [*await items_before(api, caller, body), *body.items]})
-    asked = unkept.request_of(
+    shape, asked = unkept.request_of(
         body,
         company=caller.company,
         request_id=request_id,
@@ -203,7 +203,7 @@ async def _unkept(request: Request, api: Api, asking: kept.Asking, body: CreateR
         raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
     created = api.clock.now().timestamp()
     telling = ResponseEvents(about(body, f"resp_{request_id}", created, conversation=None), f"msg_{request_id}")
-    events = unkept.events(api, caller, asked, telling, body.format)
+    events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:
         return server_sent.stream(_told(AsyncExitStack(), telling, await _begun(events)))
     await while_there(request, _all(events))

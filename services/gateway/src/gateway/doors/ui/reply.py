@@ -7,7 +7,7 @@ from contracts import ws
 from contracts.events import turn
 from contracts.events.chat import Action, ActionState, OwnerKind, Role
 from contracts.rpc import MessageView
-from gateway.doors.exchange import Ended, Event, ExchangeEnd
+from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.spoken import ClientText
 
 Json = dict[str, Any]

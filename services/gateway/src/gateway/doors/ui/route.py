@@ -16,11 +16,10 @@ from contracts.ids import answer_id, turn_id
 from contracts.languages import spoken_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
+from gateway.chat.threads import Thread, client_message_id
 from gateway.doors import server_sent
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
-from gateway.doors.keepalive import HEADERS
-from gateway.doors.threads import Thread, client_message_id
 from gateway.doors.translation import translated
 from gateway.doors.ui.reply import Json, Reply, decided
 from gateway.doors.ui.request import Answer, ChatRequest, approval_in
@@ -28,6 +27,7 @@ from gateway.errors import GatewayError, Limited, Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, WriterDep
+from gateway.web.keepalive import HEADERS
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -101,7 +101,7 @@ async def resume_stream(
     raise AssertionError("unreachable")
 
 
-@router.post("/{id:path}/stop", status_code=204, responses=described(404))
+@router.post("/{id:path}/stop", status_code=204, response_class=Response, responses=described(404))
 async def stop_stream(api: ApiDep, caller: WriterDep, chat: ChatPath) -> None:
     """Stops the answer to the chat's newest question, for everybody in it. What is over stays as it is."""
     conversation, asked = await _asked(api, caller, chat)

@@ -9,11 +9,11 @@ const LONGEST = 8000, TYPING_PAUSE = 3000, TONES = ["friendly", "formal", "brief
 
 export class Composer {
   node; field;
-  #send; #typing; #note; #isNote = false; #noteSwitch; #picker; #says = "send"; #conversation; #offers; #fault; #label; #lastTyped = 0; #improve;
+  #send; #typing; #note; #isNote = false; #noteSwitch; #picker; #says = "send"; #conversation; #files; #offers; #fault; #label; #lastTyped = 0; #improve;
 
-  /* send(text) sees to it; typing() tells the visitor that somebody writes; note(text) keeps a private one and may raise;
+  /* send(text, files) sees to it, files being ids of what `files` has taken in; typing() tells the visitor that somebody writes; note(text) keeps a private one and may raise;
      places() gives what fills in a ready reply. */
-  constructor(conversation, { send, typing, note, places }) {
+  constructor(conversation, { files, send, typing, note, places }) {
     this.#conversation = conversation;
     this.#send = send;
     this.#note = note;
@@ -30,11 +30,13 @@ export class Composer {
     const tone = make("select", { "aria-label": say("tone") }, make("option", { value: "" }, say("toneAny")),
       ...TONES.map((one) => make("option", { value: one }, say(`tone_${one}`))));
     this.#improve = button(say("improve"), () => this.#better(tone.value), {});
+    this.#files = files.picker(() => {});
     const suggest = button("", () => this.#suggest(suggest), {}, glyph("spark"), say("suggest"));
     this.node = make("form", { class: "composer", onsubmit: (event) => { event.preventDefault(); this.submit(); } },
-      this.#offers, this.#picker.node, this.field, this.#fault,
-      make("div", { class: "row" }, this.#noteSwitch, suggest, this.#improve, tone,
+      this.#offers, this.#picker.node, this.field, this.#files.list, this.#fault,
+      make("div", { class: "row" }, this.#files.node, this.#noteSwitch, suggest, this.#improve, tone,
         make("button", { type: "submit", class: "primary" }, this.#label)));
+    this.#files.listen(this.node);
   }
   /* What the button does now: send, or take over and send. */
   says(name) {
@@ -57,13 +59,15 @@ export class Composer {
   tell(text) { this.#fault.textContent = text; }
 
   submit() {
-    const text = this.field.value.trim();
+    const said = this.field.value.trim(), text = said || (this.#isNote ? "" : this.#files.text);
     if (!text) return;
+    if (this.#files.busy && !this.#isNote) { this.tell(say("filesComing")); return; }
     this.field.value = "";
     this.tell("");
     this.#picker.close();
     if (this.#isNote) { this.#keepNote(text); return; }
-    this.#send(text);
+    this.#send(text, this.#files.refs.map((file) => file.id));
+    this.#files.clear();
     this.#offers.replaceChildren();
   }
   async #keepNote(text) {

@@ -2,14 +2,16 @@
 import { call, get, post } from "./api.js";
 import { Composer } from "./composer.js";
 import { Desk, changeInWords } from "./desk.js";
-import { make, button } from "./dom.js";
+import { button, draw, make } from "./dom.js";
+import { Files } from "./files.js";
 import { glyph } from "./glyphs.js";
 import { nameOf, reasonOf } from "./inbox.js";
 import { ask } from "./question.js";
 import { Reading } from "./reading.js";
 import { markRead } from "./seen.js";
+import { session } from "./session.js";
 import { Thread } from "./thread.js";
-import { exactly, moment, number, say } from "./words-of.js";
+import { exactly, language, moment, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
 const AGAIN = 2_000, PAGE = 50;
@@ -24,8 +26,10 @@ export class ConversationView {
     this.#context = context;
     this.#id = id;
     this.#outbox = context.unsent(id);
+    const files = new Files({ make, button, draw }, { locale: language, server: "", token: () => session.token, conversation: () => id, root: document });
+    this.#thread.files = files;
     this.#composer = new Composer(id, {
-      send: (text) => this.#say(text),
+      files, send: (text, sent) => this.#say(text, sent),
       typing: () => context.live.send("typing", { conversationId: id }),
       note: async (text) => { await post(this.#at("notes"), { text, noteId: crypto.randomUUID() }); await this.#loadNotes(); },
       places: () => ({
@@ -246,9 +250,9 @@ export class ConversationView {
 
   /* ---------------------------------------------------------------- one's own words */
   #againTimer = 0;
-  #say(text) {
+  #say(text, files) {
     this.#take();
-    const message = { clientMessageId: crypto.randomUUID(), text };
+    const message = { clientMessageId: crypto.randomUUID(), text, files };
     this.#outbox.push(message);
     this.#thread.waits(message);
     // Not through now: it goes out again, under the same id, when the line is back.
@@ -297,6 +301,17 @@ export class ConversationView {
       }
     } catch { this.#earlierOf = null; }
   }
+  /* What is remembered of a customer, in their own words: read once, too. */
+  #remembered = make("div", { class: "earlier" }); #rememberedOf = null;
+  async #showRemembered({ visitor }) {
+    if (!visitor?.plan || visitor.id === this.#rememberedOf) return;
+    this.#rememberedOf = visitor.id;
+    try {
+      const known = await get(`/v2/users/${encodeURIComponent(visitor.id)}/memory`);
+      const told = [known.name, ...(known.preferences || []), ...(known.userNotes || []), (known.favoriteSymbols || []).join(", ")].filter(Boolean);
+      if (told.length) this.#remembered.replaceChildren(make("h2", {}, say("remembered")), make("ul", {}, ...told.slice(0, 20).map((one) => make("li", { dir: "auto" }, one))));
+    } catch { this.#rememberedOf = null; }
+  }
   /* Why a person was asked for, and what they should know. */
   #explain(told) {
     this.#handOver.hidden = !told;
@@ -312,6 +327,7 @@ export class ConversationView {
     this.#desk.show(found);
     this.#explain(found.handOver);
     this.#showEarlier(found);
+    this.#showRemembered(found);
     const rows = [
       ["visitorName", visitor.name], ["visitorEmail", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page?.title || visitor.page?.url || visitor.page],
       ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
@@ -333,7 +349,7 @@ export class ConversationView {
       make("h2", {}, say("transcript")),
       make("p", { class: "row" }, button(say("asText"), save("text/plain", "txt"), { class: "small" }),
         button("JSON", save("application/json", "json"), { class: "small" })),
-      this.#earlier,
+      this.#remembered, this.#earlier,
       make("h2", {}, say("keys")),
       make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["e", "keysResolve"], ["/", "keysFind"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
         .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));

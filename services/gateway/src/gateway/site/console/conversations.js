@@ -2,7 +2,12 @@
 import { get } from "./api.js";
 import { Reading } from "./reading.js";
 import { session } from "./session.js";
-import { isUnread } from "./seen.js";
+import { tellUnread, unreadIds } from "./seen.js";
+
+/* Whoever has had no hand at the page for so long is not at the desk. */
+const PRESENT = 300_000;
+let handAt = Date.now();
+for (const kind of ["pointerdown", "pointermove", "keydown", "wheel"]) addEventListener(kind, () => { handAt = Date.now(); }, { passive: true });
 
 const PAGE = 50, MOST_SINGLE = 8, OVER = ["resolved", "snoozed"];
 export const LISTS = ["all", "needs_human", "mine", "unassigned", "ai", "stuck", "snoozed", "resolved"];
@@ -20,10 +25,19 @@ export class Conversations {
   counts = {};
   onChange = () => {};
   onCount = () => {};
-  #reading = new Reading((whole) => this.#refresh(whole)); #changed = new Set(); #all = true; #adding = false;
+  onCounted = () => {};
+  #reading = new Reading((whole) => this.#refresh(whole)); #changed = new Set(); #below = new Set(); #all = true; #adding = false; #names = new Set();
 
-  start() { this.#reading.now(true); }
-  end() { this.#reading.end(); }
+  start() {
+    this.#reading.now(true);
+    document.addEventListener("visibilitychange", this.#looked);
+  }
+  end() {
+    this.#reading.end();
+    document.removeEventListener("visibilitychange", this.#looked);
+  }
+  /* What one has read elsewhere meanwhile nobody tells. */
+  #looked = () => { if (!document.hidden) this.#reading.now(true); };
 
   /* {list, query, label, direction}: what is shown from now on; direction null is the list's own. */
   choose({ list = "all", query = "", label = "", direction = null }) {
@@ -31,6 +45,7 @@ export class Conversations {
     if (this.loaded && known === this.list && query === this.query && label === this.label && direction === this.direction) return;
     Object.assign(this, { list: known, query, label, direction, items: [], next: null, loaded: false, complete: true });
     this.#all = true;
+    this.#below.clear();
     this.onChange();
     this.#reading.now(true);
   }
@@ -74,7 +89,10 @@ export class Conversations {
     this.#tell();
   }
   get waiting() { return this.counts.needsHuman || 0; }
-  get unread() { return this.items.filter(isUnread).length; }
+  /* Notes that name whoever is signed in, and that they have not seen: told with each count. */
+  onNames(listener) { this.#names.add(listener); listener(this.counts.named || 0); return () => this.#names.delete(listener); }
+  namesSeen() { this.counts.named = 0; this.#tell(); }
+  get unread() { return unreadIds().length; }
   /* asc: who has waited longest, or whose newest message is oldest, comes first. */
   get turned() { return this.direction || (this.list === "needs_human" ? "asc" : "desc"); }
   read() { this.#tell(); }
@@ -89,22 +107,35 @@ export class Conversations {
         this.#all = false;
         const found = await this.#read(null);
         if (asked !== this.#asked) { this.#all = true; return; }
-        // Pages further down stay as they were told to be, row by row; only the first one is looked at again.
-        const first = new Set(found.items.map((item) => item.id));
-        const below = anew || !found.next ? [] : this.items.slice(PAGE).filter((item) => !first.has(item.id));
+        // What lies below the first page stays as it was told to be, row by row, and what was pushed out of it, too.
+        const first = new Set(found.items.map((item) => item.id)), last = found.items.at(-1);
+        const below = anew || !found.next ? [] : this.items.filter((item) => !first.has(item.id) && this.#before(last, item));
+        const told = new Set(changed);
+        for (const { id } of below) if (told.has(id)) this.#below.add(id);
         Object.assign(this, {
           items: [...found.items, ...below], next: below.length ? this.next : found.next, complete: found.complete !== false, loaded: true, fault: null,
         });
+        await this.#readBelow();
       } else {
         for (const id of changed) await this.#one(id);
       }
-      this.counts = await get("/v2/conversations/counts");
+      this.counts = await get(`/v2/conversations/counts?present=${Date.now() - handAt < PRESENT}`);
+      tellUnread(this.counts.unread);
+      this.onCounted();
       this.fault = null;
     } catch (error) {
       this.#all = true;
       this.fault = error.message;
       throw error;
     } finally { this.#tell(); }
+  }
+  /* Rows below the first page that have changed, a few at a time. */
+  async #readBelow() {
+    for (const id of [...this.#below].slice(0, MOST_SINGLE)) {
+      this.#below.delete(id);
+      await this.#one(id);
+    }
+    if (this.#below.size) this.#reading.told();
   }
   async #one(id) {
     try {
@@ -116,6 +147,7 @@ export class Conversations {
   }
   #tell() {
     this.onCount(this.waiting, this.unread);
+    for (const listener of this.#names) listener(this.counts.named || 0);
     this.onChange();
   }
   #belongs(item) {

@@ -19,7 +19,7 @@ export class Desk {
   /* e: resolve, or open again. */
   turn() { if (this.#view) this.#change({ state: this.#view.status === "open" ? "resolved" : "open" }); }
   show(view) {
-    const told = JSON.stringify([view.status, view.snoozedUntil, view.assignee, view.assigneeName, view.labels, view.topic]);
+    const told = JSON.stringify([view.status, view.snoozedUntil, view.assignee, view.assigneeName, view.labels, view.topic, view.visitor?.id]);
     if (told === this.node.dataset.told || this.node.contains(document.activeElement) && /^(input|select)$/i.test(document.activeElement.tagName)) {
       this.#view = view;
       return;
@@ -27,7 +27,7 @@ export class Desk {
     const focused = this.node.contains(document.activeElement) && document.activeElement.dataset.what;
     this.#view = view;
     this.node.dataset.told = told;
-    this.node.replaceChildren(this.#state(view), this.#owner(view), this.#labels(view), this.#topic(view));
+    this.node.replaceChildren(this.#state(view), this.#owner(view), this.#labels(view), this.#topic(view), this.#customer(view));
     if (focused) this.node.querySelector(`[data-what="${focused}"]`)?.focus();
   }
 
@@ -71,6 +71,15 @@ export class Desk {
     });
     return field;
   }
+  /* Whom the visitor has turned out to be: their earlier conversations are then one person's. */
+  #customer({ visitor }) {
+    if (visitor?.plan) return "";
+    const field = make("input", {
+      "aria-label": say("isCustomer"), placeholder: say("isCustomer"), value: visitor?.was ? visitor.id : "", "data-what": "customer", maxlength: "64", size: "14",
+      onchange: () => this.#change({ customer: field.value.trim() || null }),
+    });
+    return field;
+  }
   #snooze(until) {
     if (!until) return;
     const at = new Date();
@@ -104,8 +113,11 @@ export function changeInWords(change, mine) {
   if (change.state === "open") return change.by === "memory" ? say("event_woke") : say("event_opened", { name: who });
   if (change.assignee != null) {
     const to = change.assignee === mine ? say("you") : change.assigneeName || change.assignee;
+    if (change.by === "memory") return say("event_turn", { to });
     return change.assignee ? say("event_assigned", { name: who, to }) : say("event_unassigned", { name: who });
   }
   if (change.labels) return change.labels.length ? say("event_labels", { name: who, labels: change.labels.join(", ") }) : say("event_noLabels", { name: who });
+  if (change.person && change.person === change.by) return say("event_signedIn", { name: who });
+  if (change.person != null) return change.person ? say("event_person", { name: who, to: change.person }) : say("event_noPerson", { name: who });
   return change.topic ? say("event_topic", { name: who, topic: change.topic }) : null;
 }

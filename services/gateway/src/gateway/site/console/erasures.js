@@ -70,5 +70,5 @@ function receipt(one) {
     make("details", {}, make("summary", {}, say("whatWhere", { id: one.receiptId })),
       make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": say("receipts") }, make("table", {},
         make("thead", {}, make("tr", {}, ...["place", "removed", "whatRemains"].map((head) => make("th", { scope: "col" }, say(head))))),
-        make("tbody", {}, ...removed.map((each) => make("tr", {}, make("th", { scope: "row" }, each.place), make("td", {}, number.format(each.removed)), make("td", {}, cell(each)))))))));
+        make("tbody", {}, ...removed.map((each) => make("tr", {}, make("th", { scope: "row" }, each.place), make("td", {}, `${each.atLeast ? "≥ " : ""}${number.format(each.removed)}`), make("td", {}, cell(each)))))))));
 }

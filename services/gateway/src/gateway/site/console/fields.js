@@ -1,4 +1,5 @@
 /* The settings of a company, field by field: how each is shown, read back, and bounded (visitor-chat settings). */
+import { BOUNDS, HINTED } from "./bounds.js";
 import { make, button } from "./dom.js";
 import { officeHours } from "./office-hours.js";
 import { ownModel } from "./own-model.js";
@@ -8,46 +9,46 @@ import { number, say } from "./words-of.js";
 
 const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
 
-/* name: path in the settings; kind: how it is shown. A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
+/* name: path in the settings; kind: how it is shown. What bounds it is the server's to say (bounds.js, out of the model that checks it). A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
 const SPOKEN = ["es", "en"];
 const spoken = (name, kind, options) => SPOKEN.map((tongue) => [`assistant.${name}.${tongue}`, kind, { empty: null, ...options }]);
 export const SECTIONS = [
   ["company", [
-    ["name", "text", { empty: null, maxlength: 80 }], ["profile", "choice", { choices: ["support", "trading"], words: "profile_" }],
-    ["languages", "lines"], ["timeZone", "text", { empty: null, maxlength: 64 }],
-    ["assistant.name", "text", { empty: null, maxlength: 60 }], ["assistant.tone", "text", { empty: null, maxlength: 300 }],
+    ["name", "text"], ["profile", "choice", { words: "profile_" }],
+    ["languages", "lines"], ["timeZone", "text"],
+    ["assistant.name", "text"], ["assistant.tone", "text"],
     ...spoken("greeting", "text", { maxlength: 300 }), ...spoken("suggestions", "lines", {}),
   ]],
   ["answers", [
-    ["aiSuggestionsEnabled", "switch"], ["aiRespondWithCommercial", "switch"], ["responseDelayMs", "number", { min: 0, max: 60000 }],
-    ["handoffTimeoutSeconds", "number", { min: 10, max: 3600 }], ["ownerIdleMinutes", "number", { min: 1, max: 1440 }],
-    ["resolveAfterHours", "number", { min: 0, max: 720 }],
-    ["ownerIdleAction", "choice", { choices: ["needs_person", "ai"], words: "idle_" }],
+    ["aiSuggestionsEnabled", "switch"], ["aiRespondWithCommercial", "switch"], ["responseDelayMs", "number"],
+    ["handoffTimeoutSeconds", "number"], ["ownerIdleMinutes", "number"],
+    ["assignment", "choice", { words: "assignment_" }], ["resolveAfterHours", "number"],
+    ["ownerIdleAction", "choice", { words: "idle_" }],
     ["askRating", "switch"], ["officeHours", "hours"], ["personRules", "rules"],
   ]],
   ["model", [
     ["ownModel", "ownModel"],
-    ["preferredProvider", "choice"], ["preferredModel", "text", { list: "models", maxlength: 200 }],
-    ["temperature", "number", { min: 0, max: 2, step: 0.1 }], ["maxResponseTokens", "number", { min: 1, max: 8192 }],
-    ["customSystemPrompt", "long", { maxlength: 8000, rows: 8, empty: null }], ["includeVisitorInfo", "switch"],
+    ["preferredProvider", "choice"], ["preferredModel", "text", { list: "models" }],
+    ["temperature", "number", { step: 0.1 }], ["maxResponseTokens", "number"],
+    ["customSystemPrompt", "long", { rows: 8 }], ["includeVisitorInfo", "switch"],
   ]],
   ["tools", [
     ["toolConfig.fetchPageEnabled", "switch"], ["toolConfig.allowedDomains", "lines"], ["toolConfig.allowedPaths", "lines"],
-    ["toolConfig.enabledTools", "lines"], ["toolConfig.maxIterations", "number", { min: 1, max: 10 }],
-    ["toolConfig.cacheEnabled", "switch"], ["toolConfig.cacheTtlSeconds", "number", { min: 0, max: 86400 }],
+    ["toolConfig.enabledTools", "lines"], ["toolConfig.maxIterations", "number"],
+    ["toolConfig.cacheEnabled", "switch"], ["toolConfig.cacheTtlSeconds", "number"],
     ["ownTools", "ownTools"],
   ]],
   ["money", [
-    ["budget.dailyTokens", "number", { min: 0, empty: null }], ["budget.visitorHourlyTokens", "number", { min: 0, empty: null }],
-    ["budget.whenSpent", "choice", { choices: ["handoff", "cheaper_model", "text"], words: "spent_" }],
-    ["budget.cheaperModel", "text", { list: "models", empty: null, maxlength: 200 }], ["budget.fallbackText", "long", { maxlength: 2000, rows: 3, empty: null }],
+    ["budget.dailyTokens", "number"], ["budget.visitorHourlyTokens", "number"],
+    ["budget.whenSpent", "choice", { words: "spent_" }],
+    ["budget.cheaperModel", "text", { list: "models" }], ["budget.fallbackText", "long", { rows: 3 }],
   ]],
-  ["site", [["allowedOrigins", "lines"], ["brandColor", "color", { empty: null }]]],
+  ["site", [["allowedOrigins", "lines"], ["brandColor", "color"]]],
   ["knowledge", [
-    ["knowledge.siteUrl", "text", { empty: null, maxlength: 2048 }], ["knowledge.allowedPaths", "lines"], ["knowledge.deniedPaths", "lines"],
-    ["knowledge.maxPages", "number", { min: 1, max: 20000 }], ["knowledge.refreshHours", "number", { min: 1, max: 720 }],
+    ["knowledge.siteUrl", "text"], ["knowledge.allowedPaths", "lines"], ["knowledge.deniedPaths", "lines"],
+    ["knowledge.maxPages", "number"], ["knowledge.refreshHours", "number"],
   ]],
-  ["keeping", ["conversationDays", "traceDays"].map((name) => [`retention.${name}`, "number", { min: 1, max: 3650, empty: null }])],
+  ["keeping", ["conversationDays", "fileDays", "traceDays"].map((name) => [`retention.${name}`, "number"])],
   ["channels", [["channels", "channels"]]],
   ["webhooks", [["webhooks", "webhooks"]]],
 ];
@@ -56,7 +57,8 @@ export const at = (settings, path) => path.split(".").reduce((value, name) => va
 
 /* {path, node, read(), show(value), fault(text), warn(texts), bounds(), offer(choices)}; read() gives the value as the settings have it,
    bounds() tells what a number must be where it is not; a choice can be offered [value, label] that were not known before. */
-export function field([path, kind, options = {}], changed, company) {
+export function field([path, kind, shape = {}], changed, company) {
+  const options = { ...BOUNDS[path], ...shape };
   const id = `setting-${path.replaceAll(".", "-")}`;
   const fault = make("p", { class: "fault", id: `${id}-fault`, role: "alert" });
   const warned = make("p", { class: "warned", id: `${id}-warned` });
@@ -69,7 +71,7 @@ export function field([path, kind, options = {}], changed, company) {
   for (const one of control.inputs) one.setAttribute("aria-describedby", `${id}-hint ${id}-warned ${id}-fault`);
   const words = [
     control.group ? make("span", { class: "name", id: `${id}-name` }, say(`setting_${path}`)) : make("label", { for: id, class: "name" }, say(`setting_${path}`)),
-    make("p", { class: "hint", id: `${id}-hint` }, HINTS.has(path) ? say(hintName) : ""),
+    make("p", { class: "hint", id: `${id}-hint` }, HINTED.includes(path) ? say(hintName) : ""),
   ];
   const node = make("div", {
     class: "field", "data-kind": kind, ...(control.group && { role: "group", "aria-labelledby": `${id}-name` }),
@@ -84,14 +86,6 @@ export function field([path, kind, options = {}], changed, company) {
     },
   };
 }
-
-const HINTS = new Set([
-  "aiRespondWithCommercial", "responseDelayMs", "handoffTimeoutSeconds", "ownerIdleMinutes", "officeHours", "personRules", "preferredProvider", "temperature", "customSystemPrompt",
-  "toolConfig.allowedDomains", "toolConfig.allowedPaths", "toolConfig.enabledTools", "toolConfig.maxIterations", "budget.dailyTokens",
-  "profile", "languages", "timeZone", "ownModel", "ownTools", "assistant.tone",
-  "budget.visitorHourlyTokens", "allowedOrigins", "channels", "webhooks", "knowledge.siteUrl", "knowledge.allowedPaths",
-  "retention.conversationDays", "retention.traceDays",
-]);
 
 const plain = (input, read, show) => ({ node: input, inputs: [input], read, show });
 const CONTROLS = {

@@ -12,6 +12,8 @@ const WORDS_OF = {
   snoozed: "stateSnoozed", resolved: "stateResolved",
 };
 const COUNTED = ["needs_human", "mine", "unassigned", "stuck"], PAUSE = 300;
+/* Of a long list those rows alone are there that are seen, and some above and below; ROW is the style sheet's height. */
+const ROW = 56, AROUND = 50, STEP = 20;
 const FILTERS = "nexus.console.filters";
 
 export const inboxView = {
@@ -26,7 +28,7 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #order; #said; #saved; #reached; #rows = new Map(); #empty = make("li", { class: "empty" }); #typed = 0;
+  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #drawn = 0; #empty = make("li", { class: "empty" }); #typed = 0;
 
   constructor(stage, context) {
     this.#context = context;
@@ -47,6 +49,7 @@ class InboxView {
     this.#more = button(say("more"), () => inbox.more(), { class: "quiet wide", hidden: true });
     this.#reached = new IntersectionObserver(([one]) => { if (one.isIntersecting) inbox.more(); }, { rootMargin: "300px" });
     this.#reached.observe(this.#more);
+    this.#stage.addEventListener("scroll", this.#scrolled, { capture: true, passive: true });
     this.#place = make("section", { class: "talk", "aria-label": say("conversation") });
     stage.append(make("div", { class: "split" },
       make("section", { class: "list", "aria-label": say("inbox") },
@@ -85,6 +88,8 @@ class InboxView {
   end() {
     clearInterval(this.#tick);
     this.#reached.disconnect();
+    this.#stage.removeEventListener("scroll", this.#scrolled, { capture: true });
+    cancelAnimationFrame(this.#drawn);
     clearTimeout(this.#typed);
     document.removeEventListener("keydown", this.#key);
     this.#context.inbox.onChange = () => {};
@@ -143,8 +148,11 @@ class InboxView {
   #drawRows(inbox) {
     const kept = new Set();
     const narrowed = this.#narrowed();
-    let at = this.#list.firstChild;
-    for (const item of inbox.items) {
+    let at = this.#list.firstChild, place = this.#from = this.#first(inbox.items.length);
+    const shown = inbox.items.slice(place, place + Math.ceil(this.#room / ROW) + 2 * AROUND);
+    this.#list.style.paddingTop = `${place * ROW}px`;
+    this.#list.style.paddingBottom = `${(inbox.items.length - place - shown.length) * ROW}px`;
+    for (const item of shown) {
       const told = `${item.id === this.#open}${isUnread(item)}${narrowed}`;
       let row = this.#rows.get(item.id);
       // Five thousand rows are not written out to see that one has changed.
@@ -160,6 +168,12 @@ class InboxView {
         if (focused) node.querySelector("a").focus();
       }
       kept.add(item.id);
+      place += 1;
+      if (row.place !== place || row.of !== inbox.items.length) {
+        Object.assign(row, { place, of: inbox.items.length });
+        row.node.setAttribute("aria-posinset", place);
+        row.node.setAttribute("aria-setsize", inbox.next ? -1 : row.of);
+      }
       if (row.node === at) at = at.nextSibling;
       else {
         const focused = row.node.contains(document.activeElement);
@@ -174,6 +188,20 @@ class InboxView {
       this.#list.append(this.#empty);
     }
   }
+  get #room() { return this.#list.parentNode.clientHeight; }
+  /* The first row to be there, in steps: scrolling a little draws nothing. */
+  #first(many) {
+    const above = this.#list.parentNode.getBoundingClientRect().top - this.#list.getBoundingClientRect().top;
+    const seen = Math.min(Math.max(0, Math.floor(above / ROW)), many);
+    return Math.max(0, Math.floor((seen - AROUND) / STEP) * STEP);
+  }
+  #scrolled = () => {
+    cancelAnimationFrame(this.#drawn);
+    this.#drawn = requestAnimationFrame(() => {
+      const { inbox } = this.#context;
+      if (this.#first(inbox.items.length) !== this.#from) this.#drawRows(inbox);
+    });
+  };
   #row(item) {
     const last = item.lastMessage;
     const here = item.id === this.#open;

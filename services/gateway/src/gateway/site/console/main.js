@@ -1,9 +1,11 @@
 /* The console: signing in, the frame around the views, and which view the address names (#/inbox/…). */
+import { invited, returned } from "./account.js";
 import { call } from "./api.js";
 import { Conversations } from "./conversations.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { Live } from "./live.js";
+import { Notices } from "./notices.js";
 import { session, isDevelopment, linked } from "./session.js";
 import { signIn } from "./signin.js";
 import { VIEWS } from "./views.js";
@@ -17,10 +19,11 @@ function start(why = "") {
   stop();
   const who = session.who;
   const old = who && who.expires < Date.now();
-  if (!who || !["commercial", "admin"].includes(who.role) || old) return signIn(root, start, isDevelopment, why || (old ? say("lineEnded") : ""));
+  if (!who || !["commercial", "admin"].includes(who.role) || old || invited()) return signIn(root, start, isDevelopment, why || (old ? say("lineEnded") : ""));
   const stage = make("main", { class: "stage", id: "stage", tabindex: "-1" });
   const line = make("p", { class: "line", role: "status", hidden: true });
   const inbox = new Conversations();
+  const notices = new Notices(who);
   live = new Live(
     (frame) => { inbox.frame(frame); view?.frame?.(frame); },
     (state) => tellLine(line, state),
@@ -29,13 +32,19 @@ function start(why = "") {
   /* What one has written in a conversation and the log does not have: kept while one looks at another. */
   const unsent = (id) => waiting.get(id) || waiting.set(id, []).get(id);
   const context = { live, inbox, session, go, say, unsent };
-  root.replaceChildren(rail(who), make("div", { class: "beside" }, line, stage));
+  root.replaceChildren(rail(who, notices), make("div", { class: "beside" }, line, stage));
   /* Who waits for a person, or has written something that one has not read. */
   inbox.onCount = (waiting, unread) => { const count = Math.max(waiting, unread); document.title = `${count ? `(${count}) ` : ""}${say("title")}`; };
+  inbox.onCounted = () => notices.counted();
+  const named = root.querySelector(".rail [data-path=named]");
+  inbox.onNames((count) => {
+    named.querySelector(".count")?.remove();
+    if (count) named.append(make("b", { class: "count", "aria-label": say("namedNew", { count }) }, count > 9 ? "9+" : String(count)));
+  });
   inbox.start();
   const route = () => show(stage, context);
   addEventListener("hashchange", route);
-  stopped = () => { removeEventListener("hashchange", route); inbox.end(); };
+  stopped = () => { removeEventListener("hashchange", route); inbox.end(); notices.end(); };
   const fresh = !location.hash;
   if (fresh) history.replaceState(null, "", "#/inbox");
   route();
@@ -75,7 +84,7 @@ function show(stage, context) {
 const read = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
 const go = (...parts) => { location.hash = `#/${parts.map(encodeURIComponent).join("/")}`; };
 
-function rail(who) {
+function rail(who, notices) {
   const links = VIEWS.filter((one) => !one.admin || session.isAdmin).map((one) =>
     make("li", {}, make("a", { href: `#/${one.path}`, "data-path": one.path, title: say(one.title) },
       glyph(one.glyph), make("span", {}, say(one.title)))));
@@ -87,6 +96,7 @@ function rail(who) {
     make("nav", { "aria-label": say("sections") }, make("ul", {}, ...links)),
     make("div", { class: "foot" },
       theme,
+      button("", () => notices.choose(), { class: "quiet", title: say("notices") }, glyph("bell"), make("span", {}, say("notices"))),
       button("", () => speak(other), { class: "quiet", lang: other, title: other === "es" ? "Español" : "English" },
         glyph("globe"), make("span", {}, other === "es" ? "Español" : "English")),
       button("", () => { session.end(); start(); }, { class: "quiet", title: say("signOut") },
@@ -114,5 +124,9 @@ function dress(first = false) {
 addEventListener("signedout", () => start(say("lineEnded")));
 dress(true);
 linked();
-addEventListener("hashchange", () => { if (location.hash.startsWith("#token=")) { linked(); start(); } });
-start();
+addEventListener("hashchange", () => {
+  if (!/^#(token|invite)=/.test(location.hash)) return;
+  linked();
+  start();
+});
+start(await returned());

@@ -1,4 +1,5 @@
-/* The field of a company's office hours: time zone, rows of days with their hours, holidays. No rows: people are always there. */
+/* The field of a company's office hours: time zone, rows of days with their hours, holidays, and whether visitors are asked
+   for an address outside them. No rows: people are always there. */
 import { button, make } from "./dom.js";
 import { language, say } from "./words-of.js";
 
@@ -11,6 +12,7 @@ export function officeHours({ changed }) {
   const zone = make("input", { type: "text", class: "mono", spellcheck: "false", maxlength: 64, "aria-label": say("hoursZone"), placeholder: "Europe/Madrid", oninput: changed });
   const rows = make("div", { class: "hooks" });
   const holidays = make("textarea", { rows: "2", class: "mono", spellcheck: "false", "aria-label": say("hoursHolidays"), placeholder: "2026-12-25", oninput: changed });
+  const address = make("input", { type: "checkbox", onchange: changed });
   const add = ({ days, opens, closes }) => {
     const boxes = DAYS.map((day) => make("input", { type: "checkbox", value: day, checked: days.includes(day), onchange: changed }));
     const time = (name, value) => make("input", { type: "text", class: "mono", size: "5", maxlength: 5, placeholder: "09:00", value, "aria-label": say(name), oninput: changed });
@@ -27,12 +29,14 @@ export function officeHours({ changed }) {
     changed();
   };
   return {
-    node: make("div", {}, rows, button(say("addHours"), another, { class: "small" }), zone, holidays), inputs: [zone, holidays], group: true,
-    read: () => (rows.children.length ? { timezone: zone.value.trim(), hours: [...rows.children].map((row) => row.read()), holidays: lines(holidays.value) } : null),
+    node: make("div", {}, rows, button(say("addHours"), another, { class: "small" }), zone, holidays,
+      make("label", {}, address, say("hoursAddress"))), inputs: [zone, holidays, address], group: true,
+    read: () => (rows.children.length ? { timezone: zone.value.trim(), hours: [...rows.children].map((row) => row.read()), holidays: lines(holidays.value), askAddress: address.checked } : null),
     show(value) {
       rows.replaceChildren();
       value?.hours.forEach(add);
       zone.value = value?.timezone ?? "";
+      address.checked = value?.askAddress ?? false;
       holidays.value = (value?.holidays ?? []).join("\n");
     },
   };

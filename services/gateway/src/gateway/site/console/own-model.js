@@ -1,11 +1,11 @@
-/* A company's own model: where it is, what it is called there, its key and its price. */
+/* A company's own model: where it is, what it is called there, its key, its price and whether it takes pictures. */
 import { make } from "./dom.js";
 import { say } from "./words-of.js";
 
 const PROVIDERS = ["compatible", "openai", "groq", "anthropic"];
 
 export function ownModel({ changed }) {
-  let kept = {};
+  let kept = {}, seen = false;
   const write = (name, type, more = {}) => make("input", { type, "aria-label": say(`model_${name}`), placeholder: say(`model_${name}`), oninput: changed, ...more });
   const money = { min: 0, step: "any", inputmode: "decimal" };
   const inputs = {
@@ -14,19 +14,21 @@ export function ownModel({ changed }) {
     key: write("key", "password", { autocomplete: "new-password" }),
     prompt: write("prompt", "number", money), completion: write("completion", "number", money),
   };
+  const sees = make("input", { type: "checkbox", onchange: changed });
   const read = () => {
     const { provider, address, model, key, prompt, completion } = inputs;
     if (!model.value.trim() && !address.value.trim()) return null;
-    const value = { ...kept, provider: provider.value, address: address.value.trim(), model: model.value.trim(), key: key.value };
+    const value = { ...kept, ...(sees.checked !== seen && { sees: sees.checked }), provider: provider.value, address: address.value.trim(), model: model.value.trim(), key: key.value };
     value.price = prompt.value === "" && completion.value === "" ? "" : { prompt: Number(prompt.value), completion: Number(completion.value) };
     for (const name of ["address", "key", "price"]) if (value[name] === "") delete value[name];
     return value;
   };
   const show = (value) => {
     kept = value ?? {};
+    sees.checked = seen = kept.sees ?? false;
     inputs.provider.value = kept.provider ?? PROVIDERS[0];
     for (const name of ["address", "model", "key"]) inputs[name].value = kept[name] ?? "";
     for (const name of ["prompt", "completion"]) inputs[name].value = kept.price?.[name] ?? "";
   };
-  return { node: make("div", { class: "hook" }, ...Object.values(inputs)), inputs: [], group: true, read, show };
+  return { node: make("div", { class: "hook" }, ...Object.values(inputs), make("label", {}, sees, " ", say("model_sees"))), inputs: [], group: true, read, show };
 }

@@ -1,26 +1,19 @@
-/* How far one has read each conversation, in this browser: the newest 2,000. */
-const KEY = "nexus.console.seen", MOST = 2_000;
+/* What visitors have written and one has not read: as the server tells it for whoever is signed in, in whatever browser,
+   less what one has read here since. */
+let told = new Map();
+const read = new Map();
 
-let known = null;
-function all() {
-  if (!known) {
-    try { known = new Map(JSON.parse(localStorage.getItem(KEY) || "[]")); } catch { known = new Map(); }
-  }
-  return known;
+/* {conversation: place of the visitor's newest message}, as counted just now; null: it cannot be told. */
+export function tellUnread(unread) {
+  if (!unread) return;
+  told = new Map(Object.entries(unread));
+  for (const id of read.keys()) if (!told.has(id)) read.delete(id);
 }
-addEventListener("storage", (event) => { if (event.key === KEY) known = null; });
-
-/* Whether a visitor has written something there that one has not read. */
-export function isUnread(item) {
-  const last = item.lastMessage;
-  return Boolean(last) && ["visitor", "user"].includes(last.role) && last.seq > (all().get(item.id) || 0);
-}
+export const isUnread = ({ id }) => (told.get(id) || 0) > (read.get(id) || 0);
+export const unreadIds = () => [...told.keys()].filter((id) => isUnread({ id }));
+/* Whether that is news. */
 export function markRead(id, seq) {
-  const seen = all();
-  if ((seen.get(id) || 0) >= seq) return false;
-  seen.delete(id);
-  seen.set(id, seq);
-  while (seen.size > MOST) seen.delete(seen.keys().next().value);
-  localStorage.setItem(KEY, JSON.stringify([...seen]));
+  if ((read.get(id) || 0) >= seq) return false;
+  read.set(id, seq);
   return true;
 }

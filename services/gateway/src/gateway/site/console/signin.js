@@ -1,4 +1,5 @@
-/* Signing in: with a token of the company's, or in development as one of the demo's people. */
+/* Signing in: with the company's accounts or an invitation; in development with a token too, or as one of the demo's people. */
+import { accept, invited, leave } from "./account.js";
 import { call } from "./api.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
@@ -27,12 +28,29 @@ export function signIn(root, done, isDevelopment, why = "") {
     button("", async () => {
       try { enter((await call("POST", "/dev/tokens", { body: { persona } })).body.token); } catch (error) { fault.textContent = error.message; }
     }, {}, glyph("person"), say(`role_${persona}`)));
+  const invitation = invited();
+  const company = make("input", { id: "company", value: invitation?.company || new URLSearchParams(location.search).get("company") || "", pattern: "[a-z0-9\\-]{1,64}", required: true, autocomplete: "organization", spellcheck: "false", readonly: Boolean(invitation) });
+  const account = make("form", { onsubmit: async (event) => {
+    event.preventDefault();
+    fault.textContent = "";
+    if (!invitation) {
+      try { await leave(company.value.trim()); } catch (error) { fault.textContent = error.message; }
+      return;
+    }
+    const wrong = await accept(invitation);
+    if (wrong === null) return; // on the way to the provider
+    history.replaceState(null, "", location.pathname);
+    if (wrong) fault.textContent = wrong;
+    else done();
+  } }, invitation && make("p", {}, say("invitedTo", { company: invitation.company })),
+  make("label", { for: "company" }, say("companyId")), company,
+  make("button", { type: "submit", class: "primary" }, say(invitation ? "acceptInvitation" : "signInAccount")));
   root.replaceChildren(make("main", { class: "door" },
     make("p", { class: "mark" }, glyph("mark"), make("span", {}, "Nexus")),
     make("h1", {}, say("signInTitle")),
     why && make("p", { class: "line", role: "status" }, why),
     isDevelopment && make("section", { class: "people", "aria-label": say("demoPeople") },
       make("p", {}, say("demoPeople")), make("div", { class: "row" }, ...people)),
-    form, fault));
+    account, fault, isDevelopment && !invitation && make("details", { open: true }, make("summary", {}, say("otherToken")), form)));
   document.title = say("title");
 }

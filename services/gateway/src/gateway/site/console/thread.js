@@ -13,10 +13,14 @@ export class Thread {
   onWhy = () => {};
   onStop = () => {};
   onEdit = () => {};
+  files = null; // shows those of messages
   #seen = new Map(); #waiting = new Map(); #draft = null; #turn = null; #text = ""; #next = 0; #tools = null;
   // Turns that are over: what still comes of one (signs and facts have no common order) begins no draft anew.
   #over = new Set();
   #following = true;
+
+  /* What is loaded late, a picture, makes the thread longer. */
+  constructor() { this.node.addEventListener("load", () => this.bottom(), true); }
 
   reset() {
     this.#seen.clear();
@@ -169,8 +173,9 @@ export class Thread {
       && button("", () => this.onWhy(message), { class: "small quiet", title: say("why") }, glyph("why"), say("why"));
     return make("li", { class: `said ${role}`, "data-id": message.id, "data-seq": message.seq },
       make("p", { class: "by" }, make("b", {}, who), make("time", { datetime: message.createdAt, title: exactly(message.createdAt) }, moment(message.createdAt)), why),
-      role === "visitor" || role === "user" ? make("div", { class: "text plain", dir: "auto" }, message.text)
+      this.files.isAll(message.files || [], message.text) ? "" : role === "visitor" || role === "user" ? make("div", { class: "text plain", dir: "auto" }, message.text)
         : make("div", { class: "text", dir: "auto" }, ...blocks(message.text).map((one) => block(one))),
+      message.files && this.files.shown(message.files),
       ...(message.charts || []).map(chart),
       ...(message.actions || []).map((action) => make("p", { class: "action", "data-action": action.id },
         action.summary, " ", make("span", { class: "state", "data-state": action.state }, say(`action_${action.state}`)))),

@@ -1,12 +1,13 @@
 /* One person's chat: frames in, what is seen of them; what is asked for, frames out. */
 import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
-import { button, icon, make } from "./dom.js";
+import { button, draw, icon, make } from "./dom.js";
+import { loadExtras } from "./extras.js";
 import { FORBIDDEN_SITE } from "./identities.js";
 import { initial } from "./message.js";
 import { Outbox } from "./outbox.js";
-import { fill, words } from "./saying.js";
-import { host } from "./settings.js";
+import { fill, locale, words } from "./saying.js";
+import { host, server } from "./settings.js";
 import { Thread } from "./thread.js";
 
 const PATIENCE = 700; // a line that comes back sooner needs no words
@@ -22,12 +23,13 @@ export class Chat {
     this.identity = identity;
     const kept = identity.kept;
     this.net = new Connection(identity, (frame) => this.#frame(frame), (state, code) => this.#connection(state, code));
-    this.composer = new Composer(kept, { send: (text) => this.say(text), stop: () => this.#stop(), typing: () => this.net.send("typing") });
+    this.composer = new Composer(kept, { send: (text, files) => this.say(text, files), stop: () => this.#stop(), typing: () => this.net.send("typing") });
     this.thread = new Thread(kept, {
       decide: (actionId, decision, edits) => this.net.send(`action.${decision}`, { actionId, edits }),
       score: (score, comment) => this.net.send("conversation.rate", { score, ...(comment && { comment }) }),
       rate: (messageId, rating, reason) => this.net.send("feedback", { messageId, rating, ...(reason && { reason }) }),
       announce: ui.announce, busy: (on) => this.composer.busy(on),
+      files: async (one, message) => (await this.#files)?.show(one, message),
     }, this.#intro());
     this.outbox = new Outbox(kept, (type, fields) => this.net.send(type, fields), (entry, state, why, again) => {
       this.thread.waiting(entry, state, why, again);
@@ -46,7 +48,7 @@ export class Chat {
   }
   get pressing() { return this.identity.customer || this.outbox.size > 0; }
 
-  say(text) { this.outbox.add(text); }
+  say(text, files) { this.outbox.add(text, files); }
   end() { this.over = true; this.outbox.forget(); this.net.close(); }
   /* Whether a machine answers at all, as the company's settings have it. */
   assisted(ai) { this.#ai = ai; this.#show(this.#owner); }
@@ -86,6 +88,7 @@ export class Chat {
       case "run.error": return this.thread.turn === frame.turnId && this.thread.dropped();
       case "run.cancelled": return this.#cancelled(frame);
       case "owner.changed": return this.#ownerChanged(frame);
+      case "assistant.changed": return this.#ui.assisted(frame.ai);
       case "action.updated": return this.thread.action(frame.action);
       case "alert.triggered": if (this.thread.alert(frame.alert)) this.#ui.unread(); return undefined;
       case "typing": return frame.actor === "operator" && this.thread.typing(this.#owner.name, frame.expiresInMs);
@@ -94,6 +97,8 @@ export class Chat {
     }
   }
   #welcomed(frame) {
+    this.#at = frame.conversationId;
+    this.#files ||= this.#withFiles().catch(() => null);
     this.#waitingActions = frame.pendingActions || [];
     this.#activeTurn = frame.activeTurn;
     this.thread.knows(frame.owner);
@@ -103,7 +108,14 @@ export class Chat {
     this.#resume();
     this.outbox.flush();
   }
-  #waitingActions = []; #activeTurn = null;
+  /* Where the page forbids scripts of ours but the first, there are no files. */
+  async #withFiles() {
+    const { Files } = await import(`${server}/static/files.js`), { composer, identity } = this;
+    const files = new Files({ make, button, draw }, { locale, server, token: () => identity.token(), conversation: () => this.#at, root: composer.node.getRootNode() });
+    composer.attach(files.picker(() => composer.changed()));
+    return files;
+  }
+  #waitingActions = []; #activeTurn = null; #files; #at;
   #pending() { for (const action of this.#waitingActions) this.thread.action(action); }
   #resume() {
     const turn = this.#activeTurn;
@@ -165,6 +177,7 @@ export class Chat {
   /* ---- the line */
   #connection(state, code) {
     clearTimeout(this.#quiet);
+    if (state === "connecting") loadExtras();
     this.composer.enabled(state !== "ended");
     this.#ui.emit("state", { state, code });
     // What waits for a yes may be decided elsewhere meanwhile: no later fact of the conversation says so.

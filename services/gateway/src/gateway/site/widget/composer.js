@@ -5,14 +5,14 @@ import { fill, words } from "./saying.js";
 const MOST = 8000, TELL_FROM = 7500, TYPING_EVERY = 3000;
 
 export class Composer {
-  #typed = 0; #kept; #act; #turn = false;
+  #typed = 0; #kept; #act; #turn = false; #files;
 
-  /* act: {send(text), stop(), typing()} */
+  /* act: {send(text, files), stop(), typing()} */
   constructor(kept, act) {
     this.#kept = kept;
     this.#act = act;
     this.input = make("textarea", { "aria-label": words.hint, placeholder: words.hint, maxlength: MOST, rows: "1", dir: "auto", enterkeyhint: "send",
-      oninput: () => { this.#changed(); this.#typing(); },
+      oninput: () => { this.changed(); this.#typing(); },
       onkeydown: (event) => { if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); this.#send(); } } });
     this.count = make("span", { class: "count", role: "status", hidden: true });
     this.button = make("button", { type: "submit", class: "send", "aria-label": words.send, title: words.send }, icon("send"));
@@ -20,7 +20,7 @@ export class Composer {
     this.node = make("form", { class: "composer", onsubmit: (event) => { event.preventDefault(); this.#send(); } },
       make("div", { class: "field" }, this.input, this.count, this.stop, this.button));
     this.input.value = kept.here("unsent");
-    this.#changed();
+    this.changed();
   }
   busy(on) {
     if (on === this.#turn) return;
@@ -28,15 +28,22 @@ export class Composer {
     if (!on && this.stop.getRootNode().activeElement === this.stop) this.input.focus();
     this.stop.hidden = !on;
   }
-  enabled(on) { this.input.disabled = !on; this.#changed(); }
+  enabled(on) { this.input.disabled = !on; this.changed(); }
+  /* Files go with the words (static/files.js). */
+  attach(files) {
+    this.#files = files.listen(this.node);
+    this.node.prepend(files.list);
+    this.input.before(files.node);
+  }
   fit() {
     this.input.style.height = "auto";
     this.input.style.height = `${Math.min(this.input.scrollHeight, 140)}px`;
   }
 
-  #changed() {
+  changed() {
     const length = this.input.value.length;
-    this.button.disabled = this.input.disabled || !this.input.value.trim();
+    const files = this.#files;
+    this.button.disabled = this.input.disabled || files?.busy || !(this.input.value.trim() || files?.refs.length);
     this.count.hidden = length < TELL_FROM;
     this.count.textContent = fill(words.left, { count: MOST - length });
     this.#kept.setHere("unsent", this.input.value);
@@ -47,10 +54,11 @@ export class Composer {
     if (now - this.#typed > TYPING_EVERY && this.input.value && this.#act.typing()) this.#typed = now;
   }
   #send() {
-    const text = this.input.value.trim();
-    if (!text || this.input.disabled) return;
+    if (this.button.disabled) return;
+    const text = this.input.value.trim() || this.#files.text, files = this.#files?.refs;
     this.input.value = "";
-    this.#changed();
-    this.#act.send(text);
+    this.#files?.clear();
+    this.changed();
+    this.#act.send(text, files);
   }
 }

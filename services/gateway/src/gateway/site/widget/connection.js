@@ -74,7 +74,7 @@ export class Connection {
   #hello(token) {
     const conversationId = this.#identity.kept.get("conversation");
     const resumed = conversationId && { conversationId, ...(this.#cursor && { since: this.#cursor }) };
-    this.#socket.send(JSON.stringify({ v: 1, type: "hello", token, locale, page: page(), ...resumed }));
+    this.#socket.send(JSON.stringify({ v: 1, type: "hello", token, visitor: this.#identity.visitor, locale, page: page(), ...resumed }));
   }
 
   #frame(frame, token) {

@@ -2,6 +2,7 @@
 import { Chat } from "./chat.js";
 import { palette } from "./colors.js";
 import { button, icon, make } from "./dom.js";
+import { extras, loadExtras } from "./extras.js";
 import { Visitor, look } from "./identities.js";
 import { locale, words } from "./saying.js";
 import { host, present } from "./settings.js";
@@ -13,7 +14,7 @@ const PAIR = /light-dark\(((?:[^(),]|\([^()]*\))+), *((?:[^()]|\([^()]*\))+)\)/g
 const SMALL = matchMedia("(max-width: 480px), (max-height: 480px)");
 
 export class NexusChat extends HTMLElement {
-  #unread = 0; #sheet; #root; #spoken = 0; #started = false; #scrolled = null; #brand = "";
+  #unread = 0; #sheet; #root; #spoken = 0; #started = false; #scrolled = null; #brand = ""; #style = STYLE;
 
   connectedCallback() {
     if (this.#root) return;
@@ -21,6 +22,7 @@ export class NexusChat extends HTMLElement {
     this.#sheet = new CSSStyleSheet(); // needs no permission of the page's content security policy
     this.#root.adoptedStyleSheets = [this.#sheet];
     DARK.addEventListener("change", () => this.#dress());
+    extras(({ style }) => { this.#style += style; this.#dress(); });
     this.lang = locale;
     this.dataset.side = host.side;
     this.theme(host.theme);
@@ -45,13 +47,28 @@ export class NexusChat extends HTMLElement {
     this.#count(0);
     this.chat = new Chat(identity, {
       announce: (text) => this.#announce(text), unread: () => this.#told(), isOpen: () => this.isOpen && !document.hidden,
-      emit: (name, detail) => this.emit(name, detail),
+      assisted: (ai) => this.#assisted(ai),
+      emit: (name, detail) => {
+        if (detail.state === "ready") this.#settings(); // what has changed meanwhile was told to nobody
+        this.emit(name, detail);
+      },
     });
     const head = make("div", { class: "head" }, this.chat.face, make("div", { class: "title" }, make("h2", {}, host.title), this.chat.status),
+      button("", () => this.#topics(identity, head), { class: "quiet", "aria-label": words.topics, title: words.topics }, icon("chat")),
       button("", () => this.toggle(false), { class: "quiet", "aria-label": words.closeChat, title: words.closeChat }, icon("close")));
     this.panel.replaceChildren(head, ...this.chat.nodes);
     if (this.assisted === false) this.chat.assisted(false);
     if (this.#started) this.#begin();
+  }
+  async #topics(identity, head) {
+    if (!await loadExtras()) return this.chat.thread.notice(words.notNow, "warning");
+    extras(({ Topics }) => {
+      if (!head.topics) {
+        head.topics = new Topics(identity, () => this.chat.outbox.size > 0, () => { this.settle(identity); this.chat.composer.input.focus(); });
+        head.after(head.topics.node);
+      }
+      head.topics.toggle();
+    });
   }
   /* The page has said what it has to say. */
   start() {
@@ -83,7 +100,7 @@ export class NexusChat extends HTMLElement {
   }
   /* Browsers without light-dark() get the one or the other of each pair (Safari before 17.5). */
   #dress() {
-    this.#sheet?.replaceSync(this.#plain(STYLE));
+    this.#sheet?.replaceSync(this.#plain(this.#style));
     if (!PAIRS) this.#color(this.#brand);
   }
   #plain(style) {
@@ -154,10 +171,10 @@ export class NexusChat extends HTMLElement {
       this.panel.setAttribute("aria-label", host.title);
       this.panel.querySelector("h2").textContent = host.title;
       this.chat.presented();
-      this.assisted = ai;
-      this.chat.assisted(ai);
+      this.#assisted(ai);
     } catch { /* no line: there is one when the chat is opened, or words about it */ }
   }
+  #assisted(ai) { this.assisted = ai; this.chat.assisted(ai); }
   #color(color) {
     this.#brand = color;
     for (const [name, value] of Object.entries(palette(color) || {})) this.style.setProperty(name, this.#plain(value));

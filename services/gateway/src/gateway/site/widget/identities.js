@@ -66,7 +66,9 @@ export class Customer {
   }
   expired() { return this.#renew(); }
   refused() { return this.#renew(); }
-  welcomed() { this.#asked = 0; }
+  /* What they began in this browser before they signed in is linked to them, once. */
+  get visitor() { return new Keeping("visitor").get("token")?.token; }
+  welcomed() { this.#asked = 0; new Visitor().forget(); }
   #renew() {
     this.#token = null;
     return typeof this.#source === "function" && ++this.#asked <= 3;

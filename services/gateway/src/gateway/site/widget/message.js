@@ -1,18 +1,14 @@
-/* One message: who, what, what goes with it (charts, orders, sources), and what became of it. */
-import { chart } from "./charts.js";
-import { citations } from "./cards.js";
+/* One message: who, what, and what became of it. What goes with it (charts, orders, sources) comes from beside.js. */
 import { button, icon, make } from "./dom.js";
 import { day, time } from "./figures.js";
-import { feedback } from "./feedback.js";
 import { block, blocks } from "./markdown.js";
-import { scoring } from "./scoring.js";
 import { words } from "./saying.js";
 
 export const isMine = (role) => role === "visitor" || role === "user";
 
 export class Message {
   #shown = []; // the blocks that stand in the body, as sources: what did not change is not made anew
-  #who; #body; #steps; #extras; #meta; #day; #calls = new Map();
+  #who; #steps; #day; #calls = new Map();
 
   constructor(role, name) {
     this.role = role;
@@ -20,11 +16,11 @@ export class Message {
     this.#day = make("div", { class: "day" });
     this.#who = make("div", { class: "who" });
     this.#steps = make("div", { class: "steps", hidden: true });
-    this.#body = make("div", { class: "body", dir: "auto" });
-    this.#extras = make("div", { class: "extras" });
-    this.#meta = make("div", { class: "meta" });
+    this.body = make("div", { class: "body", dir: "auto" });
+    this.extras = make("div", { class: "extras" });
+    this.meta = make("div", { class: "meta" });
     this.node = make("article", { class: `message ${isMine(role) ? "mine" : role}` },
-      this.#day, this.#who, this.#steps, this.#body, this.#extras, this.#meta);
+      this.#day, this.#who, this.#steps, this.body, this.extras, this.meta);
     this.named(name);
   }
   named(name) {
@@ -36,36 +32,33 @@ export class Message {
   /* What one writes oneself, and notices, are shown as they are; an answer is Markdown, the assistant's or a person's: it may
      have been the other's draft. */
   say(text) {
-    if (this.role !== "assistant" && this.role !== "operator") { this.#body.textContent = text; return; }
+    if (this.role !== "assistant" && this.role !== "operator") { this.body.textContent = text; return; }
     const sources = blocks(text);
     let same = 0;
     while (same < sources.length && sources[same] === this.#shown[same]) same += 1;
-    while (this.#body.children.length > same) this.#body.lastChild.remove();
-    this.#body.append(...sources.slice(same).map((source) => block(source)));
+    while (this.body.children.length > same) this.body.lastChild.remove();
+    this.body.append(...sources.slice(same).map((source) => block(source)));
     this.#shown = sources;
   }
 
-  /* The final message, as the log has it. `kept`: what was rated; `rate` sends a rating. */
-  settle(message, { cards, rated, rate, scored, score }) {
+  /* The final message, as the log has it. */
+  settle(message) {
+    this.final = message;
     this.seq = message.seq;
     this.at = Date.parse(message.createdAt) || Date.now();
     this.node.classList.remove("streaming");
     this.#steps.hidden = true;
     this.say(message.text);
-    const drawn = (message.charts || []).map(chart).filter(Boolean);
-    const sources = citations(message.citations || []);
-    const asked = message.code === "RATING_ASKED" ? [scoring(scored, score)] : [];
-    this.#extras.replaceChildren(...drawn, ...cards, ...(sources ? [sources] : []), ...asked);
+    this.extras.replaceChildren();
     if (isMine(this.role)) return this.delivery("sent");
-    const stamp = make("time", { datetime: message.createdAt }, time(this.at));
-    this.#meta.replaceChildren(stamp, ...(this.role === "assistant" ? [feedback(rated, rate)] : []));
+    this.meta.replaceChildren(make("time", { datetime: message.createdAt }, time(this.at)));
   }
 
   /* What became of one's own message: sending, waiting, sent, seen, failed (with why, and another try). */
   delivery(state, why = "", retry = null) {
     const texts = { sending: words.sending, waiting: words.waitingToSend, sent: words.sent, seen: words.seen, failed: words.notSent };
     this.node.dataset.delivery = state;
-    this.#meta.replaceChildren(...(this.at ? [make("time", {}, time(this.at))] : []),
+    this.meta.replaceChildren(...(this.at ? [make("time", {}, time(this.at))] : []),
       make("span", { class: "delivery" }, state === "failed" ? icon("warning") : "", why ? `${texts[state]}: ${why}` : texts[state]),
       ...(retry ? [button("", retry, { class: "link" }, icon("retry"), words.retry)] : []));
   }

@@ -16,8 +16,8 @@ export class Outbox {
   }
   get size() { return this.#kept.waiting().length; }
 
-  add(text) {
-    const entry = { id: uuid(), text, at: Date.now(), tried: false };
+  add(text, files) {
+    const entry = { id: uuid(), text, files: files?.map((one) => one.id), at: Date.now(), tried: false };
     this.#kept.keep(entry);
     this.#try(entry);
   }
@@ -49,7 +49,7 @@ export class Outbox {
 
   #try(entry) {
     this.#pause(entry.id);
-    const sent = this.#send("message.send", { clientMessageId: entry.id, text: entry.text, page: page(), ...(entry.tried && { retry: true }) });
+    const sent = this.#send("message.send", { clientMessageId: entry.id, text: entry.text, files: entry.files, page: page(), ...(entry.tried && { retry: true }) });
     this.#show(entry, sent ? "sending" : "waiting");
     if (!sent) return;
     if (!entry.tried) { entry.tried = true; this.#kept.keep(entry); }

@@ -1,6 +1,6 @@
 /* The conversation as it is seen: messages in the log's order, then what is being written or waits to be sent. */
-import { ActionCard, alertCard } from "./cards.js";
 import { button, icon, make } from "./dom.js";
+import { extras } from "./extras.js";
 import { time } from "./figures.js";
 import { Message, dots, isMine } from "./message.js";
 import { fill, words } from "./saying.js";
@@ -13,9 +13,9 @@ const LONGEST_TURN = 135_000; // the service gives up after 120 s and says so
 export class Thread {
   turn = null; // of the answer that is being made
   #messages = new Map(); #order = []; #actions = new Map(); #alerts = new Set(); #people = new Map();
-  #draft = null; #typing; #typingTimer = 0; #stuck = 0; #kept; #tell;
+  #draft = null; #typing; #typingTimer = 0; #stuck = 0; #round = 0; #kept; #tell;
 
-  /* tell: {decide(id, decision), rate(id, rating, reason), score(value, comment), announce(text), busy(on), retry(entry)} */
+  /* tell: {decide(id, decision), rate(id, rating, reason), score(value, comment), announce(text), busy(on), files(one, message)} */
   constructor(kept, tell, intro) {
     this.#kept = kept;
     this.#tell = tell;
@@ -23,8 +23,10 @@ export class Thread {
     this.#typing = make("div", { class: "typing", hidden: true });
     this.node = make("div", { class: "log", role: "log", "aria-live": "off", "aria-label": words.conversation, tabindex: "0", onscroll: () => this.#scrolled() },
       intro, this.list, this.#typing);
-    // Words above it, or a keyboard below it, take of its height.
-    new ResizeObserver(() => { if (this.following) this.toEnd(); }).observe(this.node);
+    // Words above it, or a keyboard below it, take of its height; a picture that is loaded late makes it longer.
+    const followed = () => { if (this.following) this.toEnd(); };
+    new ResizeObserver(followed).observe(this.node);
+    this.node.addEventListener("load", followed, true);
     this.latest = button("", () => this.toEnd(true), { class: "latest", hidden: true, "aria-label": words.latest }, icon("down"), words.latest);
   }
   get empty() { return this.#order.length === 0; }
@@ -34,6 +36,7 @@ export class Thread {
   snapshot(messages, events = []) {
     const unsettled = this.#order.filter((one) => one.seq === Infinity);
     this.#order = [];
+    this.#round += 1;
     this.#messages.clear();
     this.list.replaceChildren();
     for (const one of unsettled) this.#put(one.key, one);
@@ -50,8 +53,15 @@ export class Thread {
     const known = one && one.seq < Infinity;
     if (one && one === this.#draft) this.finished();
     if (!one) one = new Message(mine ? "visitor" : message.role, this.#named(message));
-    const cards = (message.actions || []).map((action) => this.#card(action).node);
-    one.settle(message, { cards, rated: this.#ratings()[message.id], rate: (rating, reason) => this.#rate(message.id, rating, reason), scored: this.#kept.get("scores")?.[message.id], score: (value, comment) => this.#score(message.id, value, comment) });
+    one.settle(message);
+    this.#beside((parts) => {
+      if (one.final !== message) return;
+      parts.complete(one, message, (message.actions || []).map((action) => this.#card(parts, action).node), {
+        rated: this.#kept.get("ratings")?.[message.id], rate: (rating, reason) => this.#rate(message.id, rating, reason),
+        scored: this.#kept.get("scores")?.[message.id], score: (value, comment) => this.#score(message.id, value, comment),
+      });
+    });
+    if (message.files) this.#tell.files(one, message);
     this.#put(key, one);
     if (message.role === "operator") this.#typing.hidden = true;
     if (live && !known && !mine) this.#tell.announce(`${this.#speaker(message)}: ${message.text}`);
@@ -139,8 +149,18 @@ export class Thread {
     this.#tell.busy(false);
   }
 
-  /* ---- what stands beside the messages */
-  #card(action) {
+  /* ---- what stands beside the messages: drawn when beside.js is there, unless the history has been drawn anew meanwhile */
+  #beside(draw) {
+    const round = this.#round;
+    let late = false;
+    extras((parts) => {
+      if (round !== this.#round) return;
+      draw(parts);
+      if (late && this.following) this.toEnd();
+    });
+    late = true;
+  }
+  #card({ ActionCard }, action) {
     const settled = this.#kept.get("decided") || {};
     const known = this.#actions.get(action.id);
     const now = action.state === "pending" && settled[action.id] ? { ...action, state: settled[action.id] } : action;
@@ -151,24 +171,29 @@ export class Thread {
   }
   action(action) {
     if (action.state !== "pending") this.#remember("decided", action.id, action.state);
-    const known = this.#actions.has(action.id), card = this.#card(action);
-    const told = Boolean((action.details || {}).outcome);
-    if (known ? !card.node.isConnected : told || action.state === "pending") { this.list.append(card.node); this.toEnd(); }
-    if (told) this.#tell.announce(`${action.summary}: ${action.details.outcome}`);
+    this.#beside((parts) => {
+      const known = this.#actions.has(action.id), card = this.#card(parts, action);
+      const told = Boolean((action.details || {}).outcome);
+      if (known ? !card.node.isConnected : told || action.state === "pending") { this.list.append(card.node); this.toEnd(); }
+      if (told) this.#tell.announce(`${action.summary}: ${action.details.outcome}`);
+    });
   }
   actionFailed(id, text) { const card = this.#actions.get(id); if (card) card.failed(text); return Boolean(card); }
   alert(alert) {
     if (this.#alerts.has(alert.id)) return false;
     this.#kept.set("alerts", [...(this.#kept.get("alerts") || []), alert].slice(-10)); // the server tells an alert once
-    this.#tell.announce(this.#ring(alert).textContent);
-    this.toEnd();
+    this.#ring(alert, true);
     return true;
   }
-  #ring(alert) {
-    const card = alertCard(alert);
+  #ring(alert, live = false) {
     this.#alerts.add(alert.id);
-    this.list.append(card);
-    return card;
+    this.#beside(({ alertCard }) => {
+      const card = alertCard(alert);
+      this.list.append(card);
+      if (!live) return;
+      this.#tell.announce(card.textContent);
+      this.toEnd();
+    });
   }
   /* Who answers from here on: a place in the thread, as messages have one. */
   owned({ owner, seq, createdAt, opensAt }, live = true) {
@@ -200,7 +225,6 @@ export class Thread {
     this.#typingTimer = setTimeout(() => { this.#typing.hidden = true; }, milliseconds);
   }
 
-  #ratings() { return this.#kept.get("ratings") || {}; }
   #score(id, value, comment) {
     const sent = this.#tell.score(value, comment);
     if (sent) this.#remember("scores", id, value);

@@ -45,7 +45,7 @@ _OF_ONESELF = re.compile(
 )
 _FILL = (
     r"(?:now |currently |actually |ahora |actualmente |always |siempre |usually |normalmente |only |solo |also |just |"
-    r"recently |still |ya |already )*"
+    r"recently |still |ya |already ){0,6}"
 )
 _VALUE = r"(?P<value>[^.,;:!?\n]{1,60})"
 _FRAMES: tuple[tuple[str, str], ...] = (

@@ -32,7 +32,7 @@ _ASKS = re.compile(
     r"avisa|avisame|recuerdame|pregunta|prueba|gracias|perdon|puedes|podrias|quieres|te importa|me puedes|me podrias|"
     r"me das|me dices|me explicas|me ayudas|me muestras)\b"
 )
-_FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) )*"
+_FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) ){0,8}"
 _THOUGHT = re.compile(
     rf"^(?:[^,]{{0,20}}, )?(?:i|we) {_FILLED}(?:do not |did not |can not |am not )?{_FILLED}"
     r"(?:think|guess|see|understand|know|wonder|mean|believe|suppose|agree|ask|say|heard|thought|hope|wish|appreciate|"

@@ -11,7 +11,7 @@ from memory.domain.recall.words import folded, words
 
 FEWEST = 2
 """Words of a plain fact."""
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|«[^»]*»|^\s*>.*$', re.M)
+_QUOTED = re.compile(r'"[^"]*"|“[^“”]*”|«[^«»]*»|^[^\S\n]*>.*$', re.M)
 _EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
@@ -57,9 +57,9 @@ _CLAUSE_START = re.compile(rf"(?:^|(?<=[,;:] )|(?<=and )|(?<=but )|(?<=because )
 _TOGETHER = re.compile(r"(?:my |mi )?\w+ (?:and i|y yo)\b")
 """Somebody and the writer: one subject, and no two clauses."""
 _FOR_WHAT = re.compile(rf"^for [^,.;:!?]{{1,40}}?,? (?={_START})")
-_TAIL = re.compile(r"[\s,;:]*(?:\b(?:and|but|because|y|pero|porque|so)\b)?[\s,;:]*$", re.I)
+_TAIL = re.compile(r"(?<![\s,;:])[\s,;:]*+(?:\b(?:and|but|because|y|pero|porque|so)\b[\s,;:]*+)?$", re.I)
 _FILLER = (
-    r"(?:(?:also|really|just|still|actually|only|already|now|currently|yo|ya|solo|tambien|no|me|te|lo|la|le|nos) )*"
+    r"(?:(?:also|really|just|still|actually|only|already|now|currently|yo|ya|solo|tambien|no|me|te|lo|la|le|nos) ){0,8}"
 )
 _GOAL = re.compile(
     r"\b(?:want|plan|planning|hope|aim|intend|going|would like|like|need|quiero|queremos|planeo|voy|vamos|busco|"

@@ -1,0 +1,40 @@
+"""A command's work on the bus of the stack that it is told of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from nexus_cli.commands.failures import fail
+
+if TYPE_CHECKING:
+    from nats.aio.client import Client
+
+    from runtime.rpc import RpcClient
+
+T = TypeVar("T")
+
+
+def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
+    """Connects and works; what fails is told in one line, and ends the command."""
+    from nexus_cli.stack.errors import StackError
+    from nexus_cli.target import bus, find_target
+    from runtime.errors import RuntimeFault
+
+    async def connected() -> T:
+        async with bus(find_target(data).nats) as client:
+            return await work(client)
+
+    try:
+        return asyncio.run(connected())
+    except (StackError, RuntimeFault, TimeoutError) as error:
+        fail(str(error) or "the bus did not answer in time")
+
+
+def with_rpc(data: Path, work: Callable[[RpcClient], Awaitable[None]]) -> None:
+    """The same for work that calls services."""
+    from runtime.rpc import RpcClient
+
+    on_bus(data, lambda client: work(RpcClient(client)))

@@ -1,0 +1,159 @@
+"""A process that has imported the services, and forks them: for whoever starts many stacks, such as tests.
+
+    python -m nexus_cli.stack.fork_server SOCKET
+
+Importing is most of a start. With NEXUS_FORK_SERVER=SOCKET in its environment `nexus up` has its services forked there
+instead of starting Python anew for each. A connection is a service: a length (4 bytes) comes with the descriptors of
+its output and of what it keeps open, then {module, environment, directory} as JSON; `pid …` goes back, and at its
+end `code …`. Who hangs up has the service killed, and its group with it. The server prints a line when it listens, and
+ends, with all that it has forked, when its standard input does.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from nexus_cli.stack.child import end_with_parent
+from nexus_cli.stack.services import SERVICES, package
+from runtime.process import load
+
+_MOST_DESCRIPTORS = 16
+_ASKED_WITHIN = 5.0
+
+
+class ForkServer:
+    """Listens at a path of the file system."""
+
+    def __init__(self, path: str) -> None:
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(path)
+        self._listener.listen(64)
+        self._services: dict[int, socket.socket] = {}
+        # A signal wakes the selector by a byte on this pair.
+        self._ended, self._wakes = socket.socketpair()
+        self._events = selectors.DefaultSelector()
+
+    def serve(self) -> str | None:
+        """Forks until its standard input has ended. In a fork it returns the module to run as a program."""
+        self._ended.setblocking(False)
+        self._wakes.setblocking(False)
+        signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        self._events.register(self._ended, selectors.EVENT_READ, self._reap)
+        self._events.register(self._listener, selectors.EVENT_READ, self._fork)
+        self._events.register(sys.stdin, selectors.EVENT_READ, sys.exit)
+        print("listens", flush=True)
+        while True:
+            for key, _ in self._events.select():
+                if (module := key.data()) is not None:
+                    return module
+
+    def _fork(self) -> str | None:
+        connection, _ = self._listener.accept()
+        connection.settimeout(_ASKED_WITHIN)
+        descriptors: list[int] = []
+        server = os.getpid()
+        try:
+            asked, descriptors = _request(connection)
+            if (pid := os.fork()) == 0:
+                module = _become(asked, descriptors, server)
+                # Said by itself: from here on its group can be killed.
+                connection.sendall(f"pid {os.getpid()}\n".encode())
+                self._leave(connection)
+                return module
+        except (OSError, ValueError, EOFError):
+            if os.getpid() != server:
+                os._exit(1)
+            connection.close()
+            return None
+        finally:
+            for one in descriptors:
+                os.close(one)
+        self._services[pid] = connection
+        self._events.register(connection, selectors.EVENT_READ, lambda: self._kill(pid))
+        return None
+
+    def _kill(self, pid: int) -> None:
+        connection = self._services.get(pid)
+        if connection is None:
+            return  # it ended in the same moment
+        self._events.unregister(connection)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+
+    def _reap(self) -> None:
+        with suppress(BlockingIOError):
+            self._ended.recv(4096)
+        while self._services:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            connection = self._services.pop(pid)
+            with suppress(OSError, KeyError, ValueError):
+                self._events.unregister(connection)
+            with suppress(OSError):
+                connection.sendall(f"code {os.waitstatus_to_exitcode(status)}\n".encode())
+            connection.close()
+
+    def _leave(self, connection: socket.socket) -> None:
+        """In a fork: nothing of the server's is kept open."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._events.close()
+        for one in (connection, self._listener, self._ended, self._wakes, *self._services.values()):
+            one.close()
+
+
+def _request(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    head, descriptors, _, _ = socket.recv_fds(connection, 4, _MOST_DESCRIPTORS)
+    length, body = int.from_bytes(head, "big"), b""
+    while len(body) < length:
+        part = connection.recv(length - len(body))
+        if not part:
+            raise EOFError("who asked has gone")
+        body += part
+    return json.loads(body), descriptors
+
+
+def _become(asked: Mapping[str, Any], descriptors: list[int], server: int) -> str:
+    """In a fork: the session, output, environment and folder of a program of its own."""
+    os.setsid()
+    end_with_parent(signal.SIGKILL)
+    if os.getppid() != server:
+        os._exit(1)
+    nothing, output = os.open(os.devnull, os.O_RDONLY), descriptors.pop(0)
+    for source, target in ((nothing, 0), (output, 1), (output, 2)):
+        os.dup2(source, target)
+    os.close(nothing)
+    os.close(output)
+    descriptors.clear()  # the rest stays open
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    os.chdir(asked["directory"])
+    return str(asked["module"])
+
+
+def main() -> None:
+    """Imports all services, then serves."""
+    for service in SERVICES:
+        load(importlib.import_module(f"{package(service)}.__main__").MAIN)
+    gc.freeze()
+    module = ForkServer(sys.argv[1]).serve()
+    if module is not None:
+        sys.argv[1:] = []
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Files of conversations: what a message says of them, and where they lie in the object storage.
+
+files/<company>/<conversation>/<file>                  a file
+unsent/<day>/<company>/<conversation>/<file>           empty: the file was taken in on that day, and no message has
+                                                       been seen to name it yet
+"""
+
+from datetime import UTC, datetime
+
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.ids import Id, check_company, check_id
+
+MOST_FILES = 5
+"""In one message."""
+MOST_KEPT = 100
+"""Of one conversation."""
+MOST_FILE_BYTES = 10 * 1024 * 1024
+MAX_FILE_NAME = 120
+
+
+class FileRef(Wire):
+    """A file of a message: never its content. `type` is what the content is; `hash`: sha256 of it, in hexadecimal."""
+
+    id: Id
+    name: str = Field(min_length=1, max_length=MAX_FILE_NAME)
+    type: str = Field(max_length=100)
+    size: int = Field(ge=1)
+    hash: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+def folder_of(company: str, conversation: str | None = None) -> str:
+    """What the keys of a company's or a conversation's files begin with."""
+    place = f"files/{check_company(company)}/"
+    return place if conversation is None else f"{place}{check_id(conversation)}/"
+
+
+def file_key(company: str, conversation: str, file: str) -> str:
+    """Where a file lies."""
+    return folder_of(company, conversation) + check_id(file)
+
+
+UNSENT = "unsent/"
+
+
+def unsent_key(company: str, conversation: str, file: str) -> str:
+    """Where it is marked that no message names a file yet."""
+    day = taken_in_at(file).date().isoformat()
+    return f"{UNSENT}{day}/{check_company(company)}/{check_id(conversation)}/{check_id(file)}"
+
+
+def taken_in_at(file: str) -> datetime:
+    """When a file was taken in: its id is a UUIDv7, which begins with the time. Raises ValueError for another id."""
+    return datetime.fromtimestamp(int(file.replace("-", "")[:12], 16) / 1000, UTC)

@@ -1,0 +1,90 @@
+"""Signing in to the console. Memory speaks with the company's OpenID provider, since the client's secret and the team
+are the settings'; the gateway gives the token."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from contracts.enumerations import OPEN
+from contracts.envelope import Wire
+from contracts.ids import CompanyId, Id
+from contracts.rpc import Rpc
+from contracts.team import TeamRole
+
+Refusal = Annotated[
+    Literal["noProvider", "away", "broken", "refused", "unknown", "unverified", "used", "notBound"], OPEN
+]
+"""noProvider: the company names none; away: the provider does not answer; broken: what it answers cannot be used;
+refused: it, or what it has signed, does not prove who this is; unknown: nobody of the team; unverified: the provider
+has not checked the e-mail; used: the invitation was used already; notBound: this invitation needs the provider."""
+
+
+class Problem(Wire):
+    """Why nobody was signed in. `detail`: in English, for whoever set the provider up."""
+
+    reason: Refusal
+    detail: str = Field(default="", max_length=500)
+
+
+class SignInBegin(Wire):
+    """Where a browser is to be sent. `challenge`: S256 of PKCE (RFC 7636)."""
+
+    company_id: CompanyId
+    redirect_uri: str = Field(max_length=2048)
+    state: str = Field(min_length=16, max_length=256)
+    nonce: str = Field(min_length=16, max_length=256)
+    challenge: str = Field(min_length=43, max_length=128)
+
+
+class SignInBegun(Wire):
+    """The address at the provider, or why there is none."""
+
+    address: str | None = None
+    problem: Problem | None = None
+
+
+class Invitation(Wire):
+    """Who was invited, and when, as the gateway has verified it."""
+
+    member: Id
+    issued_at: datetime
+
+
+class SignInCode(Wire):
+    """What the provider has sent the browser back with, and what the browser kept. `issuer`: RFC 9207's, if it came."""
+
+    code: str = Field(min_length=1, max_length=4096)
+    verifier: str = Field(min_length=43, max_length=128)
+    nonce: str = Field(min_length=16, max_length=256)
+    redirect_uri: str = Field(max_length=2048)
+    issuer: str | None = Field(default=None, max_length=2048)
+
+
+class SignInFinish(Wire):
+    """With a code, an invitation, or both: then the account becomes the invited member's."""
+
+    company_id: CompanyId
+    code: SignInCode | None = None
+    invitation: Invitation | None = None
+
+
+class SignedIn(Wire):
+    """Somebody of the team."""
+
+    member: Id
+    role: TeamRole
+    name: str | None = None
+
+
+class SignInFinished(Wire):
+    """Who has signed in, or why nobody has."""
+
+    signed_in: SignedIn | None = None
+    problem: Problem | None = None
+
+
+SIGN_IN_BEGIN = Rpc("rpc.memory.sign_in.begin.v1", SignInBegin, SignInBegun, queue="memory", safe=False)
+SIGN_IN_FINISH = Rpc("rpc.memory.sign_in.finish.v1", SignInFinish, SignInFinished, queue="memory", safe=False)
+METHODS: tuple[Rpc[Any, Any], ...] = (SIGN_IN_BEGIN, SIGN_IN_FINISH)
+"""Neither is safe to repeat: a code counts once, and two waits for a slow provider are too many."""

@@ -1,0 +1,72 @@
+"""Who works for a company in the console, and the OpenID provider that says who they are."""
+
+from datetime import datetime
+from typing import Annotated, Literal, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from contracts.enumerations import OPEN_BEHIND_THE_DOOR
+from contracts.ids import Id
+from contracts.own_tools import endpoint
+from contracts.strict import Strict
+
+MOST_MEMBERS = 500
+TeamRole = Annotated[Literal["commercial", "admin"], OPEN_BEHIND_THE_DOOR]
+Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^\s@]+$")]
+
+
+def _newest(signed_out: object) -> object:
+    """Nobody is kept in because many have gone before. Times are all of UTC and of one form."""
+    if not isinstance(signed_out, dict):
+        return signed_out
+    known = cast("dict[str, object]", signed_out)
+    return dict(sorted(known.items(), key=lambda one: str(one[1]))[-2 * MOST_MEMBERS :])
+
+
+class OpenIdProvider(Strict):
+    """An OpenID Connect provider that the team signs in with. At the provider: the console's address is the redirect
+    address, and the client uses the authorization code flow with PKCE."""
+
+    issuer: Annotated[str, Field(max_length=2048), AfterValidator(endpoint)] = Field(
+        description="its address, as its own discovery document says it"
+    )
+    client_id: str = Field(min_length=1, max_length=256)
+    client_secret: Annotated[str, Field(min_length=1, max_length=2048)] | None = Field(
+        default=None, description="kept sealed, and never shown again; null: a public client"
+    )
+
+
+class Member(Strict):
+    """Somebody of the team: who signs in with this e-mail, or has used an invitation."""
+
+    role: TeamRole
+    name: str | None = Field(default=None, min_length=1, max_length=80)
+    email: Email | None = None
+    account: str | None = Field(
+        default=None, max_length=64, description="a digest of their account at the provider, once they have signed in"
+    )
+    joined_at: datetime | None = Field(default=None, description="of the last invitation that was used")
+
+
+class Team(Strict):
+    """The human agents and admins that the company names itself. Those whose tokens another system signs need not
+    stand here."""
+
+    provider: OpenIdProvider | None = Field(default=None, description="null: members come in by invitation alone")
+    members: dict[Id, Member] = Field(default_factory=dict[str, Member], max_length=MOST_MEMBERS)
+    signed_out: Annotated[dict[Id, datetime], BeforeValidator(_newest)] = Field(
+        default_factory=dict[str, datetime],
+        max_length=2 * MOST_MEMBERS,
+        description="by user: tokens from before count no more, whoever signed them; the newest 1,000 are kept",
+    )
+
+    def admits(self, user: str, role: str, issued: float, *, member: bool) -> bool:
+        """Whether a human agent's token counts still. `issued`: seconds since the epoch, 0 where it does not say;
+        `member`: it was given to somebody of this list."""
+        out = self.signed_out.get(user)
+        if out is not None and issued <= out.timestamp():
+            return False
+        if not member:
+            return True
+        known = self.members.get(user)
+        return known is not None and known.role == role

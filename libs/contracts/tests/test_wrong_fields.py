@@ -1,0 +1,14 @@
+"""What is wrong with a field is said in words."""
+
+import pytest
+from pydantic import ValidationError
+
+from contracts.company import CompanyConfig
+from contracts.wrong_fields import message_of
+
+
+def test_a_field_that_there_is_not_is_called_so() -> None:
+    with pytest.raises(ValidationError) as raised:
+        CompanyConfig.model_validate({"companyId": "acme", "greetings": "hi"}, strict=False)
+    found = {".".join(map(str, one["loc"])): message_of(one) for one in raised.value.errors()}
+    assert found["greetings"] == "there is no such field"

@@ -1,0 +1,88 @@
+"""Where files lie: an object storage, behind one port. A folder by default, or any server that speaks S3.
+
+Keys are made in contracts.files. Whatever does not answer in time raises FilesUnavailable: nobody waits for it longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+
+from runtime.errors import RuntimeFault
+
+LOOKING = 3.0
+"""Seconds to look for a file, or to delete or list some."""
+STORING = 20.0
+"""Seconds to store a file, or to read one whole."""
+PIECE = 256 * 1024
+"""Bytes of a file that are held at a time."""
+
+
+class FilesUnavailable(RuntimeFault):
+    """The object storage did not answer in time, or could not do it."""
+
+    retryable = True
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What is kept with a file: its name as people gave it, what its content is, how long it is, its SHA-256 (hex)."""
+
+    name: str
+    type: str
+    size: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file that is being read: `pieces` gives its content and ends with an error where it breaks off."""
+
+    about: Described
+    pieces: AsyncGenerator[bytes]
+
+
+class FileStore(Protocol):
+    """An object storage. Each method raises FilesUnavailable."""
+
+    async def put(self, key: str, content: BinaryIO, about: Described) -> None:
+        """Stores `content` from its beginning, over what is there: the whole of it is seen, or nothing."""
+        ...
+
+    async def about(self, key: str) -> Described | None:
+        """What is kept with a file; None: there is none."""
+        ...
+
+    async def open(self, key: str) -> StoredFile | None:
+        """The file itself; None: there is none."""
+        ...
+
+    async def list(self, prefix: str, most: int, after: str = "") -> list[str]:
+        """The keys that begin so, in their order, behind `after`."""
+        ...
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Deletes files; those that are not there are deleted already."""
+        ...
+
+    async def close(self) -> None:
+        """Lets go of connections."""
+        ...
+
+
+async def read_whole(store: FileStore, key: str, most: int) -> bytes | None:
+    """A file's content; None: there is none, or it is longer than `most` bytes."""
+    found = await store.open(key)
+    if found is None or found.about.size > most:
+        return None
+    return b"".join([piece async for piece in found.pieces])
+
+
+async def delete_all(store: FileStore, prefix: str, at_once: int = 500) -> int:
+    """Deletes every file whose key begins so; how many."""
+    gone = 0
+    while keys := await store.list(prefix, at_once):
+        await store.delete(keys)
+        gone += len(keys)
+    return gone

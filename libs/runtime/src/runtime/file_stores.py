@@ -1,0 +1,24 @@
+"""Which object storage the environment names."""
+
+from pathlib import Path
+
+from runtime.clock import Clock
+from runtime.errors import NotReady
+from runtime.file_store import FileStore
+from runtime.folder_store import FolderStore
+from runtime.s3_signature import S3Key
+from runtime.settings import FileSettings
+
+
+def file_store(settings: FileSettings, clock: Clock) -> FileStore | None:
+    """None: there is none, and no files are taken. Raises NotReady where its key is missing."""
+    if settings.url is None:
+        return None
+    if not settings.url.startswith("s3://"):
+        return FolderStore(Path(settings.url))
+    if settings.key is None or settings.secret is None:
+        raise NotReady("NEXUS_FILES_URL names a bucket: set NEXUS_FILES_KEY and NEXUS_FILES_SECRET too")
+    from runtime.s3_store import S3Store
+
+    key = S3Key(settings.key, settings.secret.get_secret_value(), settings.region)
+    return S3Store(settings.endpoint, settings.url.removeprefix("s3://").strip("/"), key, clock)

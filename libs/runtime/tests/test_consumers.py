@@ -1,0 +1,85 @@
+"""Durable consumers that several releases share."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+from nats.aio.client import Client
+
+from contracts.channels import fact
+from runtime.consumers import ConsumerSpec, ensure_consumer
+from runtime.errors import NotReady
+from runtime.publisher import Publisher
+from runtime.subjects import covers, together
+
+OLDER = ConsumerSpec("FACTS", "shared", ("feedback.given.v1.acme.>",))
+NEWER = replace(OLDER, subjects=("feedback.given.v1.>", "usage.recorded.v1.>"))
+
+
+async def info(client: Client) -> dict[str, Any]:
+    return orjson.loads((await client.request("$JS.API.CONSUMER.INFO.FACTS.shared", b"", timeout=10)).data)
+
+
+async def test_what_a_newer_release_takes_is_not_passed_over_by_an_older_one_beside_it(nats_streams: Client) -> None:
+    for spec in (OLDER, NEWER, replace(OLDER, max_ack_pending=7)):
+        await ensure_consumer(nats_streams, spec)
+    subject = fact("usage.recorded.v1", "acme", None)
+    await Publisher(nats_streams).append(subject, b"{}", stream="FACTS", msg_id="1")
+    there = await info(nats_streams)
+    assert (there["num_pending"], there["config"]["max_ack_pending"]) == (1, 7)
+    assert there["config"]["filter_subjects"] == [*NEWER.subjects]
+
+
+@pytest.mark.parametrize("order", [(OLDER, NEWER), (NEWER, OLDER)])
+async def test_two_releases_that_make_it_at_once_make_the_wider_one(
+    nats_streams: Client, order: tuple[ConsumerSpec, ...]
+) -> None:
+    await asyncio.gather(*(ensure_consumer(nats_streams, spec) for spec in order))
+    assert sorted((await info(nats_streams))["config"]["filter_subjects"]) == sorted(NEWER.subjects)
+
+
+async def test_a_consumer_that_is_as_it_should_be_is_not_written_again(nats_streams: Client) -> None:
+    asked: list[str] = []
+
+    async def note(message: Any) -> None:
+        asked.append(message.subject)
+
+    await ensure_consumer(nats_streams, NEWER)
+    await nats_streams.subscribe("$JS.API.CONSUMER.DURABLE.CREATE.>", cb=note)  # pyright: ignore[reportUnknownMemberType]
+    await ensure_consumer(nats_streams, NEWER)
+    await nats_streams.flush()
+    assert asked == []
+
+
+async def test_what_the_server_refuses_is_said_in_its_words(nats_streams: Client) -> None:
+    with pytest.raises(NotReady, match=r"consumer shared of stream FACTS cannot be had: .*overlap"):
+        await ensure_consumer(nats_streams, replace(OLDER, subjects=("usage.recorded.v1.>", "usage.recorded.v1.a.b")))
+    with pytest.raises(NotReady, match=r"stream NONE cannot be had: .*not found"):
+        await ensure_consumer(nats_streams, replace(OLDER, stream="NONE"), deadline=0.3)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "subject", "falls"),
+    [
+        ("a.>", "a.b", True),
+        ("a.>", "a", False),
+        ("a.*", "a.b", True),
+        ("a.*", "a.>", False),
+        ("a.*.c", "a.b.c", True),
+        ("a.b", "a.*", False),
+        ("a.b", "a.b.c", False),
+        (">", "a.>", True),
+    ],
+)
+def test_a_pattern_covers_what_falls_under_it_whole(pattern: str, subject: str, falls: bool) -> None:
+    assert covers(pattern, subject) is falls
+
+
+def test_of_two_subjects_the_wider_one_is_wanted_and_their_order_is_no_difference() -> None:
+    assert together(["a.b"], ["a.>"]) == ["a.>"]
+    assert together(["a.>"], ["a.b", "c"]) == ["a.>", "c"]
+    assert together(["b", "a"], ["a", "c", "b"]) == ["a", "c", "b"]

@@ -1,0 +1,66 @@
+"""What files of a conversation say, and pictures themselves, read by an executor (ports.FileReader)."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from agent.domain.pictures import is_whole
+from agent.domain.sent_files import MOST_CHARACTERS, ReadFile, is_picture
+from agent.ports import Key
+from contracts.files import FileRef
+from contracts.languages import Language
+from contracts.tools_rpc import FILE_PIECE, FILE_TEXT, PIECE, FilePieceRequest, FileTextRequest
+from runtime.errors import RpcError
+from runtime.rpc import RpcClient
+
+log = structlog.get_logger(__name__)
+
+DEADLINE = 8.0
+"""Seconds; then the turn goes on without what they say."""
+
+
+class ExecutorFiles:
+    """One request a file, side by side."""
+
+    def __init__(self, rpc: RpcClient) -> None:
+        self._rpc = rpc
+
+    async def read(self, key: Key, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
+        """Each file with its text, or with why there is none."""
+        return tuple(await asyncio.gather(*(self._one(key, file, language) for file in files)))
+
+    async def pictures(self, key: Key, files: Sequence[FileRef]) -> Mapping[str, str]:
+        """Those that came as they were sent."""
+        contents = await asyncio.gather(*(self._picture(key, file) for file in files))
+        return {file.id: content for file, content in zip(files, contents, strict=True) if content is not None}
+
+    async def _picture(self, key: Key, file: FileRef) -> str | None:
+        try:
+            async with asyncio.timeout(DEADLINE):
+                content = "".join([await self._piece(key, file, at) for at in range(0, file.size, PIECE)])
+        except (RpcError, TimeoutError) as error:
+            log.warning("files.not_read", conversation=key.conversation, reason=getattr(error, "code", "TIMEOUT"))
+            return None
+        return content if is_whole(file, content) else None
+
+    async def _piece(self, key: Key, file: FileRef, at: int) -> str:
+        request = FilePieceRequest(company_id=key.company, conversation_id=key.conversation, file_id=file.id, offset=at)
+        return (await self._rpc.call(FILE_PIECE, request, deadline=DEADLINE)).content
+
+    async def _one(self, key: Key, file: FileRef, language: Language) -> ReadFile:
+        if is_picture(file):
+            return ReadFile(file)
+        request = FileTextRequest(
+            company_id=key.company,
+            conversation_id=key.conversation,
+            file_id=file.id,
+            language=language,
+            most=MOST_CHARACTERS,
+        )
+        try:
+            reply = await self._rpc.call(FILE_TEXT, request, deadline=DEADLINE)
+        except RpcError as error:
+            log.warning("files.not_read", conversation=key.conversation, reason=error.code)
+            return ReadFile(file)
+        return ReadFile(file, reply.text, truncated=reply.truncated, problem=reply.problem)

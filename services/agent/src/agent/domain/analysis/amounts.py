@@ -1,0 +1,48 @@
+"""An amount of money that was put in, as people write it: 10,000 · 10.000 euros · $5k · diez mil · half a million."""
+
+import re
+
+from agent.domain.analysis.stretches import Unread
+from agent.domain.number_words import DIGITS, LARGE, WORDED, value_of
+
+_CURRENCIES = {
+    "USD": r"\$|usd|us dollars?|dollars?|dolar(?:es)?|bucks", "EUR": r"€|eur|euros?", "GBP": r"£|gbp|pounds?|libras?",
+}  # fmt: skip
+_MONEY = rf"(?:{'|'.join(_CURRENCIES.values())})"
+_VALUE = rf"(?:\b{LARGE}|{DIGITS}(?: ?[km]\b)?)"
+_PUT_IN = re.compile(
+    r"\b(?:invest\w*|inver\w+|put|puesto|pon\w+|metid\w+|met\w+|placed?|bought|would (?:be|have|i|now)|worth|bec[ao]me|"
+    r"grown?|turn(?:ed)? into|convertid\w*|convirti\w+|convertiri\w+|tendri\w+|valdri\w+|quedari\w+|habria\w*|"
+    r"hubiera\w*|"
+    r"if i|si hubi\w+|cash|capital|starting with|(?:con|with) (?=\W?\d))"
+)
+_WITH_MONEY = re.compile(
+    rf"(?<![\w.,])(?:{_MONEY} ?(?P<a>{_VALUE})|(?P<b>{_VALUE}|{WORDED}|an?|una?)(?: de)? ?{_MONEY})(?!\w)"
+)
+_PLAIN = re.compile(
+    rf"(?:\b(?:invest(?:ed|ing)?|put|invert(?:id[oa]s?|ir)|invirtiendo|invierto|metid[oa]s?|puesto) "
+    rf"(?:an? |una? )?(?P<a>{_VALUE})(?!\w)"
+    rf"|(?<![\w.,])(?P<b>{_VALUE})(?= (?:invested|put in|invertid[oa]s?|metid[oa]s?|placed)\b))"
+)
+_LARGE = re.compile(rf"(?<![\w.,$€£])(?P<a>\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|\d+(?:[.,]\d+)?k\b)(?= (?:in|en)\b)")
+"""10,000 in IBM: large, and in something."""
+
+
+def amount_in(unread: Unread) -> tuple[float, str | None] | None:
+    """How much was put in, and its currency where it is said; None: nothing was. What is read of it is taken."""
+    for pattern in (_WITH_MONEY, _PLAIN, _LARGE):
+        if pattern is not _PLAIN and not _PUT_IN.search(unread.text) and not _LARGE_IN.search(unread.text):
+            continue
+        match = unread.first(pattern)
+        if match is not None:
+            parts = match.groupdict()
+            # The article of "a dollar" is no number, and counts one.
+            return value_of(parts.get("a") or parts.get("b") or "") or 1.0, _currency(match[0])
+    return None
+
+
+_LARGE_IN = re.compile(rf"(?:{_MONEY}|\d{{3}}|k|\bmil|\bthousand) ?(?:de )?(?:{_MONEY} )?(?:in|en) ")
+
+
+def _currency(text: str) -> str | None:
+    return next((name for name, pattern in _CURRENCIES.items() if re.search(pattern, text)), None)

@@ -1,0 +1,153 @@
+"""What figures are called in a question, in es and en, and which tool has each.
+
+The names are those of the findings. Order counts: what one row has taken, the next ones do not see.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.domain.claims.figure_words import FIGURES
+from agent.domain.claims.words import WORDS
+
+Kind = Literal["stretch", "standing", "company", "indicator", "news"]
+"""Who has it: get_performance; a snapshot; the company's figures and dates; get_indicators; get_news, get_sentiment."""
+_CLAIMS = {names[0]: pattern for names, pattern in FIGURES}
+
+
+@dataclass(frozen=True, slots=True)
+class FigureWords:
+    """A row: the figures that some words ask for."""
+
+    names: tuple[str, ...]
+    kind: Kind
+    pattern: re.Pattern[str]
+
+
+def _row(kind: Kind, names: str, *patterns: str) -> FigureWords:
+    return FigureWords(tuple(names.split()), kind, re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)"))
+
+
+INDICATOR_WORDS = {
+    "RSI": r"rsi|relative strength(?: index)?|(?:indice de )?fuerza relativa",
+    "MACD": r"macd(?: (?:line|signal|histogram))*|(?:histograma|senal) (?:de(?:l)? )?macd",
+    "BB": r"(?:bandas de )?bollinger(?: bands?)?",
+    "EMA": r"ema|exponential (?:moving )?averages?|medias? (?:movil(?:es)? )?exponencial(?:es)?",
+    "ATR": r"atr|average true range|rango verdadero(?: medio)?",
+    "VWAP": r"vwap",
+    "OBV": r"obv|on[- ]balance volume",
+    "ADX": r"adx",
+}
+ROWS: tuple[FigureWords, ...] = (
+    *(_row("indicator", name, pattern) for name, pattern in INDICATOR_WORDS.items()),
+    _row("indicator", "RSI", r"over(?:bought|sold)", r"sobre(?:comprad|vendid)[oa]s?"),
+    _row("company", "eps", _CLAIMS["eps"]),
+    _row("company", "pe", _CLAIMS["pe"], r"cheap(?:er|est)?", r"(?:most |"
+         r"more )?expensive", r"barat[oa]s?", r"car[oa]s?"),
+    _row("company", "market_cap", _CLAIMS["market_cap"], r"(?:biggest|largest|smallest) (?:compan(?:y|ies)|firms?)",
+         r"empresas? (?:mas grandes?|mayor(?:es)?)", r"most valuable|mas valios[oa]s?"),
+    _row("company", "next_dividend_date", r"(?:fecha )?ex[- ]?divide?n\w*(?: dates?)?"),
+    _row("company", "dividend_yield", _CLAIMS["dividend_yield"]),
+    _row("company", "gross_margin", _CLAIMS["gross_margin"]),
+    _row("company", "net_margin", _CLAIMS["net_margin"], r"(?:most |more )?profitable", r"rentables?"),
+    _row("company", "gross_margin net_margin", r"margins?|margen(?:es)?"),
+    _row("company", "revenue", _CLAIMS["revenue"]),
+    _row("company", "next_earnings_date",
+         r"(?:next|upcoming) (?:quarterly )?(?:earnings|results|report)\w*(?: (?:date|report|release|earnings|"
+         r"results))?",
+         r"(?:earnings|results) (?:date|report|release|day|calendar)s?", r"reports?(?: next)? (?:its |"
+         r"their )?(?:earnings|results)",
+         r"(?:next )?reports?(?= (?:next|again|and|its|their)|"
+         r"\W*$)", r"proximos resultados", r"fecha de (?:los )?resultados",
+         r"(?:presenta\w*|publica\w*|anuncia\w*)(?: sus?)?(?: proximos)?(?: resultados)?"),
+    _row("company", "next_earnings_date next_dividend_date", r"(?:upcoming |next |proximos )?(?:events?|eventos?)"),
+    _row("company", "eps next_earnings_date", r"earnings|resultados|beneficios?"),
+    _row("company", "fundamentals", r"fundamental(?:s|es)?|valuations?|valoracion(?:es)?"),
+    _row("news", "sentiment", r"sentiments?|sentimientos?|tone|tono|mood"),
+    _row("news", "news", r"(?:latest |ultim[oa]s )?(?:news|headlines?|noticias?|titulares?)"),
+    _row("standing", "volume_zscore", r"(?:trading )?volumes?|volumen(?:es)?(?: de negociacion)?"),
+    _row("stretch", "up_days", r"(?:up|positive|winning|green)[- ](?:days?|sessions?)", r"(?:dias?|"
+         r"sesion(?:es)?) (?:al alza|positiv[oa]s?|"
+         r"en (?:verde|positivo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:rise|"
+         r"rose|gain\w*|go up|went up|"
+         r"close\w* (?:up|higher))", r"(?:dias?|sesion(?:es)?) (?:(?:ha |en que |que )?(?:subio|subieron|"
+         r"subido|sube|gano))"),
+    _row("stretch", "down_days", r"(?:down|negative|losing|red)[- ](?:days?|sessions?)", r"(?:dias?|"
+         r"sesion(?:es)?) (?:a la baja|negativ[oa]s?|"
+         r"en (?:rojo|negativo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:fall|"
+         r"fell|lose|lost|go down|went down|"
+         r"close\w* (?:down|lower))", r"(?:dias?|sesion(?:es)?) (?:(?:ha |en que |que )?(?:bajo|bajaron|"
+         r"bajado|cae|cayo|perdio))"),
+    _row("stretch", "drawdowns", r"drawdown periods?|periods? of drawdown|(?:biggest|largest|deepest|worst|"
+         r"main|longest) (?:falls|"
+         r"drawdowns|drops|declines)", r"periodos? de (?:caidas?|retroceso|drawdown)|(?:mayores|peores|"
+         r"principales) (?:caidas|retrocesos)",
+         r"recover(?:ed|s|y)?|recuper\w+"),
+    _row("stretch", "current_drawdown", r"(?:a que distancia|how far|lejos|"
+         r"cuanto le falta)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
+         r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ])?(?:peak|"
+         r"highs?|top|maximum)",
+         r"(?:por debajo de|desde|lejos de|bajo) sus? maximos?", _CLAIMS["current_drawdown"]),
+    _row("stretch", "max_drawdown", _CLAIMS["max_drawdown"], r"drawdowns?", r"(?:biggest|largest|deepest|"
+         r"worst|smallest|maximum|"
+         r"shallowest) (?:falls?|drops?|declines?|loss(?:es)?)", r"(?:mayor|menor|peor|maxima|"
+         r"minima) (?:caida|retroceso|perdida)",
+         r"retrocesos?|caidas?"),
+    _row("stretch", "volatility", _CLAIMS["volatility"], r"(?:least |less |more |"
+         r"most )?volatile", r"volatil(?:es)?", r"risk(?:y|ier|iest)?",
+         r"riesgos?", r"arriesgad[oa]s?", r"calm(?:er|est)?", r"tranquil[oa]s?"),
+    _row("stretch", "total_return", r"total returns?(?: (?:with|"
+         r"including) dividends)?", r"(?:returns? )?(?:with|including|incl\.?|counting) "
+         r"(?:the )?dividends(?: reinvested)?", r"(?:rentabilidad (?:total )?)?(?:con|incluyendo|"
+         r"contando) (?:los )?dividendos(?: reinvertidos)?",
+         r"rentabilidad total"),
+    _row("stretch", "cagr", _CLAIMS["cagr"], r"(?:annuali[sz]ed|compound(?:ed)?)(?: annual)?(?: growth| return| rate)*",
+         r"(?:(?:rentabilidad|crecimiento|tasa|rendimiento)(?: media?)? )?(?:anualizad[oa]|compuest[oa])(?: anual)?",
+         r"(?:per|a) year on average", r"(?:rentabilidad|rendimiento) (?:media? )?anual(?: media?)?"),
+    _row("stretch", "dividends", r"dividends?(?: (?:paid|payments?))?", r"dividendos?(?: pagados?)?"),
+    _row("stretch", "high", r"(?:52-week |yearly |"
+         r"year )?highs?(?: price)?", r"maximos?(?: anual(?:es)?)?", r"highest (?:price|close|level)",
+         r"precio mas alto"),
+    _row("stretch", "low", r"(?:52-week |yearly |"
+         r"year )?lows?(?: price)?", r"minimos?(?: anual(?:es)?)?", r"lowest (?:price|close|level)",
+         r"precio mas bajo"),
+    _row("stretch", "price", _CLAIMS["price"], r"clos(?:e|es|ed|ing)(?: price| at)*", r"prices?", r"cerro|"
+         r"cerraban?|cierres?|cotizaba"),
+    _row("stretch", "return", _CLAIMS["return"], r"gain(?:s|ed)?", r"los[et]|lost|"
+         r"lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
+         r"(?<!mas )baj(?:o|aron|ado)", r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)",
+         r"(?:best|worst) (?:performer|"
+         r"performing\b.*?)",
+         r"(?:did|do|done|perform(?:ed)?) (?:the )?(?:best|better|worst|worse)", r"outperform\w*|"
+         r"underperform\w*", r"beat|beaten|bati(?:o|eron)",
+         r"(?:lo hizo |se comporto |fue |hicieron )?(?:el |la )?(?:mejor|peor)"),
+    _row("company", "beta", r"betas?"),
+)  # fmt: skip
+FELL = r"(?:f[ae]ll(?:en)?|lost|lose|dropped|declined|ca(?:yo|yeron|ido)|perdi(?:o|eron|do)|baj(?:o|aron|ado))"
+LOWEST = re.compile(
+    rf"\b(?:{FELL} (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
+    r"cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|safest|worst|"
+    r"barat[oa]s?|menor(?:es)?|"
+    r"menos|mas baj[oa]s?|ascending|de menor a mayor|lowest first|tranquil[oa]s?|minim[oa]|peor(?:es)?|"
+    r"underperform\w*)\b"
+)
+"""Words that rank from the lowest up."""
+_ASKING = """
+above add ago am among analiza analizar analyse analyst analyze anda andan ask averaged bastante became become
+behind below benchmark bien bought broken chart check clasifica clasificacion comportado comportaron comporto
+comprado compre compro convertido convertirian cost costs cruce cruces cualquier cuanta cuantas cuantos dame dar
+debajo detail details di dime doing done encima ensena ensename entonces eso esto estrategia euro euros ever
+evolucionado explain favor following four generally get getting going gone good habria habrian hacer hacia happen
+happened happening having haya hecho help her histogram histograma hubiera hubiese hypothetically ido inversion
+inverti invertida invertido invertimos invertir invertiste invest invested investment invirtiendo invirtio ir kind
+lately let like list listado little medio meti metido metidos mide mine mira money mostrar move moved moves
+muestrame nada near need negativa negativas negative negativo negativos new nosotros ordena ordenada ordenadas
+ordenado ordenados ordenar order ordered own paga pagado pagar pago paid pay paying pays people performance plan
+podria porque positiva positivas positive positivo positivos possible puede puedes puesto puse pusiera queria quiero
+rank ranked ranking rate regla resume resumeme right rule salio sea serie should siempre sort sorted starting
+strategies strategy subir summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria
+tendrian tenemos thank thanks thing things three tipo together told tres two use usually valdria valdrian ver versus
+view vs want way whats whether whose
+"""
+QUESTION_WORDS = WORDS | frozenset(_ASKING.split())
+"""Words that a question may have and that ask for nothing by themselves."""

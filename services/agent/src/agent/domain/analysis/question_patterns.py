@@ -1,0 +1,84 @@
+"""How a question says what it asks for beside figures, as patterns over folded text, in es and en."""
+
+import re
+
+from agent.domain.analysis.figure_vocabulary import FELL, INDICATOR_WORDS
+
+CORRELATED = re.compile(
+    r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+|move together|se mueven juntos)\b"
+)
+BETA = re.compile(
+    r"\bbetas?\b(?:(?! (?:and|y|e) (?!\S+ (?:against|versus|vs|relative|to|with|frente|contra|respecto))).)*?"
+    r"\b(?:against|versus|vs\.?|relative to|to|with|on|frente a(?:l)?|contra|"
+    r"respecto (?:a(?:l)?|de(?:l)?)|"
+    r"sobre|con)\b(?P<whom>.*)"
+)
+CROSSING = re.compile(
+    r"\b(?:cruces? dorad[oa]s?|cruces? de la muerte|cross(?:ed|es|ing|ings|over|overs)?(?: (?:above|below|"
+    r"over|under|through))?|cruz\w+|cruces?|"
+    r"golden cross(?:es)?|"
+    r"death cross(?:es)?)\b"
+)
+LENGTHS = re.compile(
+    r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|over|sobre|with the|con la de|con|"
+    r"-) ?)(?:the |la de )?(\d{1,3})\b"
+    r"(?:[- ]?(?:day|session|dia|sesion)\w*)?"
+)
+MEAN = r"(?:moving |simple )*(?:averages?|sma|ma|dma)"
+MEDIA = r"(?:sma|medias?(?: moviles| movil| simples?)*)"
+NUMBER = r"\d{1,3}(?:[- ]?(?:day|session|dia|sesion|d)\w*)?-?"
+AVERAGES = re.compile(
+    rf"\b(?P<a>{NUMBER}(?: ?(?:,|/|and|or) {NUMBER}){{0,6}})[- ]{{0,4}}{MEAN}\b|\b(?P<d>\d{{1,3}})dma\b"
+    rf"|\b{MEDIA} (?:de |a |\()?(?P<b>\d{{1,3}}(?: ?(?:,|/|y|o|a|con|sobre) (?:la )?(?:de |"
+    rf"la de )?\d{{1,3}}){{0,6}})\)?(?: (?:sesiones|dias|days|sessions))?"
+)
+WHOLE_AVERAGE = re.compile(rf"\b(?:{MEAN}|{MEDIA})\b(?! true)")
+FROM_THE_TOP = re.compile(
+    r"\b(?:de mayor a menor|highest first|descending|largest first|"
+    rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
+)
+"""Who fell least stands first where returns are told from the top."""
+RECOVERED = re.compile(r"\b(?:recover\w*|recuper\w+)")
+LENGTH_OF = re.compile(
+    rf"\b(?:(?P<before>\d{{1,3}})[- ](?:day|session|bar|period)s?[- ](?P<name>{'|'.join(INDICATOR_WORDS.values())})"
+    rf"|(?P<name2>{'|'.join(INDICATOR_WORDS.values())}) ?(?:\(|de |of |"
+    rf"a )? ?(?P<after>\d{{1,3}})\b\)?(?: (?:sesiones|dias|days|sessions|velas)"
+    rf"|(?![\d.,/]| de | of |st|nd|rd|th| [a-z]+ \d{{4}})))"
+)
+ODD_BARS = re.compile(
+    rf"\b(?:weekly|monthly|semanal|mensual) (?:{'|'.join(INDICATOR_WORDS.values())})"
+    rf"|\b(?:{'|'.join(INDICATOR_WORDS.values())}) (?:weekly|monthly|semanal|mensual)\b"
+)
+HOURS = re.compile(r"\b(?:(?P<n>[14])[- ]?h(?:ours?|oras?|r)?\b|hourly|horari[oa])(?: (?:chart|bars?|grafico|velas))?")
+UNITS = {
+    "day": "day", "session": "day", "dia": "day", "sesion": "day", "week": "week", "semana": "week", "month": "month",
+    "mes": "month", "quarter": "quarter", "trimestre": "quarter", "year": "year", "ano": "year",
+}  # fmt: skip
+UNIT = (
+    r"(?P<unit>days?|sessions?|weeks?|months?|quarters?|years?|dias?|sesion(?:es)?|semanas?|mes(?:es)?|trimestres?|"
+    r"anos?)"
+)
+EXTREME = re.compile(
+    rf"\b(?P<one>best|worst|mejor(?:es)?|peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|"
+    rf"mejor(?:es)?|peor(?:es)?))?"
+    rf"(?: (?:single|trading|calendar))? {UNIT}\b"
+)
+EACH = re.compile(
+    rf"\b(?:(?:each|every|per|by|cada|por) {UNIT}(?! on average)|(?P<over>year by year|month by month|"
+    rf"ano a ano|ano por ano|mes a mes)"
+    r"|(?P<ly>yearly|annual|monthly|quarterly|weekly|calendar[- ]year) (?:returns?|performance)"
+    r"|(?:rentabilidad(?:es)?|rendimientos?) (?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
+    r"(?! (?:media|compuesta|anualizada)))\b"
+)
+TRIAL = re.compile(r"\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b")
+RULES = (
+    ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
+    ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
+    ("buy_and_hold", re.compile(r"\b(?:buy and hold|comprar y mantener)\b(?!.*cross|.*cruce)")),
+)
+OVERALL = re.compile(
+    r"\bhow (?:did|has|have|had|is|are|was|were)\b.*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|\bcompar\w+|"
+    r"\bcomo (?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)\b"
+)
+WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
+"""A word, or a percentage: what a question measures by and no rule has read is said too."""

@@ -1,0 +1,221 @@
+"""The stretches of time that a question names, in es and en: days, ranges, lengths up to now.
+
+in 2008 · March to June 2012 · Q3 2011 · since 2010 · on 15 March 2012 · the last five years · a year ago
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, TypeVar
+
+from agent.domain.claims import times
+from agent.domain.claims.lexer import folded
+
+SNAPSHOTS = frozenset(("1d", "1w", "1m", "3m", "1y", "ytd"))
+"""Periods that a snapshot has."""
+_AGO = re.compile(
+    rf"(?P<count>{times.COUNT}) (?P<unit>days?|weeks?|months?|years?) ago\b"
+    rf"|\bhace (?P<count2>{times.COUNT}) (?P<unit2>dias?|semanas?|mes(?:es)?|anos?)\b"
+)
+_EDGE = re.compile(
+    rf"(?:\b(?:(?:at|by|al|en) )?(?:the |el )?(?:(?P<first>start|beginning|inicios?|"
+    rf"principios?|comienzos?)|(?:very )?(?:end|close|fin(?:al(?:es)?)?|cierre)) (?:of|de|del) (?:the year )?"
+    rf"(?:(?P<month>{times.MONTH}) (?:of |de |del )?)?(?P<year>{times.YEAR}))\b"
+)
+"""The start of 2010, the end of March 2012."""
+BLANK, MARK = "\x00", "\x01"
+ReadT = TypeVar("ReadT")
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A stretch as tools take it: days, or a length up to now; `period`: as claims write it."""
+
+    arguments: dict[str, Any]
+    period: str | None = None
+
+    @property
+    def tool_arguments(self) -> dict[str, Any]:
+        """The same, a snapshot's period as a length too."""
+        return self.arguments or ({"period": self.period} if self.period else {})
+
+    @property
+    def is_day(self) -> bool:
+        """Whether it is one day."""
+        return bool(self.arguments) and self.arguments.get("start") == self.arguments.get("end")
+
+
+ALL_TIME = When({"start": "1900-01-01"}, "1900-01-01/")
+"""All the data there are."""
+_ALL_TIME = re.compile(
+    r"\b(?:all[- ]time|ever(?= recorded|\W*$)|in (?:its|their) (?:whole )?history|(?<=maximo )historico|"
+    r"(?<=minimo )historico|de (?:toda )?su historia|desde siempre)\b"
+)
+
+
+@dataclass(slots=True)
+class Unread:
+    """The part of a text that no pattern has taken yet; places stay."""
+
+    text: str
+
+    def take(
+        self, pattern: re.Pattern[str], read: Callable[[re.Match[str]], ReadT | None]
+    ) -> Iterator[tuple[int, ReadT]]:
+        """What is read at every place that the pattern finds, with the place; it is taken unless that is None."""
+        at = 0
+        while (match := pattern.search(self.text, at)) is not None:
+            at = max(match.end(), match.start() + 1)
+            value = read(match) if BLANK not in match[0] else None
+            if value is not None:
+                self.replace(match, BLANK)
+                yield match.start(), value
+
+    def first(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """The first place, taken."""
+        return next((match for _, match in self.take(pattern, lambda match: match)), None)
+
+    def replace(self, match: re.Match[str], text: str) -> None:
+        """Puts something in its place, as long as it was."""
+        start, end = match.span()
+        filled = text * (end - start) if text in (BLANK, MARK) else text.ljust(end - start)
+        self.text = self.text[:start] + filled + self.text[end:]
+
+
+def when_in(query: str) -> When:
+    """The stretch that leads the question: one between days before a length, and the first of those; a length that a
+    snapshot has is a period and no arguments."""
+    found = stretches_in(Unread(folded(query)))
+    return found[0] if found else When({})
+
+
+def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
+    """All of them, in the question's order; lengths only where no days are named. `invested`: an amount was put in at
+    the point that is named: from then on."""
+    found = sorted(_days_in(unread), key=lambda pair: pair[0])
+    if found:
+        days = _each_once(one for _, one in found)
+        if len(days) == 1 and days[0].is_day and not invested:
+            lengths = [one for one in _lengths(unread) if one.period != "1d" and one is not ALL_TIME]
+            if lengths:
+                return [_up_to(days[0], lengths[0])]
+        if invested and all("end" in one.arguments for one in days):
+            return _since_then(days)
+        return [_on_a_session(one) if one.is_day else one for one in days]
+    return _lengths(unread)
+
+
+def since(when: When) -> When:
+    """The same with no end."""
+    return _days(f"{when.arguments['start']}/") if "start" in when.arguments else when
+
+
+def _up_to(day: When, length: When) -> When:
+    """The year up to a day, and not up to now."""
+    end = str(day.arguments["end"])
+    if length.period == "ytd":
+        return _days(f"{end[:4]}-01-01/{end}")
+    return When({"end": end, "period": length.period}, day.period)
+
+
+def _lengths(unread: Unread) -> list[When]:
+    """Lengths up to now."""
+    if unread.first(_ALL_TIME) is not None:
+        return [ALL_TIME]
+    lengths = list(unread.take(_AGO, _ago))
+    if lengths:
+        return _each_once(one for _, one in lengths)
+    for name, pattern in times.NAMED:
+        lengths += unread.take(pattern, lambda match, name=name: _length(_named(name, match)))
+    named = _each_once(one for _, one in sorted(lengths, key=lambda pair: pair[0]))
+    # "Today" beside another length is when it is asked.
+    return [one for one in named if one.period != "1d"] or named
+
+
+def _ago(match: re.Match[str]) -> When:
+    return _length(times.length_of(match["count"] or match["count2"], match["unit"] or match["unit2"]))
+
+
+def _named(name: str, match: re.Match[str]) -> str:
+    return times.span_of(match) if name == "span" else name
+
+
+def _each_once(found: Iterator[When]) -> list[When]:
+    kept: list[When] = []
+    for one in found:
+        if one not in kept:
+            kept.append(one)
+    return kept
+
+
+def _days_in(unread: Unread) -> Iterator[tuple[int, When]]:
+    """Every stretch between days, and every day."""
+    while (match := _EDGE.search(unread.text)) is not None:
+        unread.replace(match, _edge(match))
+    for pattern, read in _STRETCHES:
+        yield from unread.take(pattern, lambda match, read=read: _read(read, match))
+
+
+def _read(read: Callable[[re.Match[str]], str | None], match: re.Match[str]) -> When | None:
+    try:
+        found = read(match)
+    except ValueError:
+        return None
+    return _days(found) if found else None
+
+
+def _edge(match: re.Match[str]) -> str:
+    """The first or the last day of a month or year."""
+    year = int(match["year"])
+    whole = times.month_range(year, times.month_of(match["month"])) if match["month"] else times.year_range(year)
+    first, _, last = whole.partition("/")
+    return first if match["first"] else last
+
+
+_DAY = re.compile(rf"\b(?:(?:on|at|by|el|del|al?|as of|until|hasta) )?(?:the |el )?{times.DATE.pattern}")
+
+
+def _one_day(match: re.Match[str]) -> str | None:
+    """A day with its year, as a stretch."""
+    found = times.day_of(match)
+    if found.year is None:
+        return None
+    day = date(found.year, found.month, found.day)
+    return f"{day}/{day}"
+
+
+def _on_a_session(when: When) -> When:
+    """Of a Saturday or Sunday, the Friday before."""
+    day = date.fromisoformat(str(when.arguments["end"]))
+    day -= timedelta(days=max(day.weekday() - 4, 0))
+    return _days(f"{day}/{day}")
+
+
+_STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
+    (times.RANGE, lambda match: times.range_of(match["first"], match["last"])),
+    (times.QUARTER, times.quarter_range),
+    (times.HALF, times.half_range),
+    (times.SINCE, lambda match: times.since_of(match["first"])),
+    (_DAY, _one_day),
+    (times.IN_MONTH, lambda match: times.month_range(int(match["year"]), times.month_of(match["month"]))),
+    (times.IN_YEAR, lambda match: times.year_range(int(match["year"]))),
+)
+
+
+def _since_then(found: list[When]) -> list[When]:
+    """From the first point named to the last one: 'put in March 2009, at the end of 2012'. A range stays one."""
+    start, end = (str(found[0].arguments[name]) for name in ("start", "end"))
+    if len(found) > 1:
+        return [_days(f"{start}/{found[-1].arguments['end']}")]
+    a_point = start == end or start[:7] == end[:7] or (start[:4] == end[:4] and start[5:] + end[5:] == "01-0112-31")
+    return [_days(f"{start}/") if a_point else found[0]]
+
+
+def _days(found: str) -> When:
+    first, _, last = found.partition("/")
+    return When({"start": first, **({"end": last} if last else {})}, found)
+
+
+def _length(period: str) -> When:
+    return When({}, period) if period in SNAPSHOTS else When({"period": period}, period)

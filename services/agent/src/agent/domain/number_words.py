@@ -1,0 +1,95 @@
+"""Numbers that people write in words, in es and en: ten thousand, 20 mil, half a million, one hundred and twenty, doce.
+
+Text is plain: lower case, no accents.
+"""
+
+import re
+from collections.abc import Iterable
+
+from agent.domain.text_features import number_of
+from contracts.spoken import NUMBERS
+
+_UNITS = {**{word: number for word, number in NUMBERS.items() if 0 < number < 10}, "un": 1, "una": 1}
+_TEENS = {
+    **{word: number for word, number in NUMBERS.items() if 10 <= number < 20},
+    **{f"veinti{word}": 20 + number for word, number in _UNITS.items()},
+}
+_TENS = {word: number for word, number in NUMBERS.items() if 20 <= number < 100}
+_HUNDREDS = {"cien": 100, "ciento": 100} | {
+    f"{stem}ient{ending}s": number
+    for stem, number in {"dosc": 200, "tresc": 300, "cuatroc": 400, "quin": 500, "seisc": 600, "setec": 700,
+                         "ochoc": 800, "novec": 900}.items()
+    for ending in "oa"
+}  # fmt: skip
+_COUNTS = {**_UNITS, **_TEENS, **_TENS, **_HUNDREDS, "half": 0.5, "medio": 0.5}
+_SCALES = {"k": 1e3, "thousand": 1e3, "grand": 1e3, "mil": 1e3} | dict.fromkeys(
+    ("m", "million", "millions", "millon", "millones"), 1e6
+)
+
+
+def _one_of(words: Iterable[str]) -> str:
+    return rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})"
+
+
+DIGITS = r"\d(?:[\d.,]{0,20}\d)?"
+_UNIT = _one_of(set(_UNITS) - {"un", "una"})
+BELOW_100 = rf"(?:{_one_of(_TENS)}(?:(?:[- ]| y ){_one_of(_UNITS)})?|{_one_of(_TEENS)}|{_UNIT})\b"
+"""In words, but for un and una, which are articles too."""
+_HUNDRED = (
+    rf"(?:{_one_of(set(_HUNDREDS) - {'ciento'})}|(?<!por )ciento|(?:(?:{_UNIT}|{_one_of(_TEENS)}|{DIGITS}) )?hundred)\b"
+    rf"(?:(?: and)? {BELOW_100})?"
+)
+_SCALE = rf"(?:{_one_of(set(_SCALES) - {'k', 'm'})}\b)"
+_SCALED = rf"(?:(?:{DIGITS} ?|(?:half an?|medio|{_HUNDRED}|{BELOW_100}) ))?{_SCALE}(?: {_SCALE})?"
+LARGE = rf"(?:{_SCALED}(?: {_SCALED})?(?:(?: and)? (?:{_HUNDRED}|{BELOW_100}))?|{_HUNDRED})"
+"""A hundred and more, at least in part in words."""
+WORDED = rf"(?:{LARGE}|{BELOW_100})"
+_NO_COUNT = r"(?! (?:month|mes|day|dia|week|semana|year|ano|hour|hora|order|orden))"
+_NUMBER = re.compile(rf"(?<![\w.,-])(?:(?>{LARGE})(?! \d)|(?>{BELOW_100}){_NO_COUNT})")
+_MOST_COUNTED = 12
+"""Smaller numbers count many other things: one of them, two orders."""
+_PERCENT = re.compile(rf"\b((?:{WORDED})(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
+_COUNTED = re.compile(
+    rf"(?<![\w.,-])(?>(?:(?P<dozens>{BELOW_100}) )?(?P<dozen>dozen|docenas?)\b|{WORDED}|una\b){_NO_COUNT}"
+)
+
+
+def value_of(words: str) -> float:
+    """What a number in digits, words or both amounts to; 0: it has none of them."""
+    total = current = 0.0
+    for part in re.findall(rf"{DIGITS}|[a-z]+", words):
+        if part[0].isdigit():
+            current = number_of(part)
+        elif part == "hundred":
+            current = (current or 1) * 100
+        elif _SCALES.get(part) == 1e3:
+            total, current = total + (current or 1) * 1e3, 0.0
+        elif part in _SCALES:
+            total, current = (total + current or 1) * _SCALES[part], 0.0
+        else:
+            current += _COUNTS.get(part, 0)
+    return total + current
+
+
+def large_in_figures(said: str) -> str:
+    """A text in which numbers above twelve and percentages are written in figures: 20 mil, two hundred, one percent."""
+    said = _NUMBER.sub(_large, said)
+    return _PERCENT.sub(lambda match: f"{_figures(value_of(match[1]))} %", said)
+
+
+def in_figures(said: str) -> str:
+    """A text in which counts are written in figures too: three shares, a dozen."""
+    return _COUNTED.sub(_count, large_in_figures(said))
+
+
+def _large(match: re.Match[str]) -> str:
+    value = value_of(match[0])
+    return _figures(value) if value > _MOST_COUNTED else match[0]
+
+
+def _count(match: re.Match[str]) -> str:
+    return _figures((value_of(match["dozens"] or "") or 1) * 12 if match["dozen"] else value_of(match[0]))
+
+
+def _figures(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")

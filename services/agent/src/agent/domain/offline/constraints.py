@@ -1,0 +1,208 @@
+"""What a question states or asks for in figures and times, and whether a sentence tells that: an hour, a length of
+time, how long something takes, the price of the whole. What does not tell it is beside the question, however alike it
+reads. es and en.
+"""
+
+import re
+from collections.abc import Sequence
+
+from agent.domain.number_words import BELOW_100, in_figures
+from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.shapes import CLOCK, DURATION, HOW_LONG, HOW_MUCH, PRICE_WORD, SHAPES
+from agent.domain.text_features import plain
+
+_COUNT = rf"(?:\d{{1,4}}|an?|una?|couple of|par de|{BELOW_100})"
+_UNIT = (
+    r"(?:min(?:ute|uto)?s?|hours?|horas?|hrs?|nights?|noches?|days?|dias?|weeks?|semanas?|months?|mes(?:es)?|years?|"
+    r"anos?)"
+)
+STATED_LENGTH = re.compile(
+    rf"(?<!per )(?<!al )(?<![\d.,])\b(?!(?:an?|una?) (?:day|night|week|month|year|dia|noche|semana|mes|ano)\b"
+    rf"(?! (?:before|after|ahead|later|late|early|antes|despues|tarde)))"
+    rf"{_COUNT}[ -](?:(?:working|business|full|whole) )?{_UNIT}\b(?!\W+old\b)"
+)
+"""A length of time that a question states; "a month" alone is what a price is for."""
+AGE = re.compile(
+    rf"\b(?:tiene|tengo|tienen|cumple|turns|aged?|de) {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
+    rf"\b{_COUNT}[ -](?:years?|months?)[ -]old\b"
+)
+"""How old somebody is."""
+_HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{_UNIT}\b")
+LENGTH: frozenset[str] = frozenset(("=length",))
+TELLS_LENGTH = re.compile(
+    rf"\b{_COUNT}[ -](?:(?:\w+ )(?:or \w+ )?)?{_UNIT}\b|\b{_UNIT}(?: \w+){{0,2}}:? \d|"
+    rf"\b(?:per|every|cada|al?|por) {_UNIT}\b|"
+    r"\bat once\b|\bimmediately\b|\bal momento\b|\balways\b|\bsiempre\b|\banytime\b|\bat any time\b|\bcuando quieras\b"
+)
+TOLD_CLOCK = re.compile(
+    r"\b(?:at|by|until|till|from|before|after|a las?|hasta las?|desde las?|sobre las?|antes de las?) "
+    r"(?:\d{1,2}[:.h]\d{2}|\d{1,2}(?![\d.,:])(?! ?(?:%|€|£|\$|usd|eur|dol|pound|libra|people|person|alumn|"
+    r"min|hour|hora|day|dia|week|semana|month|mes|year|ano|mile|km)))"
+    r"(?: ?(?:[ap]\.?m\b\.?|h\b|o.?clock))?"
+    r"(?: (?:in the|de la|por la) (?:morning|afternoon|evening|manana|tarde|noche))?|"
+    r"\b\d{1,2}(?:[:.]\d{2})? ?[ap]\.?m\b|\b(?:at|by|until|before|after|a|al|hasta el|antes del?) "
+    r"(?:noon|midday|midnight|mediodia|medianoche)\b"
+)
+"""A time of day that a question states."""
+TAKES: frozenset[str] = frozenset(("=takes",))
+HOW_LONG_IT_TAKES = re.compile(
+    r"\bhow (?:quick\w*|fast|soon)\b|\bhow long (?:does|do|will|would|is|are|until|till)\b.{0,60}\b(?:take\w*|arriv\w+|"
+    r"active|wait\w*|deliver\w*|come|ready)\b|\bhow long until\b|\bcuant[oa]s? (?:\w+ )?(?:se )?(?:tard\w+|demor\w+)"
+)
+_ON_CONDITION = re.compile(
+    rf"\b(?:if|si|unless|salvo|until|hasta)\b[^,;.]*|"
+    rf"\b(?:within|en|dentro de)(?: (?:the|los|las))? (?:(?:first|primer\w+) )?"
+    rf"{_COUNT} (?:\w+ )?{_UNIT} (?:of|after|from|since|siguientes|desde|tras|posteriores)\b[^,;.]*"
+)
+"""Until when, and on what condition: no time that something takes."""
+_AT_ONCE = re.compile(
+    r"\b(?:at once|immediate\w*|instant\w*|straight away|same day|al momento|inmediat\w+|en el acto|mismo dia|"
+    r"at the end of|al final del?)\b"
+)
+MEASURE = frozenset(("=measure",))
+HOW_BIG = re.compile(
+    r"\bhow (?:big|large|tall|heavy|wide|deep|high)\b|\bcuant[oa]s? (?:mide|miden|pesa|pesan)\b|"
+    r"\b(?:what size|que tamano)\b"
+)
+_MONEY_TOLD = re.compile(r"[$€£] ?\d[\d.,]*|(?<![\d.,])\d[\d.,]{0,15}+ ?(?:[$€£]|usd\b|eur\w*|dol\w+|pesos\b)")
+CONTACTS = tuple(
+    (
+        re.compile(
+            rf"^(?:\w+ ){{0,2}}(?:what|whats|which|cual|que|your|vuestro|tu|su|the|el|un|teneis|tienes|tienen|have)"
+            rf"(?: (?:is|es|s|an?|un|the|your|el|vuestro|tu|su))*? (?:{words})"
+            r"(?: (?:address|number|electronico|de contacto|de telefono))?\W*$"
+        ),
+        keys,
+    )
+    for words, keys in (
+        ("e ?mail|mail|correo", frozenset(("=address",))),
+        ("phone|telephone|telefono|numero de telefono|phone number", frozenset(("=number",))),
+    )
+)
+"""Which is your e-mail? That is answered by one."""
+BY_WAY_OF = re.compile(
+    r"\b(?:by|via|over the|on|por|mediante) "
+    r"(?P<way>phone|telephone|e?mail|whatsapp|sms|post|telefono|correo|telegram)\b"
+)
+"""Through what something is done: that very way is told, or nothing."""
+_SHOWN_CONTACTS = (
+    ("=address", re.compile(r"\S@\S")),
+    ("=number", re.compile(r"(?:\+|\b)\d[\d ()-]{7,}\d")),
+)
+WORTH = frozenset(("=worth",))
+ASKS_OPINION = re.compile(
+    r"\b(?:which|what|cual(?:es)?|que)\b.{0,40}?\b(?:better|best|mejor(?:es)?|peor|worse|recom\w+)\b"
+    r"(?! (?:day|time|dia))|"
+    r"\b(?:better|best) (?:value|deal|for me|for us)\b|\bworth it\b|\bmas a cuenta\b|\bcompensa\b|"
+    r"\b(?:merece|vale)n? la pena\b|\bme conviene\b"
+)
+"""Which one is better is for whoever asks to say, unless a page does."""
+SAYS_WORTH = re.compile(
+    r"\b(?:best|better|ideal|perfect|popular|recommend\w*|suited|mejor|ideal|perfect[oa]|recom\w+|pensad[oa] para)\b"
+)
+_PART_OF_PRICE = (
+    r"(?:deposit|down ?payment|surcharge|penalt\w+|late fee|deposito|fianza|senal|anticipo|recargo|suplemento|"
+    r"penalizacion|matricula|registration fee|delivery|shipping|envio)"
+)
+PART_OF_PRICE = re.compile(rf"\b{_PART_OF_PRICE}\b")
+_MONEY = next(shape for key, shape in SHAPES if key == "=price")
+_LONG = next(shape for key, shape in SHAPES if key == "=duration")
+_HOUR = next(shape for key, shape in SHAPES if key in CLOCK)
+_DAY = next(shape for key, shape in SHAPES if key == "=when")
+NEXT = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={_UNIT}\b)|\bque viene\b")
+FREE_OR_PAID = re.compile(
+    r",? ?\b(?:or|o) (?:do|does|must|is|hay|tengo|tiene|es|se|have)\b.{0,20}\b(?:pay|paid|pag\w+)\b"
+)
+"""Is it free, or does it cost something: that is its price."""
+
+
+def states_length(said: str) -> bool:
+    """Whether a question (plain) states a length of time, or asks for one in its unit; how old somebody is is none."""
+    return bool(STATED_LENGTH.search(AGE.sub(" ", said)) or _HOW_MANY_UNITS.search(said))
+
+
+def without_length(said: str) -> str:
+    """The question without it."""
+    return _HOW_MANY_UNITS.sub(" ", STATED_LENGTH.sub(" ", AGE.sub(" ", said)))
+
+
+def takes(text: str) -> bool:
+    """Whether a sentence says how long something takes, and not until when something may be done."""
+    said = _ON_CONDITION.sub(" ", plain(text))
+    return bool(_AT_ONCE.search(said) or _LONG.search(said))
+
+
+def is_part_of_price(text: str) -> bool:
+    """Whether the one price of a sentence is that of a part: a deposit, a fee for being late."""
+    return bool(PART_OF_PRICE.search(plain(text))) and len(_MONEY.findall(text)) <= 1
+
+
+def measured(text: str) -> bool:
+    """Whether a sentence tells a figure that is no price."""
+    return any(map(str.isdigit, in_figures(_MONEY_TOLD.sub(" ", plain(text)))))
+
+
+def shows_contact(text: str) -> set[str]:
+    """Which of an e-mail address and a telephone number stand in a sentence."""
+    return {key for key, shape in _SHOWN_CONTACTS if shape.search(text)}
+
+
+def carried(question: str, before: str) -> list[frozenset[str]]:
+    """What a question asks for by leaning on the one before it: "and on Pro?", of how long it takes on Premium."""
+    said, earlier = plain(question), plain(before)
+    if len(said.split()) > _SHORT or any(shape.search(said) for shape in (HOW_LONG, HOW_MUCH, PRICE_WORD)):
+        return []
+    needed: list[frozenset[str]] = (
+        [TAKES] if HOW_LONG_IT_TAKES.search(earlier) else [DURATION] if HOW_LONG.search(earlier) else []
+    )
+    return [*needed, *([CLOCK] if TOLD_CLOCK.search(said) else [])]
+
+
+def without_how_long(text: str) -> str:
+    """What a question is for how long of."""
+    return _HOW_LONG.sub(" ", plain(text))
+
+
+_SHORT = 5
+_HOW_LONG = re.compile(
+    rf"{HOW_LONG.pattern}|\bhow fast\b|\b(?:tak|last|dur|tard|demor|arriv|lleg)\w*|"
+    r"\b(?:until|active|activ[oa]|ready|list[oa])\b"
+)
+
+
+A_DAY = re.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|lunes|martes|miercoles|jueves|viernes|sabados?|"
+    r"domingos?|fin(?:es)? de semana|findes?)\b"
+)
+_ANY_DAY = re.compile(r"\b(?:every day|daily|all week|seven days|24/7|cada dia|todos los dias|a diario|diariamente)\b")
+_HAS_NOT = re.compile(
+    r"\bque no (?:teng|tien|inclu|trai|trae|est)\w*|"
+    r"\b(?:that|which) (?:\w+ ){0,3}(?:doesn.?t|does not|don.?t|do not|isn.?t|is not)\b|\bnot in\b"
+)
+"""What one has and the other has not: no quotation says that."""
+
+
+def fits(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
+    """Whether what is going to be quoted, as a whole, tells what the question states and asks for."""
+    said, text = plain(question), " ".join(f"{one.heading}: {one.text}" for one in quoted)
+    if states_length(said) and not TELLS_LENGTH.search(plain(text)):
+        return False
+    if _HAS_NOT.search(said):
+        return False
+    if A_DAY.search(said) and not (A_DAY.search(plain(text)) or _ANY_DAY.search(plain(text))):
+        return False
+    if TOLD_CLOCK.search(said) and not (_HOUR.search(text) or _DAY.search(text)):
+        return False
+    if ASKS_OPINION.search(said) and not SAYS_WORTH.search(plain(text)):
+        return False
+    if HOW_LONG_IT_TAKES.search(said) and not any(takes(one.text) for one in quoted):
+        return False
+    for keys in carried(question, before) if before else ():
+        if keys == TAKES and not any(takes(one.text) for one in quoted):
+            return False
+        if keys == DURATION and not _LONG.search(text):
+            return False
+    priced = bool(HOW_MUCH.search(said) or PRICE_WORD.search(said))
+    priced = priced and not PART_OF_PRICE.search(said)
+    figured = [one.text for one in quoted if _MONEY.search(one.text)]
+    return not (priced and figured and all(map(is_part_of_price, figured)))

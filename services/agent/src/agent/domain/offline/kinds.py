@@ -1,0 +1,102 @@
+"""What there is of a kind on the pages, as plans, courses or cakes: all of them, or the first, the second and the last.
+
+A kind's members are the rows of a table that is named by it, or sentences that each stand under a name of their own and
+say it beside the kind ("The Pro plan costs …", under "Pro").
+"""
+
+import re
+from collections.abc import Sequence
+
+from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.lexicon import keys_in, keys_of, words_of
+from agent.domain.text_features import plain
+
+MOST_SHOWN = 8
+_LISTED = re.compile(
+    r"\b(?:what|which|que|q|cual(?:es)?) (?:(?:kinds?|types?|sorts?|tipos?|clases?) (?:of|de) )?(?:son )?"
+    r"(?:l[oa]s |the |your |vuestr[oa]s )?"
+    r"(?P<kind>\w{3,}) (?:do (?:you|they)|are there|is there|have you|you have|you offer|hay|teneis|tienen|tienes|"
+    r"ofreceis|ofrecen|haceis|hacen|existen|disponibles|available|dais|dan)\b|"
+    r"\b(?:what are|list|tell me|show me|cuales son|dime|ensename|lista de) (?:all )?"
+    r"(?:your|the|of the|los|las|vuestr[oa]s|sus) (?P<named>\w{3,})\W*$"
+)
+_PLACES = {"first": 0, "1st": 0, "primer": 0, "primero": 0, "primera": 0, "second": 1, "2nd": 1, "segundo": 1,
+           "segunda": 1, "third": 2, "3rd": 2, "tercer": 2, "tercero": 2, "tercera": 2, "fourth": 3, "cuarto": 3,
+           "cuarta": 3, "last": -1, "ultimo": -1, "ultima": -1}  # fmt: skip
+_PLACE = rf"(?P<place>{'|'.join(_PLACES)})"
+_ORDINAL = re.compile(rf"\b(?:the|el|la) {_PLACE}\b(?: (?P<kind>one|ones|(?!que\b|y\b|o\b|and\b|or\b)\w{{3,}}))?")
+_BULLET = re.compile(r"^- ([^:\n]{1,60}): ", re.MULTILINE)
+_NAME = 4
+"""Words of a name at most."""
+
+
+def listed(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """Of a question for what there is of a kind: each of them; nothing where the pages do not show them as such."""
+    found = _LISTED.search(plain(question))
+    return members(found["kind"] or found["named"], passages)[:MOST_SHOWN] if found else []
+
+
+def members(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """Those of the kind, of the page that has the most of them."""
+    keys = keys_of(kind)
+    pages: dict[tuple[str, str], list[Excerpt]] = {}
+    for one in passages:
+        if one.row and not one.item:
+            named = keys & (keys_in(one.column) or keys_in(one.heading or one.title))
+            place = (one.url, one.heading)
+        else:
+            named = not one.row and _is_member(keys, one)
+            place = (one.url, "")
+        if named:
+            mine = pages.setdefault(place, [])
+            if one.row or all(other.heading != one.heading for other in mine):
+                mine.append(one)
+    best = max(pages.values(), key=len) if pages else []
+    return best if len(best) > 1 else []
+
+
+def place_in(said: str) -> int | None:
+    """Which of those that were spoken of a text (plain) means by "the first one"; -1: the last."""
+    found = _ORDINAL.search(said)
+    return _PLACES[found["place"]] if found and found["kind"] in (None, "one", "ones") else None
+
+
+def name_of(one: Excerpt) -> str:
+    """What a member is called."""
+    return one.text.partition(":")[0] if one.row else one.heading
+
+
+def with_names(question: str, answered: str, passages: Sequence[Excerpt]) -> str | None:
+    """The question with "the second one" by its name, of what was listed last or else of the kind that is named; as it
+    is where it has none; None: it names one that nobody has listed."""
+    said = plain(question)
+    places = list(_ORDINAL.finditer(said))
+    if not places:
+        return question
+    told = [one for one in passages if answered and one.text in answered]
+    names = _BULLET.findall(answered) or list(dict.fromkeys(name for one in told if (name := name_of(one))))
+    unnamed, of_kind = False, list[str]()
+    for found in reversed(places):
+        kind, at = found["kind"], _PLACES[found["place"]]
+        one_of = kind in (None, "one", "ones")
+        # "The first and the third plan": both are plans.
+        of_kind = of_kind if one_of else [name_of(one) for one in members(str(kind), passages)]
+        known = of_kind or (names if one_of or len(names) > 1 else [])
+        if -1 <= at < len(known) and len(known) > 1:
+            end = found.end() if one_of or of_kind else found.end("place")
+            said = f"{said[: found.start()]}{known[at]} {said[end:]}"
+        else:
+            unnamed = unnamed or one_of
+    return None if unnamed else said
+
+
+def _is_member(keys: frozenset[str], one: Excerpt) -> bool:
+    name = words_of(one.heading)
+    if not 0 < len(name) <= _NAME:
+        return False
+    said = words_of(one.text)
+    for at in range(len(said) - len(name) + 1):
+        if said[at : at + len(name)] == name:
+            beside = said[max(at - 1, 0) : at] + said[at + len(name) : at + len(name) + 1]
+            return any(keys & keys_of(word) for word in beside)
+    return False

@@ -1,0 +1,23 @@
+"""Which tickers a follow-up is about, of those that were spoken of before it."""
+
+from collections.abc import Sequence
+
+from agent.domain.offline.kinds import place_in
+from agent.domain.text_features import symbols_before, symbols_in
+
+FAR = 6
+"""Messages back that a follow-up may be about."""
+
+
+def both_before(before: Sequence[str], most: int = 2) -> list[str]:
+    """The last two that were spoken of, in the order in which they were."""
+    found = dict.fromkeys(one for text in reversed(before[-FAR:]) for one in reversed(symbols_in(text)))
+    return list(reversed(list(found)[:most]))
+
+
+def one_before(said: str, before: Sequence[str]) -> list[str]:
+    """The one that was spoken of last, or the first or second of them where that is said."""
+    at, spoken = place_in(said), both_before(before, FAR)
+    if at is None or len(spoken) < 2:
+        return symbols_before(before[-FAR:])[:1]
+    return [spoken[at]] if at < len(spoken) else []

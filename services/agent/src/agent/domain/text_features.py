@@ -1,0 +1,173 @@
+"""What a person's text says, as far as rules can tell: its language, its numbers, its symbols, its words."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+from agent.domain.tickers import KNOWN_LOWER, NAMES, undotted
+from contracts.languages import Language
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, each once."""
+    return frozenset(text.split())
+
+
+_ES = word_set(
+    "el la los las un una de del que qué cuál cuánto cuanto cuesta cuestan precio precios por para con hola buenos "
+    "buenas gracias quiero puedo cómo como dónde donde es son está tiene hay mi tu su plan acción acciones cotiza vale "
+    "tamaño posición riesgo beneficio persona ayuda hablar entrada compra comprar vende vender cartera cuándo cuando "
+    "pase baje lista agrega añade quita mis recuerda recuerdas olvida noticias avísame avisame sí "
+    "tengo lo pero pues abrís abris estáis estais tenéis teneis sois soy muy eso esa ese "
+    "algo también tambien puedes quieres hacer cual más mas cuantos cuantas cuánta se al dais os sin hasta desde"
+)
+_EN = word_set(
+    "the an of what which how much does do cost costs price prices is are trading at for with hello hi thanks want "
+    "can where my your plan stock share position size risk reward "
+    "person help talk speak to on and buy sell portfolio when me add remove remember forget "
+    "news alert yes please human somebody someone anyone the this that it you we they would could should have has not"
+)
+_CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
+_TICKER = re.compile(r"(?<![\w/'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/]|['’](?!s\b))")
+"""A whole word: the C of Cómo is none, and no letter of P/E or I'm."""
+_NO_TICKERS = word_set(
+    "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "
+    "CON PARA HOLA HI WHAT HOW API TV PC US UK EU ETF CEO ML PDF "
+    "RSI MACD BB SMA EMA ATR VWAP OBV ADX EPS ROI IPO PER BPA PIB IPC EE UU"
+)
+_NUMBER = re.compile(r"\d[\d.,]*(?:\s?[kK]\b)?")
+_WORD = re.compile(r"[^\W_]+")
+_SPOKEN = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, NAMES))})(?!\w)|{_WORD.pattern}")
+"""A well-known name, or a word."""
+_STOP = word_set(
+    "what which how much many does do did is are was the a an of for to in on at and or it its you your my me i can "
+    "please tell about have has there any with from by that this que cual cuales cuanto cuanta cuantos como donde "
+    "cuando el la los las un una unos unas de del al en y o es son esta estan por para con me mi tu su sus se lo le "
+    "hay tiene tienen puedo quiero saber"
+)
+
+
+def language_of(text: str, default: Language) -> Language:
+    """The language the text is written in; the default when it does not show."""
+    if any(mark in text for mark in "¿¡ñ"):
+        return "es"
+    words = [word.lower() for word in _WORD.findall(text)]
+    spanish = sum(word in _ES for word in words)
+    english = sum(word in _EN for word in words)
+    if spanish == english:
+        return default
+    return "es" if spanish > english else "en"
+
+
+def plain(text: str) -> str:
+    """Lower case, without accents."""
+    low = text.lower()
+    if low.isascii():
+        return low
+    return "".join(c for c in unicodedata.normalize("NFD", low) if not unicodedata.combining(c))
+
+
+def symbols_in(text: str, most: int = 3) -> list[str]:
+    """Tickers, crypto pairs and well-known names, each once."""
+    text = undotted(text)
+    found: dict[str, None] = {}
+    for match in _CRYPTO.finditer(text):
+        found.setdefault(f"{match[1].upper()}/USD")
+    covered = _CRYPTO.sub(" ", text)
+    for match in _TICKER.finditer(covered):
+        if match[1] not in _NO_TICKERS:
+            found.setdefault(match[1])
+    for word in _SPOKEN.findall(covered.lower()):
+        if word in NAMES:
+            found.setdefault(NAMES[word])
+        elif word.upper() in KNOWN_LOWER:
+            found.setdefault(word.upper())
+    return list(found)[:most]
+
+
+def symbols_before(texts: Sequence[str]) -> list[str]:
+    """What the newest text that names a symbol names."""
+    return next((found for text in reversed(texts) if (found := symbols_in(text))), list[str]())
+
+
+def number_of(text: str) -> float:
+    """10,000.50 and 10.000,50 and 10k as a number."""
+    thousand = 1000.0 if text[-1] in "kK" else 1.0
+    digits = text.rstrip("kK ").rstrip(".,")
+    last = max(digits.rfind("."), digits.rfind(","))
+    if last < 0:
+        return float(digits) * thousand
+    tail = digits[last + 1 :]
+    # A lone separator before exactly three digits parts thousands; any other last one is the decimal point.
+    grouped = len(tail) == 3 and digits.count(digits[last]) >= 1 and not re.search(r"[.,]", digits[:last])
+    if grouped or digits.count(digits[last]) > 1:
+        return float(re.sub(r"[.,]", "", digits)) * thousand
+    return float(re.sub(r"[.,]", "", digits[:last]) + "." + tail) * thousand
+
+
+def numbers_in(text: str) -> list[tuple[int, float]]:
+    """(position, value) of every number in the text."""
+    return [(match.start(), number_of(match[0])) for match in _NUMBER.finditer(text)]
+
+
+def whole_number(text: str) -> float | None:
+    """The number that a text is, whatever its sign or currency; None: it is none."""
+    bare = text.strip("+-$€ ")
+    return number_of(bare) if _NUMBER.fullmatch(bare) else None
+
+
+def stems(text: str) -> set[str]:
+    """The text's telling words, plurals and accents levelled."""
+    return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
+
+
+_ENDINGS = (
+    "aciones", "iciones", "amiento", "imiento", "ments", "ment", "acion", "icion", "ieron", "iendo", "mente", "ando",
+    "aron", "amos", "emos", "imos", "asteis", "isteis", "areis", "ereis", "ireis", "ais", "eis", "ados",
+    "adas", "idos", "idas", "ado", "ada", "ido", "ida", "aba", "ing", "ies",
+    "ied", "ed", "ar", "er", "ir", "es", "as", "os", "an", "en", "s", "a", "o", "e", "y",
+)  # fmt: skip
+"""Longest first: of verbs and nouns, es and en."""
+_HUNG_ON = re.compile(r"(?<=[a-z]{2})([aei]r)(?:me|te|se|nos|os|l[oae]s?|sel[oa]s?|mel[oa]s?)$")
+"""Spanish pronouns behind a verb: pedirla, apuntarme."""
+
+
+def bare_verb(word: str) -> str:
+    """A Spanish infinitive without the pronouns behind it: hacerme, traerlo."""
+    return _HUNG_ON.sub(r"\1", word)
+
+
+_MORE_BEFORE = ("s", "es", "ed", "ing", "y")
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """The word without its endings: pesa and peso are one, as are mix, mixed and mixing."""
+    word = bare_verb(word)
+    for _ in range(2):
+        ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= 3), "")
+        if word.endswith("ss") or not ending:
+            break
+        word = word[: -len(ending)]
+        if ending not in _MORE_BEFORE:
+            break
+    # Of verbs whose vowel breaks up: prueba and probar, cierra and cerrar.
+    return word.replace("ue", "o").replace("ie", "e")
+
+
+def decision_words(text: str) -> bool:
+    """Whether the text is a plain yes."""
+    return bool(
+        re.fullmatch(r"\W*(?:yes|yeah|yep|sure|ok(?:ay)?|please|si|claro|vale|dale|por favor|[, ])+\W*", plain(text))
+    )
+
+
+def within_fence(text: str, fence: str) -> str:
+    """A text from outside that cannot end the fence in which it stands as data, in whatever letters it writes it."""
+    return re.sub(rf"<(?=\s*/\s*{fence})", "< ", text, flags=re.IGNORECASE)
+
+
+def one_line(text: str, most: int = 400) -> str:
+    """A text from outside on one line, at most so many characters: it cannot pose as a layer or a section."""
+    return " ".join(text.split())[:most]

@@ -1,0 +1,1 @@
+"""Language models: asked in their order, and what each call costs."""

@@ -1,0 +1,385 @@
+"""Model calls that are paid for: tokens are reserved before each, settled after it, and told as a fact.
+
+Each attempt is a call of its own, whoever is asked; the built-in provider uses no tokens and pays for none, but its
+turns are told too. What was used settles its reservation by that fact; what was not used is given back at once.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Self
+from uuid import uuid4
+
+import structlog
+
+from agent.domain.cost import Price, SpendingAccount, estimated_tokens, prompt_bytes
+from agent.domain.offered_tool import OfferedTool
+from agent.domain.pictures import picture_tokens
+from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount
+from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
+from agent.llm.fallback import ask
+from agent.ports import (
+    Asker,
+    Budgets,
+    Key,
+    Model,
+    ModelChoice,
+    Models,
+    Prompt,
+    Reservation,
+    Search,
+    TextSink,
+    UsageFacts,
+)
+from agent.unheard import unheard
+from contracts.company import Budget, CompanyConfig
+from contracts.memory_rpc import Tier
+from contracts.own_model import OwnModel
+from contracts.providers import CURRENCY
+
+log = structlog.get_logger(__name__)
+
+MARGIN = 30.0
+"""Seconds beyond a call's own limit that its reservation lasts."""
+RESULTS = 4_000
+"""Tokens by which a call that follows on tools may be larger than the one before: their results."""
+
+
+@dataclass(frozen=True)
+class Spending:
+    """The purse and the book."""
+
+    budgets: Budgets
+    facts: UsageFacts
+
+
+def account_of(key: Key, asker: Asker, journal: Journal) -> SpendingAccount:
+    """Who pays for a turn: the visitor or user, or where nobody is known the conversation."""
+    return SpendingAccount(key.company, key.conversation, asker.user or key.conversation, asker.user, journal.turn_id)
+
+
+async def ask_paid(
+    spending: Spending,
+    models: Models,
+    account: SpendingAccount,
+    config: CompanyConfig,
+    prompt: Prompt,
+    sink: TextSink | None = None,
+    choice: ModelChoice | None = None,
+    advance: "Advance | None" = None,
+) -> ModelAnswer:
+    """One reply of the company's model, or of the cheaper one when its budget is spent and its settings say so.
+
+    `sink`: who hears the text while it comes; `choice`: these models instead of the company's own; `advance`: what the
+    first attempt's tokens have been reserved with.
+
+    Raises:
+        BudgetSpentError: nothing may be called.
+        ModelError: no provider gave a reply.
+    """
+    sink = sink or UnreadText()
+    if choice is None:
+        choice = models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
+    try:
+        return await ask(_paid(spending, choice, account, config, "main", advance), prompt, sink)
+    except BudgetSpentError as spent:
+        cheaper = config.budget.cheaper_model
+        if config.budget.when_spent != "cheaper_model" or not cheaper:
+            raise
+        choice = models.for_company(config).cheaper(config.preferred_provider, cheaper)
+        sink.restart()
+        try:
+            return await ask(_paid(spending, choice, account, config, "cheaper"), prompt, sink)
+        except ModelRefusedError as error:
+            log.warning("model.cheaper_refused", model=cheaper, error=str(error))
+            raise spent from error
+
+
+class Advance:
+    """A call's reservation, had before the call may be made: taken by its first attempt, or given back.
+
+    `further`: that of the call that follows if this one asks for tools, until somebody takes it.
+    """
+
+    def __init__(self, budgets: Budgets, granted: "asyncio.Future[Reservation | None]") -> None:
+        self._budgets = budgets
+        self._granted = granted
+        self.taken = False
+        self.further: Reservation | None = None
+
+    @classmethod
+    def asked(
+        cls,
+        spending: Spending,
+        account: SpendingAccount,
+        config: CompanyConfig,
+        prompt: Prompt,
+        tokens: int,
+        search: Search | None = None,
+    ) -> Self:
+        """Asks now. `tokens`: of the prompt, at most; `search`: goes with it, and by itself if it comes back
+        unanswered."""
+        budgets = spending.budgets
+        further = bool(prompt.tools)
+        task = unheard(_reserved(budgets, account, config.budget, prompt, tokens, "main", search, further=further))
+        if search is not None:
+            task.add_done_callback(lambda _: search.alone())
+        return cls(budgets, task)
+
+    @classmethod
+    def had(cls, spending: Spending, reservation: Reservation) -> Self:
+        """It came with the call before."""
+        granted: asyncio.Future[Reservation | None] = asyncio.get_running_loop().create_future()
+        granted.set_result(reservation)
+        return cls(spending.budgets, granted)
+
+    async def take(self) -> Reservation | None:
+        """The reservation, from now on the caller's. Raises BudgetSpentError."""
+        reservation = await self._granted
+        self.taken = True
+        if reservation is None or reservation.further is None:
+            return reservation
+        self.further = reservation.further
+        return replace(reservation, further=None)
+
+    def take_further(self) -> Reservation | None:
+        """The reservation of the call that follows, from now on the caller's."""
+        further, self.further = self.further, None
+        return further
+
+    def close(self) -> None:
+        """Gives back what nobody has taken; while it is being granted, whoever grants it hears of the cancellation."""
+        left = [self.take_further()]
+        granted = self._granted
+        if not self.taken and not granted.cancel() and not granted.cancelled() and granted.exception() is None:
+            self.taken = True
+            reservation = granted.result()
+            left += [reservation, reservation and reservation.further]
+        for reservation in left:
+            if reservation is not None:
+                self._budgets.settle(reservation, 0)
+
+
+def _paid(
+    spending: Spending,
+    choice: ModelChoice,
+    account: SpendingAccount,
+    config: CompanyConfig,
+    tier: Tier,
+    advance: Advance | None = None,
+) -> ModelChoice:
+    return ModelChoice(
+        tuple(
+            (
+                _FreeModel(spending, model, account)
+                if model.provider == "offline"
+                else _PaidModel(spending, model, account, config, tier, advance),
+                name,
+            )
+            for model, name in choice.candidates
+        )
+    )
+
+
+class _FreeModel:
+    """The built-in assistant: nothing to pay, and something to tell."""
+
+    def __init__(self, spending: Spending, model: Model, account: SpendingAccount) -> None:
+        self._facts = spending.facts
+        self._model = model
+        self._account = account
+
+    @property
+    def provider(self) -> str:
+        """The provider's name in settings and answers."""
+        return self._model.provider
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+        """The model's reply; raises ModelError."""
+        reply = await self._model.reply(prompt, sink)
+        self._facts.record(self._account, self.provider, prompt.model, TokenCount(), estimated=False)
+        return reply
+
+
+class _PaidModel:
+    """A model whose every call is paid for."""
+
+    def __init__(
+        self,
+        spending: Spending,
+        model: Model,
+        account: SpendingAccount,
+        config: CompanyConfig,
+        tier: Tier,
+        advance: Advance | None,
+    ) -> None:
+        self._spending = spending
+        self._model = model
+        self._account = account
+        self._budget = config.budget
+        self._own = config.own_model
+        self._tier: Tier = tier
+        self._advance = advance
+
+    @property
+    def provider(self) -> str:
+        """The provider's name in settings and answers."""
+        return self._model.provider
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+        """The model's reply; raises BudgetSpentError before it is asked, and ModelError."""
+        reservation = await self._reserve(prompt)
+        heard = _CountedText(sink)
+        try:
+            reply = await self._model.reply(prompt, heard)
+        except (ModelError, asyncio.CancelledError):
+            self._broken_off(reservation, prompt, heard)
+            raise
+        except BaseException:
+            self._unused(reservation)
+            raise
+        usage, estimated = reply.usage, reply.usage == TokenCount()
+        if estimated:
+            # Some servers count nothing; the budget counts all the same.
+            usage = TokenCount(prompt_tokens(prompt), estimated_tokens(len(reply.text.encode())))
+        # With no tools to wait for there is no call that follows.
+        further = self._advance.take_further() if self._advance is not None and not reply.calls else None
+        self._record(prompt.model, usage, reservation, estimated=estimated, goes_on=bool(reply.calls), further=further)
+        return reply
+
+    async def _reserve(self, prompt: Prompt) -> Reservation | None:
+        if self._advance is not None and not self._advance.taken:
+            return await self._advance.take()
+        budgets, tokens = self._spending.budgets, prompt_tokens(prompt)
+        return await _reserved(budgets, self._account, self._budget, prompt, tokens, self._tier)
+
+    def _broken_off(self, reservation: Reservation | None, prompt: Prompt, heard: "_CountedText") -> None:
+        """A call without a count: once it had begun to speak it is billed, by estimate; before that it is not."""
+        if not heard.characters:
+            self._unused(reservation)
+            return
+        usage = TokenCount(prompt_tokens(prompt), estimated_tokens(heard.characters, 0))
+        self._record(prompt.model, usage, reservation, estimated=True)
+
+    def _unused(self, reservation: Reservation | None) -> None:
+        if reservation is not None:
+            self._spending.budgets.settle(reservation, 0)
+
+    def _record(
+        self,
+        model: str,
+        usage: TokenCount,
+        reservation: Reservation | None,
+        *,
+        estimated: bool,
+        goes_on: bool = False,
+        further: Reservation | None = None,
+    ) -> None:
+        self._spending.facts.record(
+            self._account,
+            self.provider,
+            model,
+            usage,
+            estimated=estimated,
+            reservation=reservation,
+            goes_on=goes_on,
+            further=further,
+            price=own_price(self._own, self.provider, model),
+        )
+
+
+def own_price(own: OwnModel | None, provider: str, model: str) -> Price | None:
+    """What the company says that its own model costs; None: it is another one, or nothing is said."""
+    if own is None or own.price is None or (own.provider, own.model) != (provider, model):
+        return None
+    return Price(own.price.prompt, own.price.completion, CURRENCY, datetime.now(UTC).date())
+
+
+def is_limited(budget: Budget, account: SpendingAccount) -> bool:
+    """Whether what this account uses is counted against anything."""
+    return budget.daily_tokens is not None or (budget.visitor_hourly_tokens is not None and account.payer is not None)
+
+
+async def _reserved(
+    budgets: Budgets,
+    account: SpendingAccount,
+    budget: Budget,
+    prompt: Prompt,
+    tokens: int,
+    tier: Tier,
+    search: Search | None = None,
+    *,
+    further: bool = False,
+) -> Reservation | None:
+    """What the call of a prompt of so many tokens may use at most; None: there is no limit. `further`: one that follows
+    is reserved as well, where there is room enough. Raises BudgetSpentError."""
+    if not is_limited(budget, account):
+        return None
+    wanted = Reservation(
+        call=uuid4().hex,
+        company=account.company,
+        payer=account.payer,
+        tokens=tokens + prompt.max_tokens,
+        seconds=prompt.time_limit + MARGIN,
+        tier=tier,
+        at=int(time.time()),
+    )
+    if further:
+        follows = replace(wanted, call=uuid4().hex, tokens=wanted.tokens + RESULTS)
+        wanted = replace(wanted, further=follows)
+    return await budgets.reserve(wanted, budget.daily_tokens, budget.visitor_hourly_tokens, search)
+
+
+class UnreadText:
+    """Where the text of replies goes that nobody reads while they come."""
+
+    def text(self, piece: str) -> None:
+        """Nothing."""
+
+    def restart(self) -> None:
+        """Nothing."""
+
+
+class _CountedText:
+    """Counts what a running reply has said so far."""
+
+    __slots__ = ("_sink", "characters")
+
+    def __init__(self, sink: TextSink) -> None:
+        self._sink = sink
+        self.characters = 0
+
+    def text(self, piece: str) -> None:
+        """More text."""
+        self.characters += len(piece)
+        self._sink.text(piece)
+
+    def restart(self) -> None:
+        """What was said so far does not count."""
+        self._sink.restart()
+
+
+_tool_bytes: dict[tuple[str, str], int] = {}
+MAX_TOOLS = 5_000
+"""Tools whose size is remembered."""
+
+
+def _size(tool: OfferedTool) -> int:
+    """Bytes of what goes with every call for a tool."""
+    key = (tool.name, tool.description)
+    size = _tool_bytes.get(key)
+    if size is None:
+        if len(_tool_bytes) >= MAX_TOOLS:
+            _tool_bytes.clear()
+        size = _tool_bytes[key] = len(tool.name) + len(tool.description) + len(str(tool.parameters))
+    return size
+
+
+def prompt_tokens(prompt: Prompt, more: int = 0, most: int | None = None) -> int:
+    """About how many tokens a prompt has. `more`: what is still to come into its messages; `most`: they will be made to
+    fit into so many."""
+    messages = list(prompt.messages)
+    said = estimated_tokens(prompt_bytes(messages), len(messages)) + more
+    tools = estimated_tokens(sum(map(_size, prompt.tools)), len(prompt.tools))
+    return (said if most is None else min(said, most)) + picture_tokens(messages) + tools

@@ -1,0 +1,35 @@
+"""Numbers that people write in words: one reader for orders, alerts, calculations and invested amounts."""
+
+import pytest
+
+from agent.domain.number_words import in_figures, large_in_figures, value_of
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("dos mil", 2_000),
+        ("two hundred thousand", 200_000),
+        ("one hundred and twenty", 120),
+        ("treinta y cinco", 35),
+        ("veinticinco mil", 25_000),
+        ("dos millones quinientos mil", 2_500_000),
+        ("20 mil millones", 20e9),
+        ("1.5 million", 1.5e6),
+        ("10.000", 10_000),
+        ("5k", 5_000),
+        ("half a million", 500_000),
+        ("mil doscientos", 1_200),
+        ("nothing", 0),
+    ],
+)
+def test_a_number_in_words_has_its_value(words: str, value: float) -> None:
+    assert value_of(words) == value
+
+
+def test_a_text_says_its_large_numbers_and_percentages_in_figures() -> None:
+    said = "tengo diez mil, arriesgo un dos por ciento, o half a percent of a million"
+    assert large_in_figures(said) == "tengo 10000, arriesgo un 2 %, o 0.5 % of a 1000000"
+    assert in_figures("three shares, two dozen, una y treinta y dos") == "3 shares, 24, 1 y 32"
+    assert large_in_figures("one above thirty-five, for twenty five days") == "one above 35, for twenty five days"
+    assert in_figures("in two months, for one hour") == "in two months, for one hour"

@@ -1,0 +1,84 @@
+"""Tokens of the people who have signed in to the console, and invitations to it: made and checked by the gateways
+alone, with a key of their own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.adapters import own_tokens
+from gateway.errors import TokenExpired, TokenInvalid
+from gateway.ports import TokenCaller, VisitorToken
+from runtime.clock import Clock
+
+KEY_ID = "nexus-console"
+SECONDS = 12 * 3600
+"""For which a sign-in counts: a shift and its breaks."""
+INVITED_SECONDS = 7 * 86_400
+"""For which an invitation is good, unless it is used before."""
+_INVITATION = "invitation"
+
+
+@dataclass(frozen=True, slots=True)
+class InvitedMember:
+    """Whom an invitation is for. `issued`: seconds since the epoch."""
+
+    company: str
+    member: str
+    issued: float
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleTokens:
+    """Makes and checks them."""
+
+    key: bytes
+    clock: Clock
+
+    def made_here(self, token: str) -> bool:
+        """Whether the token says that it is one of these; nothing is checked yet."""
+        return own_tokens.made_with(token, KEY_ID)
+
+    def make(self, company: str, user: str, role: str, name: str | None) -> VisitorToken:
+        """The token of a member of the team, valid from now on."""
+        named = {} if name is None else {"name": name}
+        return self._made({"sub": user, "company": company, "role": role, **named}, SECONDS)
+
+    def invite(self, company: str, member: str) -> VisitorToken:
+        """An invitation; it is no token to call with."""
+        return self._made({"sub": member, "company": company, "role": _INVITATION}, INVITED_SECONDS)
+
+    def verify(self, token: str) -> TokenCaller:
+        """Who signed in; raises TokenExpired, and TokenInvalid for what is not ours."""
+        claims = self._read(token)
+        if claims["role"] not in {"commercial", "admin"}:
+            raise TokenInvalid("the token is not valid")
+        name = claims.get("name")
+        return TokenCaller(
+            subject=claims["sub"],
+            role=claims["role"],
+            company=claims["company"],
+            plan="free",
+            expires=float(claims["exp"]),
+            name=name if isinstance(name, str) else None,
+            issued=float(claims["iat"]),
+            member=True,
+        )
+
+    def invited(self, token: str) -> InvitedMember:
+        """Who is invited; raises TokenExpired, TokenInvalid."""
+        claims = self._read(token)
+        if claims["role"] != _INVITATION:
+            raise TokenInvalid("this is no invitation")
+        return InvitedMember(claims["company"], claims["sub"], float(claims["iat"]))
+
+    def _made(self, claims: dict[str, Any], seconds: int) -> VisitorToken:
+        # To the millisecond: whoever is signed out and signs in again has a newer token than that.
+        now = round(self.clock.now().timestamp(), 3)
+        expires = int(now) + seconds
+        token = own_tokens.signed(claims | {"iat": now, "exp": expires}, self.key, KEY_ID)
+        return VisitorToken(token, claims["sub"], float(expires))
+
+    def _read(self, token: str) -> dict[str, Any]:
+        claims = own_tokens.read(token, self.key, "iat")
+        if claims["exp"] <= self.clock.now().timestamp():
+            raise TokenExpired("the token has expired: sign in again")
+        return claims

@@ -1,0 +1,94 @@
+"""Whether a human agent's token counts still: the company may have signed them out, or they may have left its team."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Protocol
+
+from contracts.company import CompanySettings
+from gateway.domain.close_codes import CloseCode
+from gateway.errors import TokenInvalid, Unavailable
+from gateway.ports import TokenCaller, TokenReader, Visit, VisitorToken
+
+
+class OpenSession(Protocol):
+    """Somebody's open socket."""
+
+    caller: TokenCaller | None
+
+    def terminate(self, code: CloseCode) -> None:
+        """Closes it."""
+        ...
+
+
+class Known(Protocol):
+    """Companies' settings: asked for, and as they are known here at this moment."""
+
+    async def get(self, company: str) -> CompanySettings | None:
+        """Raises Unavailable."""
+        ...
+
+    def held(self, company: str) -> CompanySettings | None:
+        """Without asking anybody."""
+        ...
+
+
+class Admission:
+    """TokenReader: tokens that prove who somebody is, and count still by the company's settings. `sessions`: the open
+    sockets, which end with the token that they came in with."""
+
+    def __init__(self, tokens: TokenReader, companies: Known, sessions: Iterable[OpenSession]) -> None:
+        self._tokens = tokens
+        self._companies = companies
+        self._sessions = sessions
+
+    async def verify(self, token: str) -> TokenCaller:
+        caller = await self._tokens.verify(token)
+        if caller.is_operator:
+            try:
+                await self._companies.get(caller.company)
+            except Unavailable:
+                # Another signer's word stands by itself, and who is in should be able to come back; ours does not.
+                if caller.member:
+                    raise
+            if not self.counts(caller):
+                raise TokenInvalid("this session has ended: sign in again")
+        return caller
+
+    def counts(self, caller: TokenCaller) -> bool:
+        """Whether the caller's token counts by the settings that are known at this moment."""
+        if not caller.is_operator:
+            return True
+        return _counts(caller, self._companies.held(caller.company))
+
+    def changed(self, company: str, settings: CompanySettings | None) -> None:
+        """Closes the sockets whose tokens have ended with this change of a company's settings."""
+        for session in list(self._sessions):
+            caller = session.caller
+            if caller is None or caller.company != company or not caller.is_operator:
+                continue
+            if not _counts(caller, settings):
+                session.terminate(CloseCode.BAD_TOKEN)
+
+    async def look_again(self) -> None:
+        """After changes may have been missed: asks for the settings of all who are connected as agents."""
+        callers = [session.caller for session in self._sessions]
+        for company in {one.company for one in callers if one is not None and one.is_operator}:
+            with suppress(Unavailable):  # they are asked for again with the next change, and after a minute
+                await self._companies.get(company)
+
+    async def verify_for_renewal(self, token: str) -> TokenCaller:
+        return await self._tokens.verify_for_renewal(token)
+
+    def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
+        return self._tokens.visitor(company, subject, visit)
+
+    def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
+        return self._tokens.known_user(company, subject, plan, expires, visit)
+
+
+def _counts(caller: TokenCaller, settings: CompanySettings | None) -> bool:
+    if settings is None:
+        # Of a company without settings its own signer's word counts: its admin makes them.
+        return not caller.member
+    team = settings.config.team
+    return team.admits(caller.subject, caller.role, caller.issued, member=caller.member)

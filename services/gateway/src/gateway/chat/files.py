@@ -1,0 +1,205 @@
+"""Files of conversations: taken in, named by messages, given out.
+
+A file is read to its end before any of it is stored: what it is, and how large it becomes, is not known earlier. Until
+then it lies in a temporary file without a name, of which nothing is left, however this process ends.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import io
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import BinaryIO
+
+import structlog
+from starlette.exceptions import HTTPException
+
+from contracts.errors import ErrorCode, FieldFault
+from contracts.files import MOST_FILE_BYTES, MOST_FILES, MOST_KEPT, FileRef, file_key, folder_of, unsent_key
+from contracts.ids import is_company, is_id, uuid7
+from contracts.languages import Language
+from contracts.text import Text
+from gateway.adapters.memory import BusMemory
+from gateway.chat.commands import ConversationPlace
+from gateway.domain.at_once import AtOnce
+from gateway.domain.file_kinds import NotTaken, look
+from gateway.domain.file_names import clean_name
+from gateway.domain.limits import RateLimit, SlidingLog, admit
+from gateway.errors import Limited, Refused, TookTooLong, Unavailable, not_found
+from runtime.clock import Clock
+from runtime.file_store import Described, FileStore, FilesUnavailable, StoredFile
+
+TAKING = 60.0
+"""Seconds for a file to come in."""
+AT_ONCE, AT_ONCE_EACH = 10, 2
+"""Files that come in at the same time, in this process and of one person."""
+A_MINUTE = RateLimit(20, 60.0)
+"""Files of one person."""
+LINK_LIFE = timedelta(minutes=5)
+_MEGABYTES = MOST_FILE_BYTES // (1024 * 1024)
+TOO_LARGE = Text(es=f"envía archivos de {_MEGABYTES} MB como máximo", en=f"send files of at most {_MEGABYTES} MB")
+_EMPTY = Text(es="el archivo está vacío", en="the file is empty")
+_SLOW = Text(
+    es=f"el archivo ha tardado más de {TAKING:.0f} s: envía uno más pequeño",
+    en=f"the file took longer than {TAKING:.0f} s: send a smaller one",
+)
+_MANY = Text(es="demasiados archivos: inténtalo dentro de un minuto", en="too many files: try again in a minute")
+_FULL = Text(
+    es=f"esta conversación tiene ya {MOST_KEPT} archivos: empieza otra",
+    en=f"this conversation has {MOST_KEPT} files already: begin another one",
+)
+_AWAY = Text(
+    es="ahora no se pueden recibir archivos: inténtalo dentro de un rato; el chat sigue",
+    en="files cannot be taken in now: try again in a while; the chat goes on",
+)
+_NO_ROOM = Text(
+    es="aquí ya no caben más archivos: cuéntalo con palabras, o avisa a la empresa",
+    en="no more files can be kept here: tell it in words, or let the company know",
+)
+_NOTHING = Described("-", "application/octet-stream", 0, hashlib.sha256(b"").hexdigest())
+
+log = structlog.get_logger(__name__)
+
+
+class Files:
+    """Files of conversations that a caller has been let into. Without a store none are taken."""
+
+    def __init__(self, store: FileStore | None, memory: BusMemory, link_key: bytes, clock: Clock) -> None:
+        self._store = store
+        self._memory = memory
+        self._link_key = link_key
+        self._clock = clock
+        self._all = AtOnce(AT_ONCE, "many files are coming in at this moment: try again in a while")
+        self._each = AtOnce(AT_ONCE_EACH, "one file after the other: wait until the last one is there")
+        self._by_person = SlidingLog(A_MINUTE)
+
+    async def take_in(
+        self, place: ConversationPlace, name: str, body: AsyncIterator[bytes], language: Language = "en"
+    ) -> FileRef:
+        """A file that somebody sends, for a message of theirs to name. `language`: of the words of a refusal.
+
+        Raises:
+            Refused: what it is is not taken, the conversation has too many, or the company no room.
+            HTTPException: 413, it is too large. Limited: too many at once. TookTooLong: it came too slowly.
+            Unavailable: it cannot be stored now.
+        """
+        store, person = self._there(), f"{place.company}/{place.caller.subject}"
+        if (wait := admit(self._clock.monotonic(), (self._by_person, person))) > 0:
+            raise Limited(_MANY.said_in(language), wait)
+        with self._each.one_more(person), self._all.one_more(None):
+            try:
+                await self._room(store, place, language)
+                with tempfile.TemporaryFile() as content:
+                    file = await self._received(name, body, content, language)
+                    await self._put(store, place, file, content, language)
+                return file
+            except (FilesUnavailable, OSError) as error:
+                log.warning("files.not_stored", company=place.company, error=str(error)[:300])
+                raise Unavailable(_AWAY.said_in(language)) from error
+
+    async def named(self, place: ConversationPlace, files: Sequence[str] | None) -> list[FileRef] | None:
+        """What a message says of the files that it names; raises Refused (NOT_FOUND), Unavailable."""
+        if not files:
+            return None
+        found = await asyncio.gather(*(self._ref(place, file) for file in dict.fromkeys(files[:MOST_FILES])))
+        return list(found)
+
+    async def open(self, company: str, conversation: str, file: str) -> StoredFile:
+        """A file's content; raises Refused (NOT_FOUND), Unavailable."""
+        try:
+            found = await self._store.open(file_key(company, conversation, file)) if self._store is not None else None
+        except FilesUnavailable as error:
+            raise Unavailable("the file cannot be read now: try again in a while") from error
+        if found is None:
+            raise not_found("file")
+        return found
+
+    def link(self, place: ConversationPlace, file: str) -> tuple[str, datetime]:
+        """An address under which anybody may read the file for some minutes, and until when."""
+        until = (self._clock.now() + LINK_LIFE).astimezone(UTC).replace(microsecond=0)
+        where, ends = f"{place.company}/{place.conversation}/{file}", str(int(until.timestamp()))
+        return f"/files/{where}?until={ends}&proof={self._proof(where, ends)}", until
+
+    async def linked(self, company: str, conversation: str, file: str, until: str, proof: str) -> StoredFile:
+        """What a link leads to; raises Refused (NOT_FOUND) for one that is forged or over, Unavailable."""
+        known = is_company(company) and is_id(conversation) and is_id(file) and until.isdecimal() and len(until) < 12
+        proven = self._proof(f"{company}/{conversation}/{file}", until)
+        right = known and hmac.compare_digest(proven.encode(), proof.encode())
+        if not right or int(until) < self._clock.now().timestamp():
+            raise Refused(ErrorCode.NOT_FOUND, "this link is over: open the file from its conversation again")
+        return await self.open(company, conversation, file)
+
+    def _there(self) -> FileStore:
+        if self._store is None:
+            raise Refused(ErrorCode.FORBIDDEN, "no files are taken here: no place for them is set up")
+        return self._store
+
+    def _proof(self, where: str, until: str) -> str:
+        return hmac.digest(self._link_key, f"file/{where}/{until}".encode(), "sha256").hex()
+
+    async def _room(self, store: FileStore, place: ConversationPlace, language: Language) -> None:
+        kept = await store.list(folder_of(place.company, place.conversation), MOST_KEPT)
+        if len(kept) >= MOST_KEPT:
+            raise Refused(ErrorCode.CONFLICT, _FULL.said_in(language))
+
+    async def _received(self, name: str, body: AsyncIterator[bytes], content: BinaryIO, language: Language) -> FileRef:
+        digest, size = hashlib.sha256(), 0
+        try:
+            async with asyncio.timeout(TAKING):
+                async for part in body:
+                    size += len(part)
+                    if size > MOST_FILE_BYTES:
+                        raise HTTPException(413, TOO_LARGE.said_in(language), headers={"Connection": "close"})
+                    digest.update(part)
+                    content.write(part)
+        except TimeoutError as error:
+            raise TookTooLong(_SLOW.said_in(language)) from error
+        if not size:
+            raise _refused(_EMPTY.said_in(language))
+        try:
+            looked = await asyncio.to_thread(look, content, clean_name(name))
+        except NotTaken as error:
+            raise _refused(error.text.said_in(language)) from error
+        return FileRef(id=uuid7(), name=looked.name, type=looked.type, size=size, hash=digest.hexdigest())
+
+    async def _put(
+        self, store: FileStore, place: ConversationPlace, file: FileRef, content: BinaryIO, language: Language
+    ) -> None:
+        key = file_key(place.company, place.conversation, file.id)
+        mark = unsent_key(place.company, place.conversation, file.id)
+        # The mark first: whatever comes of the rest, it is found by it.
+        await store.put(mark, io.BytesIO(), _NOTHING)
+        await self._count(store, place, file, language)
+        try:
+            await store.put(key, content, Described(file.name, file.type, file.size, file.hash))
+        except FilesUnavailable:
+            with suppress(FilesUnavailable):  # its mark lets it be found and deleted in a day
+                await store.delete([key, mark])
+            raise
+
+    async def _count(self, store: FileStore, place: ConversationPlace, file: FileRef, language: Language) -> None:
+        kept = await self._memory.keep_file(place.company, place.conversation, file.id, file.size)
+        if kept.kept:
+            return
+        log.warning("files.share_used_up", company=place.company, bytes=kept.most)
+        with suppress(FilesUnavailable):
+            await store.delete([unsent_key(place.company, place.conversation, file.id)])
+        raise Refused(ErrorCode.CONFLICT, _NO_ROOM.said_in(language))
+
+    async def _ref(self, place: ConversationPlace, file: str) -> FileRef:
+        try:
+            key = file_key(place.company, place.conversation, file)
+            about = await self._store.about(key) if self._store is not None else None
+        except FilesUnavailable as error:
+            raise Unavailable("whether the files are there cannot be told now: try again in a while") from error
+        if about is None:
+            fault = FieldFault(field="files", message="there is no such file in this conversation")
+            raise Refused(ErrorCode.NOT_FOUND, f"files: {fault.message}: send it first", [fault])
+        return FileRef(id=file, name=about.name, type=about.type, size=about.size, hash=about.hash)
+
+
+def _refused(why: str) -> Refused:
+    return Refused(ErrorCode.BAD_FIELD, why, [FieldFault(field="file", message=why)])

@@ -1,0 +1,380 @@
+"""Conversations under the names that other people's clients have for them, opened for the time of one request.
+
+Nothing is kept here: a name says by itself which conversation it means (docs/decisions/0072), and what happens in it is
+heard through the hub, the recovery and the commands that websockets use.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from typing import Literal
+
+import structlog
+
+from contracts.channels import PresenceKind
+from contracts.conversation import AnswerRules
+from contracts.errors import ErrorCode
+from contracts.events import turn
+from contracts.events.chat import Action, Wishes
+from contracts.ids import derive_id, is_id, turn_id
+from contracts.rpc import MessageView
+from contracts.streams import CHAT
+from contracts.ws import Cursor
+from gateway.chat.commands import ConversationPlace, MessageDraft
+from gateway.chat.customers import has_account
+from gateway.chat.exchange import CAUGHT_UP, Ended, Event, Exchange, ExchangeEnd
+from gateway.chat.frames import FrameQueue
+from gateway.chat.hub import Attachment
+from gateway.chat.session import Chat
+from gateway.domain.close_codes import CloseCode
+from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
+from gateway.metrics import ACKNOWLEDGED_SECONDS
+from gateway.ports import TokenCaller
+from runtime.gen_ai import CONVERSATION
+from runtime.publisher import Appended
+from runtime.telemetry import span
+
+log = structlog.get_logger(__name__)
+
+PATIENCE = 240.0
+"""Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
+USAGE_SECONDS = 0.3
+"""For what an answer has used, which its agent tells right after it; a sign that may be lost."""
+AGAIN = 5.0
+COMING_BACK = 2.0
+"""Seconds that a client whose protocol can read on elsewhere has for it, before its hanging up is a stop."""
+YOUNG = CHAT.duplicate_window / 2
+"""Seconds from a conversation's beginning in which the log itself knows each message that comes again, also one that is
+sent late: nobody else needs to be asked whether it is there."""
+MOST_BEGUN = 10_000
+"""Conversations of which it is known when they began."""
+MOST_TOLD = 10_000
+"""Conversations of which it is known that their client has had the whole of the newest answer."""
+_DOOR = "nexus.door"
+_BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
+
+
+class Thread:
+    """A caller's conversation while it is open here. Made by Threads.open."""
+
+    def __init__(self, chat: Chat, place: ConversationPlace, address: str, locale: str | None, door: str) -> None:
+        self.place = place
+        self.seq = 0
+        """Of the newest fact when it was opened at its end."""
+        self.young_until = float("-inf")
+        """In seconds of the event loop's clock: see YOUNG."""
+        self._chat = chat
+        self._address = address
+        self._locale = locale
+        self._door = door
+        self._frames = FrameQueue()
+        self._attachment: Attachment | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._reading: Exchange | None = None
+
+    @property
+    def question(self) -> MessageView | None:
+        """The message that is being followed, once it was read: open the thread before it (`after=sequence - 1`)."""
+        return self._reading.question if self._reading is not None else None
+
+    async def send(self, client_message_id: str, text: str, wishes: Wishes | None = None) -> Appended:
+        """The caller's message, in the log. The same id again is the same message: it is not stored again.
+        `wishes`: how the client wants this one answered.
+
+        Raises:
+            Limited, Unavailable: as for a websocket.
+        """
+        place, chat = self.place, self._chat
+        if self._opening is not None:
+            await asyncio.shield(self._opening)
+        begun = self.seq > 0
+        with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation, _DOOR: self._door}):
+            older = begun and asyncio.get_running_loop().time() >= self.young_until
+            stored = await chat.commands.find_sent(place, client_message_id) if older else None
+            if stored is None:
+                draft = MessageDraft(client_message_id, text, self._locale, wishes=wishes, door=self._door)
+                try:
+                    stored = await self._store(draft, begun=begun)
+                except Limited:
+                    # Nobody is refused what is there already.
+                    again = await chat.commands.find_sent(place, client_message_id) if begun and not older else None
+                    if again is None:
+                        raise
+                    stored = again
+            log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate, door=self._door)
+        if stored.duplicate and stored.seq <= self.seq:
+            # What came of it is behind the place where this was opened.
+            await self.close()
+            self._frames, self._reading = FrameQueue(), None
+            self.open(stored.seq - 1)
+        elif self._attachment is not None:
+            chat.expect(self._attachment, stored.seq)
+        return stored
+
+    async def _store(self, draft: MessageDraft, *, begun: bool) -> Appended:
+        subject = f"{self.place.company}/{self.place.caller.subject}"
+        self._chat.door.message(subject, self._address, opens_conversation=not begun)
+        return await self._chat.commands.send_as_visitor(self.place, draft)
+
+    async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[Event]:
+        """What comes of the visitor message at sequence `asked`, to its end: `Ended` is the last one. Call it once;
+        after `now` it goes on from there.
+
+        Args:
+            asked: the message's sequence.
+            patient: waits for the words of a person who has the conversation, and not for what the answer has used.
+
+        Raises:
+            Unavailable: it cannot be followed from here any more; open the thread again.
+            TookTooLong: nothing came of it.
+        """
+        exchange = await self._exchange(asked, patient=patient)
+        try:
+            async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
+                async for frame in frames:
+                    for event in exchange.read(frame):
+                        if isinstance(event, Ended) and not patient:
+                            usage = await self._usage(event, exchange)
+                            if usage is not None:
+                                yield usage
+                        yield event
+                    if exchange.ended:
+                        return
+        except TimeoutError:
+            raise TookTooLong("nobody has answered: ask again") from None
+
+    async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
+        """The same as it stands now, without waiting; behind `Ended` (if it has ended) what people have said since.
+        Call it once."""
+        exchange = await self._exchange(asked, patient=patient)
+        told: list[Event] = []
+        async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
+            async for frame in frames:
+                told += exchange.read(frame)
+                if frame["type"] == CAUGHT_UP:
+                    break
+        return told
+
+    async def cancel(self, asked: int) -> None:
+        """Stops the answer to the visitor message at `asked`; raises NOT_FOUND when it is answered."""
+        turn = turn_id(self.place.company, self.place.conversation, asked)
+        await self._chat.commands.cancel(self.place, turn)
+
+    def abandon(self, asked: int) -> None:
+        """The same for a client that has gone, whose protocol has no other word for it: nobody waits for it."""
+        self._chat.in_background(self._stop(asked))
+
+    async def read_on(self, asked: int) -> None:
+        """Tells a gateway that was left in mid-answer that its client goes on reading here (`taken_up`)."""
+        if self._attachment is not None:
+            data = turn.Receipt(actor=self.place.caller.role, up_to_seq=asked)
+            with suppress(GatewayError):
+                await self._chat.bus.presence(
+                    self.place.company, self.place.conversation, PresenceKind.RECEIPT, data, self._attachment.id
+                )
+
+    def leave(self, asked: int, closing: AsyncExitStack) -> None:
+        """Closes what holds this thread when its client has gone, and stops the answer unless somebody reads on."""
+
+        async def wait() -> None:
+            async with closing:
+                if not await self._taken_up():
+                    await self._stop(asked)
+
+        self._chat.in_background(wait())
+
+    async def _taken_up(self) -> bool:
+        """Whether somebody reads on soon, at any gateway. A gateway that drains stops nothing."""
+        try:
+            async with asyncio.timeout(COMING_BACK), aclosing(self._frames.read()) as frames:
+                async for frame in frames:
+                    if frame["type"] == PresenceKind.RECEIPT and frame.get("actor") == self.place.caller.role:
+                        return True
+        except TimeoutError:
+            return False
+        except GatewayError:
+            return True
+        return False
+
+    async def decide(self, action: str, decision: Literal["confirm", "reject"]) -> Action:
+        """The caller's yes or no to what waits for it; a first decision stands. Raises NOT_FOUND, Unavailable."""
+        caller = self.place.caller
+        if not has_account(caller):
+            raise not_found("action waiting for a decision")
+        decided = self._chat.customers.actions.decide
+        return await decided(caller.company, caller.subject, action, decision, self._locale)
+
+    # ------------------------------------------------------------------ what Threads calls
+
+    async def begin(self) -> None:
+        """Follows from now on; raises Unavailable."""
+        attachment = self._attachment = Attachment(self._frames, self.place.company, self.place.conversation)
+        self.seq = (await self._chat.recovery.open(attachment, None, from_now=True)).seq
+        self._frames.push(_BEHIND)
+
+    def open(self, after: int) -> None:
+        """Begins to follow, behind the fact `after`; what cannot be read is told to whoever reads."""
+        frames = self._frames
+        attachment = self._attachment = Attachment(frames, self.place.company, self.place.conversation)
+        self._opening = asyncio.create_task(self._join(attachment, frames, after))
+
+    async def close(self) -> None:
+        """Follows no more."""
+        if self._opening is not None:
+            self._opening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._opening
+        if self._attachment is not None:
+            await self._chat.hub.leave(self._attachment)
+
+    def terminate(self, code: CloseCode) -> None:
+        """Ends what is being read."""
+        self._frames.terminate(code)
+
+    async def _exchange(self, asked: int, *, patient: bool) -> Exchange:
+        if self._reading is None:
+            rules = AnswerRules.of(await self._chat.companies.get(self.place.company))
+            self._reading = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
+        return self._reading
+
+    async def _stop(self, asked: int) -> None:
+        with suppress(GatewayError):
+            await self.cancel(asked)
+
+    async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
+        """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
+        if end.outcome is not ExchangeEnd.ANSWERED or exchange.counted or not exchange.live:
+            return None
+        try:
+            async with asyncio.timeout(USAGE_SECONDS), aclosing(self._frames.read()) as frames:
+                async for frame in frames:
+                    if (usage := exchange.usage(frame)) is not None:
+                        return usage
+        except TimeoutError:
+            return None
+        return None
+
+    async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
+        recovery = self._chat.recovery
+        try:
+            await recovery.open(attachment, Cursor(epoch=await recovery.epoch(), seq=after))
+            frames.push(_BEHIND)
+        except GatewayError as error:
+            frames.fail(error)
+
+
+class Threads:
+    """Everybody's conversations, by the names that doors have for them."""
+
+    def __init__(self, chat: Chat, id_key: bytes) -> None:
+        self._chat = chat
+        self._id_key = id_key
+        self._open: set[Thread] = set()
+        self._told: OrderedDict[str, int] = OrderedDict()
+        self._begun: OrderedDict[tuple[str, str], float] = OrderedDict()
+
+    def told(self, conversation: str, asked: int) -> None:
+        """The client has had the whole answer to the message at `asked`, from here."""
+        self._told[conversation] = asked
+        self._told.move_to_end(conversation)
+        if len(self._told) > MOST_TOLD:
+            self._told.popitem(last=False)
+
+    def was_told(self, conversation: str, asked: int) -> bool:
+        """Whether it had. Another gateway does not know, and tells it once more."""
+        return self._told.get(conversation) == asked
+
+    def fresh(self, caller: TokenCaller) -> str:
+        """A conversation that nobody has written in."""
+        return new_conversation_id(self._id_key, caller.company, caller.subject)
+
+    async def named(self, caller: TokenCaller, door: str, name: str) -> str:
+        """The caller's conversation of this name. A name that the client made up is the caller's alone: the same name
+        of another user or company is another conversation. One that we gave out must be theirs.
+
+        Raises:
+            Refused: NOT_FOUND, it is somebody else's.
+        """
+        if looks_issued(name):
+            return await self.own(caller, name)
+        return named_conversation_id(caller.company, caller.subject, door, name)
+
+    async def own(self, caller: TokenCaller, conversation: str) -> str:
+        """The conversation itself, when it is the caller's; raises NOT_FOUND otherwise, and for what is no id."""
+        if not is_id(conversation):
+            raise not_found("conversation")
+        return await self._chat.access.own(caller, conversation)
+
+    async def newest(self, caller: TokenCaller, conversation: str) -> int:
+        """The sequence of its newest visitor message; 0: nobody has written in it."""
+        return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor
+
+    async def awaited(self, caller: TokenCaller, conversation: str) -> bool:
+        """Whether a visitor's message in it waits for an answer."""
+        return (await self._chat.log.snapshot(caller.company, conversation)).unanswered
+
+    @asynccontextmanager
+    async def open(
+        self,
+        caller: TokenCaller,
+        conversation: str,
+        *,
+        address: str,
+        locale: str | None = None,
+        after: int | None = None,
+        door: str = "",
+    ) -> AsyncGenerator[Thread]:
+        """Follows the caller's conversation (of `named`, `own` or `fresh`) inside the block.
+
+        Args:
+            address: whose limits count.
+            after: behind this fact; None: from now on, to send something.
+            door: which one, for traces and logs.
+
+        Raises:
+            Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
+            Limited: too many at a time.
+            Unavailable: it cannot be read now.
+        """
+        chat = self._chat
+        if not caller.writes_as_visitor:
+            raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
+        if await chat.companies.get(caller.company) is None:
+            raise not_found("company")
+        if not chat.door.enter_subject(caller.company, caller.subject):
+            raise Limited("too many requests at a time: wait for one to end", AGAIN)
+        thread = Thread(chat, ConversationPlace(caller, conversation), address, locale, door)
+        self._open.add(thread)
+        try:
+            if after is None:
+                await thread.begin()
+                thread.young_until = self._begun_at(caller.company, conversation, thread.seq) + YOUNG
+            else:
+                thread.open(after)
+            yield thread
+        finally:
+            self._open.discard(thread)
+            chat.door.leave_subject(caller.company, caller.subject)
+            await thread.close()
+
+    def _begun_at(self, company: str, conversation: str, seq: int) -> float:
+        """When it was seen here last without a fact; minus infinity: it was not."""
+        key = (company, conversation)
+        if seq == 0:
+            self._begun[key] = asyncio.get_running_loop().time()
+            self._begun.move_to_end(key)
+            if len(self._begun) > MOST_BEGUN:
+                self._begun.popitem(last=False)
+        return self._begun.get(key, float("-inf"))
+
+    def drain(self) -> None:
+        """Ends what is being read: its clients go on elsewhere."""
+        for thread in list(self._open):
+            thread.terminate(CloseCode.DRAINING)
+
+
+def client_message_id(*parts: str) -> str:
+    """The id of a message from what its protocol repeats when it is sent again."""
+    return derive_id("door", *parts)

@@ -1,0 +1,228 @@
+"""What a file is, by what is in it and not by its name: what is taken, and what is refused, in words.
+
+Taken: pictures, PDF, plain text, documents of Office, ZIP. Nothing that a browser would run: SVG and HTML are refused,
+whatever they call themselves. Nothing that grows when it is opened: archives and pictures say how large they are.
+"""
+
+import re
+import struct
+import zipfile
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from contracts.text import Text
+
+HEAD = 64 * 1024
+"""Bytes from which a kind is told."""
+MOST_PIXELS = 50_000_000
+MOST_SEGMENTS = 500
+"""Of a JPEG before its frame header: thumbnails and colour profiles."""
+MOST_UNPACKED = 200 * 1024 * 1024
+MOST_ENTRIES = 5_000
+GROWS = 200
+"""Times that an archive's content may be larger than the archive."""
+_TAKEN = Text(
+    es="envía una imagen (PNG, JPEG, GIF, WebP), un PDF, texto, un documento de Office o un ZIP",
+    en="send a picture (PNG, JPEG, GIF, WebP), a PDF, text, an Office document or a ZIP file",
+)
+PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""Those that are shown where they stand."""
+_OFFICE = {
+    "word/": ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
+    "xl/": ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+    "ppt/": ("application/vnd.openxmlformats-officedocument.presentationml.presentation", "pptx"),
+}
+_ENDINGS = {
+    "image/png": ("png",),
+    "image/jpeg": ("jpg", "jpeg"),
+    "image/gif": ("gif",),
+    "image/webp": ("webp",),
+    "application/pdf": ("pdf",),
+    "application/zip": ("zip",),
+    "text/plain": ("txt", "md", "csv", "tsv", "log", "json", "yaml", "yml"),
+    **{media: (ending,) for media, ending in _OFFICE.values()},
+}
+_KNOWN = {ending: media for media, endings in _ENDINGS.items() for ending in endings}
+# Possessive: many comments are read once, and not in every way in which one may hold the next ones.
+_PAGES = re.compile(
+    rb"^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*+<(?:!doctype\s+(?:html|svg)|html|head|body|script|svg|iframe|\?php)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ENTRY = b"PK\x01\x02"
+"""Begins each file in an archive's list."""
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+
+class NotTaken(Exception):  # noqa: N818 - reads as what happened
+    """The file is refused; `text` says why, and what to do."""
+
+    def __init__(self, es: str, en: str, *, taken: bool = False) -> None:
+        """`taken`: the text ends with what is."""
+        super().__init__(en)
+        self.text = Text(es=f"{es}: {_TAKEN.es}", en=f"{en}: {_TAKEN.en}") if taken else Text(es=es, en=en)
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What a file is, and the name under which it is kept."""
+
+    type: str
+    name: str
+
+
+def look(content: BinaryIO, name: str) -> FileKind:
+    """What the file is; raises NotTaken."""
+    content.seek(0)
+    head = content.read(HEAD)
+    media = _kind(head, content)
+    ending = PurePosixPath(name).suffix[1:].lower()
+    claimed = _KNOWN.get(ending)
+    if claimed is not None and claimed != media:
+        raise NotTaken(
+            f"el nombre dice .{ending}, pero el contenido es otra cosa ({media})",
+            f"the name says .{ending}, but the content is something else ({media})",
+            taken=True,
+        )
+    if media in PICTURES:
+        _check_pixels(content, head, media)
+    # A name that says nothing says what it is: what a double click would start is not what was sent.
+    return FileKind(media, name if claimed else f"{name}.{_ENDINGS[media][0]}")
+
+
+def _kind(head: bytes, content: BinaryIO) -> str:
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if head.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "image/webp"
+    if head.startswith(b"%PDF-"):
+        return "application/pdf"
+    if head.startswith(b"PK\x03\x04"):
+        return _archive(content)
+    if _PAGES.match(head):
+        raise NotTaken(
+            "las páginas web y los dibujos SVG pueden llevar programas y no se aceptan: envía una imagen o un PDF",
+            "web pages and SVG drawings can hold programs and are not taken: send a picture or a PDF of it",
+        )
+    if _is_text(head):
+        return "text/plain"
+    raise NotTaken("este tipo de archivo no se acepta", "this kind of file is not taken", taken=True)
+
+
+def _archive(content: BinaryIO) -> str:
+    """What a ZIP file is; how large it would become is read from its list, nothing is unpacked."""
+    if _entries(content) > MOST_ENTRIES:
+        raise NotTaken(
+            f"el archivo comprimido contiene demasiados archivos: como máximo {MOST_ENTRIES}",
+            f"the archive holds too many files: at most {MOST_ENTRIES}",
+        )
+    size = content.tell()
+    try:
+        with zipfile.ZipFile(content) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, UnicodeDecodeError) as error:  # the second where a name is no UTF-8
+        raise NotTaken(
+            "el archivo comprimido está dañado: vuelve a crearlo", "the archive is damaged: make it again"
+        ) from error
+    except NotImplementedError as error:  # what zipfile says of a version that it cannot read
+        raise NotTaken(
+            "el archivo comprimido es de una versión que aquí no se puede leer: guárdalo como un ZIP corriente",
+            "the archive is of a version that cannot be read here: save it as an ordinary ZIP",
+        ) from error
+    unpacked = sum(entry.file_size for entry in entries)
+    if unpacked > min(MOST_UNPACKED, GROWS * size):
+        raise NotTaken(
+            "el archivo comprimido ocupa demasiado al abrirse: envía sus archivos uno a uno",
+            "the archive becomes far too large when it is opened: send its files one by one",
+        )
+    names = [entry.filename for entry in entries]
+    if "[Content_Types].xml" in names:
+        for folder, (media, _) in _OFFICE.items():
+            if any(one.startswith(folder) for one in names):
+                return media
+    return "application/zip"
+
+
+def _entries(content: BinaryIO) -> int:
+    """How many files an archive can list, with those of archives in it: the number that it says itself may be a lie.
+    Leaves the content at its end."""
+    content.seek(0)
+    found, last = 0, b""
+    while part := content.read(HEAD):
+        found += (last + part).count(_ENTRY)
+        last = part[1 - len(_ENTRY) :]
+    return found
+
+
+def _is_text(head: bytes) -> bool:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return _reads(head[: len(head) // 2 * 2], "utf-16")
+    if _BINARY.search(head):
+        return False
+    # A character may be cut at the head's end; what is no UTF-8 may be of an older machine.
+    return any(_reads(head[: len(head) - cut], "utf-8") for cut in range(4)) or not re.search(rb"[\x80-\x9f]", head)
+
+
+def _reads(text: bytes, encoding: str) -> bool:
+    try:
+        text.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _check_pixels(content: BinaryIO, head: bytes, media: str) -> None:
+    try:
+        width, height = _jpeg_size(content) if media == "image/jpeg" else _size(head, media)
+    except (struct.error, IndexError) as error:
+        raise NotTaken(
+            "la imagen está dañada: no se puede leer su tamaño", "the picture is damaged: its size cannot be read"
+        ) from error
+    if width * height > MOST_PIXELS:
+        millions = MOST_PIXELS // 1_000_000
+        raise NotTaken(
+            f"la imagen tiene {width} x {height} puntos: como máximo {millions} millones",
+            f"the picture has {width} x {height} points: at most {millions} million",
+        )
+
+
+def _size(head: bytes, media: str) -> tuple[int, int]:
+    """Width and height in points; raises struct.error or IndexError where the head does not say."""
+    match media:
+        case "image/png":
+            return struct.unpack_from(">II", head, 16)
+        case "image/gif":
+            return struct.unpack_from("<HH", head, 6)
+        case _:
+            return _webp_size(head)
+
+
+def _webp_size(head: bytes) -> tuple[int, int]:
+    match head[12:16]:
+        case b"VP8X":
+            width = int.from_bytes(head[24:27], "little") + 1
+            return width, int.from_bytes(head[27:30], "little") + 1
+        case b"VP8L":
+            bits = struct.unpack_from("<I", head, 21)[0]
+            return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+        case _:
+            width, height = struct.unpack_from("<HH", head, 26)
+            return width & 0x3FFF, height & 0x3FFF
+
+
+def _jpeg_size(content: BinaryIO) -> tuple[int, int]:
+    """Of its frame header (ITU-T T.81, B.2.2), behind segments of which each says its length."""
+    content.seek(2)
+    for _ in range(MOST_SEGMENTS):
+        mark, kind, length = struct.unpack(">BBH", content.read(4))
+        if mark != 0xFF or length < 2:
+            break
+        if 0xC0 <= kind <= 0xCF and kind not in {0xC4, 0xC8, 0xCC}:
+            _, height, width = struct.unpack(">BHH", content.read(5))
+            return width, height
+        content.seek(length - 2, 1)
+    raise struct.error("no frame header")

@@ -1,0 +1,36 @@
+"""The shape that a caller wants of an answer's text: JSON by a schema, or any object. It is asked for in words, and
+what comes is checked.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.domain.json_schema import compiled
+
+LONGEST_WHY = 300
+
+
+@dataclass(frozen=True, slots=True)
+class TextShape:
+    """`schema` None: any JSON object. It was seen to be a JSON Schema."""
+
+    schema: dict[str, Any] | None
+
+    @property
+    def in_words(self) -> str:
+        """What a model is told."""
+        if self.schema is None:
+            return "Answer with one JSON object and nothing else."
+        return f"Answer with JSON of this JSON Schema and nothing else: {json.dumps(self.schema, ensure_ascii=False)}"
+
+    def misfit(self, text: str) -> str | None:
+        """What is wrong with a text; None: nothing."""
+        try:
+            value: object = json.loads(text)
+        except (ValueError, RecursionError):
+            return "it is not JSON"
+        if self.schema is None:
+            return None if isinstance(value, dict) else "it is no JSON object"
+        wrong = next(iter(compiled(self.schema).iter_errors(value)), None)
+        return None if wrong is None else wrong.message[:LONGEST_WHY]

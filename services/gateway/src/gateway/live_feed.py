@@ -1,0 +1,100 @@
+"""The live feeds: what is heard on the bus, handed to the open conversations, inboxes and shares (ports.LiveSource)."""
+
+from typing import Any
+
+import orjson
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+
+from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind, PresenceKind
+from contracts.ids import check_company, check_id
+from gateway.adapters.bus import ORIGIN_HEADER
+from gateway.chat.hub import Hub
+from gateway.chat.inboxes import Inboxes
+from gateway.chat.shares import CompanyShares
+from gateway.errors import Unavailable
+from gateway.ports import Unsubscribe
+from runtime.connection import listen
+from runtime.conversation import fact_of
+from runtime.marks import Marks
+
+log = structlog.get_logger(__name__)
+
+DESK_FACTS = ("conversation.updated.v1", "note.added.v1")
+SEQUENCE_HEADER = "Nats-Sequence"
+
+
+class NatsLive:
+    """The standing subscription for facts, and one subscription for each open conversation's signs."""
+
+    def __init__(self, client: Client, hub: Hub, inboxes: Inboxes, shares: CompanyShares) -> None:
+        self._client = client
+        self._marks = Marks.of(client)
+        self._shares = shares
+        self._hub = hub
+        self._inboxes = inboxes
+
+    async def start(self) -> None:
+        """Hands every durable fact to the hub from now on."""
+        await listen(self._client, LIVE_CHAT_ALL, self._on_fact)
+        for kind in DESK_FACTS:
+            await listen(self._client, f"{kind}.>", self._on_desk_fact)
+
+    async def follow(self, company: str, conversation: str) -> Unsubscribe:
+        # One subscription for turns and presence: each costs 5 KiB. It sees the facts too, which come on the standing
+        # one already, in the order of the log.
+        subject = f"live.*.{check_company(company)}.{check_id(conversation, 'conversation')}.>"
+        try:
+            subscription = await listen(self._client, subject, self._on_sign)
+        except NatsError as error:
+            raise Unavailable("the bus is away: try again") from error
+
+        async def unsubscribe() -> None:
+            try:
+                await subscription.unsubscribe()
+            except NatsError as error:
+                log.debug("live.unsubscribe_failed", error=str(error))
+
+        return unsubscribe
+
+    def _on_fact(self, message: Msg) -> None:
+        parts = message.subject.split(".", 4)
+        if len(parts) != 5:
+            return
+        self._shares.wrote(parts[2], len(message.subject) + len(message.data))
+        self._inboxes.changed(parts[2], parts[3])
+        if not self._hub.is_open(parts[2], parts[3]):
+            return
+        sequence = (message.headers or {}).get(SEQUENCE_HEADER)
+        genuine = self._marks.genuine_live(message)
+        found = fact_of(message.subject, int(sequence), message.data, genuine=genuine) if sequence else None
+        if found is None:
+            log.warning("live.malformed_fact", subject=message.subject)
+            return
+        self._hub.fact(parts[2], parts[3], found)
+
+    def _on_desk_fact(self, message: Msg) -> None:
+        """Something was done with a conversation: whoever has the inbox open reads it anew."""
+        company = message.subject.rsplit(".", 2)[1]
+        try:
+            conversation = check_id(orjson.loads(message.data)["data"]["conversationId"])
+        except (ValueError, KeyError, TypeError):
+            log.warning("live.malformed_fact", subject=message.subject)
+            return
+        self._inboxes.changed(company, conversation)
+
+    def _on_sign(self, message: Msg) -> None:
+        _, family, company, conversation, kind = message.subject.split(".", 4)
+        if family not in {"turn", "presence"}:
+            return
+        try:
+            data: dict[str, Any] = orjson.loads(message.data)["data"]
+            if family == "turn":
+                self._hub.live_turn(company, conversation, LiveTurnKind(kind.removesuffix(".v1")), data)
+            else:
+                source = (message.headers or {}).get(ORIGIN_HEADER, "")
+                self._hub.presence(company, conversation, PresenceKind(kind.removesuffix(".v1")), data, source)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            log.warning("live.malformed_sign", subject=message.subject)

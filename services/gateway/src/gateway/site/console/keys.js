@@ -1,0 +1,69 @@
+/* The keys with which the company's server says who its signed-in customers are: made here, shown once, revoked. */
+import { call } from "./api.js";
+import { make, button } from "./dom.js";
+import { SAMPLES } from "./key-samples.js";
+import { say } from "./words-of.js";
+
+export const keysView = {
+  path: "keys",
+  title: "customerKeys",
+  glyph: "key",
+  admin: true,
+  open: (stage, context) => new KeysView(stage, context),
+};
+const MOST = 4;
+
+class KeysView {
+  #address; #company; #told; #list; #made;
+
+  constructor(stage, { session }) {
+    this.#company = session.who.company;
+    this.#address = `/v2/llm/config/${this.#company}`;
+    this.#told = make("p", { class: "told", role: "status" });
+    this.#list = make("div", {});
+    this.#made = make("div", { class: "result", "aria-live": "polite" });
+    stage.append(make("div", { class: "page" }, make("h1", {}, say("customerKeys")), make("p", { class: "hint" }, say("customerKeysHint")), this.#told, this.#list, this.#made));
+    this.#load();
+  }
+  async #load() {
+    try { this.#took((await call("GET", this.#address)).body); } catch (error) { this.#told.textContent = error.message; }
+  }
+  #took({ identity }) {
+    this.#list.replaceChildren(
+      ...(identity.keys.length ? [make("ul", { class: "people" }, ...identity.keys.map((key) => this.#row(key)))] : [make("p", { class: "empty" }, say("noKeys"))]),
+      make("p", { class: "row end" }, button(say(identity.keys.length ? "nextKey" : "makeKey"), () => this.#make(), { class: "primary", disabled: identity.keys.length >= MOST })));
+  }
+  #row({ id, algorithm }) {
+    const revoke = button(say("revoke"), () => {
+      if (revoke.dataset.sure) return this.#store((keys) => keys.filter((one) => one.id !== id), "revoked");
+      revoke.dataset.sure = "true";
+      revoke.textContent = say("revokeSure");
+    }, { class: "small danger" });
+    return make("li", { class: "row spread" }, make("span", {}, make("code", {}, id), " ", make("small", {}, algorithm)), revoke);
+  }
+  /* Keys that are shown as hidden are kept as they are; somebody else's change in between is not written over. */
+  async #store(change, done) {
+    try {
+      const { body, headers } = await call("GET", this.#address);
+      const patch = { identity: { keys: change(body.identity.keys) } };
+      this.#took((await call("PATCH", this.#address, { body: patch, headers: { "If-Match": headers.get("etag") } })).body);
+      this.#told.textContent = say(done);
+      return true;
+    } catch (error) { this.#told.textContent = error.message; return false; }
+  }
+  async #make() {
+    const hex = (bytes) => [...crypto.getRandomValues(new Uint8Array(bytes))].map((one) => one.toString(16).padStart(2, "0")).join("");
+    const id = `k${new Date().toISOString().slice(2, 10).replace(/-/g, "")}-${hex(2)}`, key = hex(32);
+    if (!(await this.#store((keys) => [...keys, { id, algorithm: "HS256", key }], "keyMade"))) return;
+    const code = make("code", {});
+    const choice = make("select", { id: "sample", onchange: () => show() }, ...Object.keys(SAMPLES).map((name) => make("option", {}, name)));
+    const show = () => { code.textContent = SAMPLES[choice.value].replaceAll("COMPANY", this.#company).replaceAll("KEY_ID", id); };
+    show();
+    this.#made.replaceChildren(make("h2", {}, say("newKey")), make("p", {}, make("b", {}, say("shownOnce"))),
+      make("pre", { tabindex: "0", class: "secret" }, make("code", {}, key)),
+      button(say("begin_copy"), () => navigator.clipboard.writeText(key), { class: "small" }),
+      make("p", {}, say("sampleHint")), make("label", { for: "sample" }, say("sampleLanguage")), choice,
+      make("pre", { tabindex: "0" }, code), make("p", { class: "hint" }, say("pageHint")),
+      make("pre", { tabindex: "0" }, make("code", {}, 'Nexus.identify(() => fetch("/nexus-token").then((answer) => answer.text()));')));
+  }
+}

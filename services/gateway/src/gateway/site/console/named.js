@@ -1,0 +1,35 @@
+/* Notes in which a colleague has named one with @: newest first, and seen as soon as they are shown. */
+import { call, get } from "./api.js";
+import { make } from "./dom.js";
+import { exactly, say } from "./words-of.js";
+
+export const namedView = {
+  path: "named", title: "named", glyph: "at",
+  open(stage, { inbox }) {
+    const list = make("ul", { class: "failures" });
+    const told = make("p", { class: "told", role: "status" });
+    stage.append(make("section", { class: "page" }, make("h1", {}, say("named")), make("p", { class: "hint" }, say("namedHint")), told, list));
+    let count = null;
+    const load = async () => {
+      try {
+        const { items } = await get("/v2/notes/named");
+        told.textContent = "";
+        list.replaceChildren(...(items.length ? items.map(row) : [make("li", { class: "empty" }, say("noNamed"))]));
+        if (!items.some((one) => one.unseen)) return;
+        await call("PUT", "/v2/notes/named", { body: { seenUpTo: items[0].note.createdAt } });
+        inbox.namesSeen();
+      } catch (error) { told.textContent = error.message; }
+    };
+    /* Another one has come while one looks at them. */
+    const stop = inbox.onNames((now) => { if (now && now !== count) load(); count = now; });
+    load();
+    return { end: stop };
+  },
+};
+
+function row({ conversationId, note, unseen }) {
+  return make("li", { "data-new": Boolean(unseen) },
+    make("div", { class: "row spread" }, make("b", {}, note.name || note.by), make("time", { datetime: note.createdAt }, exactly(note.createdAt))),
+    make("p", { class: "noted", dir: "auto" }, note.text),
+    make("p", {}, make("a", { href: `#/inbox/${encodeURIComponent(conversationId)}` }, say("openConversation"))));
+}

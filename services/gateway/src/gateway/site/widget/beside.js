@@ -1,0 +1,18 @@
+/* What stands beside words, and the earlier topics: a script of its own, which extras.js loads when a chat is opened. */
+import { ActionCard, alertCard, citations } from "./cards.js";
+import { chart } from "./charts.js";
+import { feedback } from "./feedback.js";
+import { scoring } from "./scoring.js";
+import { BESIDE } from "./style.js";
+import { Topics } from "./topics.js";
+
+/* Under a message: its charts, orders and sources, and whether it helped. `hooks` as in thread.js. */
+function complete(one, message, cards, { rated, rate, scored, score }) {
+  const drawn = (message.charts || []).map(chart).filter(Boolean);
+  const sources = citations(message.citations || []);
+  const asked = message.code === "RATING_ASKED" ? [scoring(scored, score)] : [];
+  one.extras.append(...drawn, ...cards, ...(sources ? [sources] : []), ...asked);
+  if (one.role === "assistant") one.meta.append(feedback(rated, rate));
+}
+
+export const beside = { ActionCard, alertCard, complete, style: BESIDE, Topics };

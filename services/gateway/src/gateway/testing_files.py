@@ -1,0 +1,23 @@
+"""For tests: memory's word on whether a company has room for a file."""
+
+from dataclasses import dataclass
+
+from contracts.file_rpc import FILE_KEEP, FileKeepReply, FileKeepRequest
+from runtime.rpc import RpcServer
+
+
+@dataclass
+class FileShareStandIn:
+    """One share for all companies, in bytes."""
+
+    most: int = 10**9
+    used: int = 0
+
+    async def serve(self, server: RpcServer) -> None:
+        """Answers from now on."""
+        await server.serve(FILE_KEEP, self._keep)
+
+    async def _keep(self, request: FileKeepRequest) -> FileKeepReply:
+        kept = self.used + request.size <= self.most
+        self.used += request.size if kept else 0
+        return FileKeepReply(kept=kept, most=self.most)

@@ -1,0 +1,46 @@
+"""Lets the widget, which is on sites of other origins, send and open files, list topics and begin one: browsers are
+told that they may.
+
+Any origin may ask, and read what it is answered, refusals in words too: no cookie is ever read, and the token, which is
+given to a company's own sites alone (visitors.py), says what it may.
+"""
+
+import re
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_WIDGETS = re.compile(r"/v2/conversations(?:/[^/]+/files(?:/[^/]+(?:/link)?)?)?")
+_ALLOWED = {
+    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Headers": "authorization, content-type, accept-language",
+    "Access-Control-Max-Age": "600",
+}
+
+
+class CrossOrigin:
+    """ASGI middleware for the paths that the widget calls."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _WIDGETS.fullmatch(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None)
+        if origin is not None and scope["method"] == "OPTIONS":
+            await Response(status_code=204, headers=_ALLOWED | _to(origin))(scope, receive, send)
+            return
+
+        async def allowing(message: Message) -> None:
+            if origin is not None and message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_to(origin))
+            await send(message)
+
+        await self._app(scope, receive, allowing)
+
+
+def _to(origin: str) -> dict[str, str]:
+    return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}

@@ -1,0 +1,112 @@
+"""Files and pictures of conversations: sent for a message to name, read by who may read the conversation.
+
+What is given out is never part of a page: it is a picture, or it is saved; nothing in it runs, whatever it is. The
+widget is on sites of other origins, so browsers may call from anywhere: no cookie is ever read, the token alone counts.
+"""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.requests import ClientDisconnect
+from starlette.responses import StreamingResponse
+
+from contracts.envelope import Wire
+from contracts.files import FileRef
+from contracts.ids import ID_PATTERN
+from contracts.languages import spoken_language
+from gateway.chat.commands import ConversationPlace
+from gateway.domain.file_kinds import PICTURES
+from gateway.web.deps import ApiDep, ConversationPath, PersonDep
+from gateway.web.problems import described
+from gateway.web.words import AcceptLanguage
+from runtime.file_store import StoredFile
+
+router = APIRouter(tags=["files"])
+FilePath = Annotated[str, Path(pattern=ID_PATTERN, alias="fileId", description="a file's id")]
+_SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "private, no-store",
+}
+_BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"format": "binary"}}}}}
+_CONTENT: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": {}}, "description": "the file"}
+}
+
+
+class FileLink(Wire):
+    """An address of this server under which anybody may read the file until then."""
+
+    url: str
+    expires_at: datetime
+
+
+@router.post(
+    "/v2/conversations/{conversationId}/files",
+    status_code=201,
+    responses=described(404, 409, 429, 504),
+    openapi_extra=_BODY,
+)
+async def send_file(
+    request: Request,
+    api: ApiDep,
+    caller: PersonDep,
+    conversation: ConversationPath,
+    name: Annotated[str, Query(max_length=1000, description="as it is called where it comes from")] = "file",
+    accept_language: AcceptLanguage = None,
+) -> FileRef:
+    """Takes in a file (the body is its content, at most 10 MB) for a message of the caller's to name in `files`. One
+    that no message names within a day is deleted."""
+    await api.access.readable(caller, conversation)
+    language = "en" if accept_language is None else spoken_language(accept_language)
+    return await api.files.take_in(ConversationPlace(caller, conversation), name, _body(request), language)
+
+
+@router.get(
+    "/v2/conversations/{conversationId}/files/{fileId}",
+    response_class=StreamingResponse,
+    responses=described(404) | _CONTENT,
+)
+async def get_file(api: ApiDep, caller: PersonDep, conversation: ConversationPath, file: FilePath) -> Response:
+    """A file's content."""
+    await api.access.readable(caller, conversation)
+    return _given_out(await api.files.open(caller.company, conversation, file))
+
+
+@router.get("/v2/conversations/{conversationId}/files/{fileId}/link", responses=described(404))
+async def get_file_link(api: ApiDep, caller: PersonDep, conversation: ConversationPath, file: FilePath) -> FileLink:
+    """An address of the file that needs no token, good for five minutes: for a picture in a page, or to save it."""
+    await api.access.readable(caller, conversation)
+    url, until = api.files.link(ConversationPlace(caller, conversation), file)
+    return FileLink(url=url, expires_at=until)
+
+
+@router.get("/files/{company}/{conversation}/{file}", include_in_schema=False)
+async def follow_link(api: ApiDep, company: str, conversation: str, file: str, until: str, proof: str) -> Response:
+    """What a link leads to."""
+    return _given_out(await api.files.linked(company, conversation, file, until, proof))
+
+
+async def _body(request: Request) -> AsyncIterator[bytes]:
+    try:
+        async for part in request.stream():
+            yield part
+    except ClientDisconnect as error:
+        raise OSError("whoever sent it has gone") from error
+
+
+def _given_out(file: StoredFile) -> Response:
+    about = file.about
+    shown = "inline" if about.type in PICTURES else "attachment"
+    headers = {
+        **_SAFE,
+        "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(about.name, safe='')}",
+        "Content-Length": str(about.size),
+    }
+    media = f"{about.type}; charset=utf-8" if about.type == "text/plain" else about.type
+    return StreamingResponse(file.pieces, headers=headers, media_type=media)

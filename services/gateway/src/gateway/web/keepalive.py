@@ -1,0 +1,87 @@
+"""A response in server-sent events: pieces as they come, and a comment where nothing comes for a while."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, suppress
+
+from starlette.responses import StreamingResponse
+from starlette.types import Message, Receive, Scope, Send
+
+PAUSE = 10.0
+"""Seconds without a word, after which a comment says that somebody is still here: nobody on the way hangs up."""
+COMMENT = b": still at it\n\n"
+AHEAD = 16
+"""Pieces that may wait for whoever reads."""
+HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+
+
+class EventStream(StreamingResponse):
+    """The pieces, those that are ready together in one write; a comment after each PAUSE without one.
+
+    The source runs in one task of its own, to its end or to this one's: what it waits for with a deadline is its own.
+    A client that goes closes it.
+    """
+
+    def __init__(self, parts: AsyncGenerator[bytes], headers: Mapping[str, str] = HEADERS) -> None:
+        super().__init__(parts, media_type="text/event-stream", headers=headers)
+        self._parts = parts
+        self._ready: list[bytes] = []
+        self._changed = asyncio.Event()
+        self._room = asyncio.Event()
+        self._gone = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # It begins whatever comes: what it holds open is closed by itself alone.
+        taking = asyncio.create_task(self._take())
+        taking.add_done_callback(lambda _: self._changed.set())
+        watching = asyncio.create_task(self._watch(receive))
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            await self._deliver(taking, send)
+        finally:
+            watching.cancel()
+            taking.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await taking
+
+    async def _deliver(self, taking: asyncio.Task[None], send: Send) -> None:
+        while True:
+            if not (self._ready or self._gone or taking.done()):
+                try:
+                    async with asyncio.timeout(PAUSE):
+                        await self._changed.wait()
+                except TimeoutError:
+                    await send(_body(COMMENT))
+                    continue
+            self._changed.clear()
+            if self._gone:
+                return
+            ended = taking.done()
+            whole = ended and not taking.cancelled() and taking.exception() is None
+            piece = b"".join(self._ready)
+            self._ready.clear()
+            self._room.set()
+            if piece or whole:
+                await send(_body(piece, more=not whole))
+            if ended:
+                taking.result()
+                return
+
+    async def _take(self) -> None:
+        async with aclosing(self._parts) as parts:
+            async for part in parts:
+                self._ready.append(part)
+                self._changed.set()
+                if len(self._ready) >= AHEAD:
+                    self._room.clear()
+                    await self._room.wait()
+
+    async def _watch(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
+        self._changed.set()
+
+
+def _body(piece: bytes, *, more: bool = True) -> Message:
+    return {"type": "http.response.body", "body": piece, "more_body": more}

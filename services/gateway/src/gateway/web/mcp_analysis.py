@@ -1,0 +1,184 @@
+"""`market_analysis` over MCP: a client that knows tasks has a handle at once and asks how far it is; another one waits,
+and hears of the progress. The analysis is the one of /v2/analysis: kept for a week, whoever dies.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import mcp_types as types
+from pydantic import ValidationError
+
+from contracts.errors import ErrorCode, ToolCode
+from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRecord, AnalysisStage
+from contracts.ids import derive_id, uuid7
+from contracts.languages import Language
+from contracts.streams import TURNS
+from contracts.wrong_fields import message_of
+from gateway.errors import GatewayError, Refused, Unavailable
+from gateway.ports import TokenCaller
+from gateway.web.analysis import AnalysisBody, analyses_markets, begin
+from gateway.web.deps import Api
+from gateway.web.mcp_offer import Context, caller_of, language_of
+from gateway.web.mcp_results import done, refused, told, unavailable
+from gateway.web.mcp_tasks import Json, takes_tasks
+from runtime.analyses import CANCELLED, KeptAnalysis
+
+NAME = "market_analysis"
+LONGEST = 150.0
+"""Seconds that a client without tasks waits: an analysis ends by itself before."""
+CANCEL_SECONDS = 5.0
+"""For the bus to take what ends an analysis whose client has gone."""
+POLL_MS = 1_000
+_STAGES: dict[AnalysisStage, dict[Language, str]] = {
+    "queued": {"es": "En cola", "en": "Queued"},
+    "reading": {"es": "Leyendo la pregunta", "en": "Reading the question"},
+    "planning": {"es": "Eligiendo datos", "en": "Choosing data"},
+    "calling": {"es": "Consultando el mercado", "en": "Asking the market"},
+    "writing": {"es": "Escribiendo el informe", "en": "Writing the report"},
+    "finished": {"es": "Terminado", "en": "Finished"},
+}
+_DESCRIPTION: dict[Language, str] = {
+    "es": "Análisis completo de uno o varios valores: rentabilidades, riesgo, medias, fundamentales, comparación, "
+    "fuentes y limitaciones, comprobado cifra a cifra. Tarda unos segundos.",
+    "en": "A whole analysis of one or several tickers: returns, risk, averages, fundamentals, comparison, sources and "
+    "limitations, checked figure by figure. It takes some seconds.",
+}
+_PARAMETERS: Json = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "description": "The question in words"},
+        "tickers": {
+            "type": ["array", "null"],
+            "items": {"type": "string"},
+            "maxItems": MAX_TICKERS,
+            "description": "Instead of those that the question names",
+        },
+        "use_llm": {"type": ["boolean", "null"], "description": "A model may choose the data and word the summary"},
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+
+
+class McpAnalyses:
+    """The tool, and the tasks that its calls are (mcp_tasks.Tasks)."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    async def listed(self, caller: TokenCaller, language: Language) -> list[types.Tool]:
+        """The tool, where the company has analyses."""
+        if not analyses_markets(await self._api.companies.get(caller.company)):
+            return []
+        return [
+            types.Tool(
+                name=NAME,
+                description=_DESCRIPTION[language],
+                input_schema=_PARAMETERS,
+                annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=True),
+            )
+        ]
+
+    async def call(
+        self, context: Context, arguments: Mapping[str, Any], key: str | None
+    ) -> types.CallToolResult | Json:
+        """One analysis; the same key again is the same one."""
+        analysis_id = uuid7() if key is None else derive_id("analysis", key)
+        try:
+            body = AnalysisBody.model_validate({name: said for name, said in arguments.items() if said is not None})
+            await begin(self._api, caller_of(context), body, analysis_id, language_of(context))
+            if not takes_tasks(context):
+                return await self._waited(context, analysis_id, again=key is not None)
+            kept = await self._api.analyses.get(caller_of(context), analysis_id)
+            return {**_handle(kept, language_of(context)), "resultType": "task"}
+        except ValidationError as error:
+            first = error.errors()[0]
+            return refused(ToolCode.VALIDATION_ERROR, f"{'.'.join(map(str, first['loc']))}: {message_of(first)}")
+        except GatewayError as error:
+            return refused(str(error.code), error.message)
+
+    async def get(self, context: Context, task_id: str) -> Json | None:
+        """How far it is, and in the end its report."""
+        kept = await self._kept(context, task_id)
+        return None if kept is None else _task(kept, language_of(context))
+
+    async def update(self, context: Context, task_id: str, responses: Mapping[str, Any]) -> bool:
+        """An analysis asks its client nothing: what comes is nobody's answer."""
+        del responses
+        return await self._kept(context, task_id) is not None
+
+    async def cancel(self, context: Context, task_id: str) -> bool:
+        """Ends it; who drives it stops with the next step."""
+        if await self._kept(context, task_id) is None:
+            return False
+        try:
+            await self._api.analyses.cancel(caller_of(context), task_id)
+        except Unavailable as error:
+            raise unavailable(error) from error
+        return True
+
+    async def _kept(self, context: Context, task_id: str) -> KeptAnalysis | None:
+        try:
+            return await self._api.analyses.get(caller_of(context), task_id)
+        except Refused as error:
+            if error.code is not ErrorCode.NOT_FOUND:
+                raise
+            return None
+        except Unavailable as error:
+            raise unavailable(error) from error
+
+    async def _waited(self, context: Context, analysis_id: str, *, again: bool) -> types.CallToolResult:
+        """The result. `again`: the call can be made again, and finds it. Else a client that hangs up has cancelled it:
+        "The server MUST treat a client disconnect as cancellation of that request"."""
+        try:
+            return await self._followed(context, analysis_id)
+        except anyio.get_cancelled_exc_class():
+            if not again:
+                with anyio.move_on_after(CANCEL_SECONDS, shield=True):
+                    await self._api.analyses.cancel(caller_of(context), analysis_id)
+            raise
+
+    async def _followed(self, context: Context, analysis_id: str) -> types.CallToolResult:
+        language, reported = language_of(context), 0
+        await context.session.report_progress(0, len(_STAGES) - 1, _STAGES["queued"][language])
+        async for record in self._api.analyses.follow(caller_of(context), analysis_id, LONGEST):
+            if record.status != "running":
+                return _result(record)
+            done = list(_STAGES).index(record.stage)
+            if done > reported:
+                reported = done
+                await context.session.report_progress(done, len(_STAGES) - 1, _STAGES[record.stage][language])
+        raise Unavailable(f"the analysis goes on: GET /v2/analysis/{analysis_id}")
+
+
+def _handle(kept: KeptAnalysis, language: Language) -> Json:
+    """The extension's Task: how it stands, without what came of it."""
+    record = kept.record
+    status = "working" if record.status == "running" else "completed"
+    message = _STAGES.get(record.stage, _STAGES["queued"])[language]
+    if record.error is not None and record.error.code == CANCELLED:
+        status, message = "cancelled", record.error.message
+    return {
+        "taskId": record.request.analysis_id,
+        "status": status,
+        "statusMessage": message,
+        "createdAt": record.asked_at.isoformat(),
+        "lastUpdatedAt": kept.saved_at.isoformat(),
+        "ttlMs": int(TURNS.max_age * 1000),
+        "pollIntervalMs": POLL_MS,
+    }
+
+
+def _task(kept: KeptAnalysis, language: Language) -> Json:
+    """Its DetailedTask: a failure of the tool's own is a result too."""
+    handle = _handle(kept, language)
+    if handle["status"] != "completed":
+        return handle
+    return {**handle, "result": _result(kept.record).model_dump(by_alias=True, mode="json", exclude_none=True)}
+
+
+def _result(record: AnalysisRecord) -> types.CallToolResult:
+    if record.error is not None:
+        return refused(record.error.code, record.error.message)
+    return told(done(record.report or {}))

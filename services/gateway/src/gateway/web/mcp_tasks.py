@@ -1,0 +1,104 @@
+"""MCP Tasks (io.modelcontextprotocol/tasks, 2026-07-28): a call that takes its time is answered with a handle, and the
+client asks how far it is. Nothing is kept here: what a handle names is the offer's.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.requests import Request
+
+EXTENSION = "io.modelcontextprotocol/tasks"
+_NEEDED = types.ClientCapabilities(extensions={EXTENSION: {}})
+Context = ServerRequestContext[Any, Any]
+Json = dict[str, Any]
+
+
+class Tasks(Protocol):
+    """What an offer's handles name. Of another user's task each method says that there is none."""
+
+    async def get(self, context: Context, task_id: str) -> Json | None:
+        """How the task stands (the extension's DetailedTask); None: there is none."""
+        ...
+
+    async def update(self, context: Context, task_id: str, responses: Mapping[str, Any]) -> bool:
+        """Takes what its client was asked for; False: there is no such task."""
+        ...
+
+    async def cancel(self, context: Context, task_id: str) -> bool:
+        """Stops it, as soon as may be; False: there is no such task."""
+        ...
+
+
+class TaskParams(types.RequestParams):
+    """Which task."""
+
+    task_id: str
+
+
+class UpdateParams(TaskParams):
+    """What its client was asked for, by the questions' names."""
+
+    input_responses: dict[str, Any]
+
+
+def takes_tasks(context: Context) -> bool:
+    """Whether this very request may be answered with a handle."""
+    return context.protocol_version in MODERN_PROTOCOL_VERSIONS and context.session.check_client_capability(_NEEDED)
+
+
+def needs_tasks() -> MCPError:
+    """What a client gets that has not said that it knows tasks."""
+    data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=_NEEDED)
+    return MCPError(
+        code=types.MISSING_REQUIRED_CLIENT_CAPABILITY,
+        message=f"declare the extension {EXTENSION} with the request",
+        data=data.model_dump(by_alias=True, exclude_none=True),
+    )
+
+
+def serve_tasks(server: Server[Any], tasks: Tasks) -> None:
+    """Adds the extension's methods to a server."""
+
+    async def get(context: Context, params: TaskParams) -> Json:
+        _check(context, params)
+        found = await tasks.get(context, params.task_id)
+        if found is None:
+            raise _unknown()
+        return {**found, "resultType": "complete"}
+
+    async def update(context: Context, params: UpdateParams) -> types.EmptyResult:
+        _check(context, params)
+        if not await tasks.update(context, params.task_id, params.input_responses):
+            raise _unknown()
+        return types.EmptyResult()
+
+    async def cancel(context: Context, params: TaskParams) -> types.EmptyResult:
+        _check(context, params)
+        if not await tasks.cancel(context, params.task_id):
+            raise _unknown()
+        return types.EmptyResult()
+
+    server.extensions[EXTENSION] = {}
+    server.add_request_handler("tasks/get", TaskParams, get)
+    server.add_request_handler("tasks/update", UpdateParams, update)
+    server.add_request_handler("tasks/cancel", TaskParams, cancel)
+
+
+def _check(context: Context, params: TaskParams) -> None:
+    if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        raise MCPError(code=types.METHOD_NOT_FOUND, message="Method not found", data=context.method)
+    header = cast("Request", context.request).headers.get(MCP_NAME_HEADER)
+    if decode_header_value(header) != params.task_id:
+        raise MCPError(code=types.HEADER_MISMATCH, message=f"{MCP_NAME_HEADER} header is not the body's taskId")
+    if not takes_tasks(context):
+        raise needs_tasks()
+
+
+def _unknown() -> MCPError:
+    return MCPError(code=types.INVALID_PARAMS, message="Task not found")

@@ -1,0 +1,111 @@
+"""MCP Apps (io.modelcontextprotocol/ui, 2026-01-26): what a host shows of a result, beside its words.
+
+A view is one document with its style and script in it: it loads nothing from anywhere, and talks to nobody but the host
+that shows it. An order's card decides through the host, with a confirmation that travels beside the result, where views
+read and models do not: it is this order's and this user's alone.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal, cast
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel, ConfigDict
+
+from contracts.ids import Id
+from contracts.languages import Language
+from gateway.domain.carried_ids import new_carried_id, note_of
+from gateway.web.mcp_offer import Context, language_of
+from gateway.web.script import hosted_script, styles
+
+EXTENSION = "io.modelcontextprotocol/ui"
+MEDIA_TYPE = "text/html;profile=mcp-app"
+CHART, ORDER = "ui://nexus/chart", "ui://nexus/order"
+VIEWS = {"get_ohlcv": CHART, "market_snapshot": CHART, "create_paper_order": ORDER}
+"""Which view shows a tool's results."""
+CONFIRMATION = "nexus/confirmation"
+DECIDE = "decide_order"
+_NAMES = {CHART: ("chart", "Prices as a chart"), ORDER: ("order", "A paper order with its yes and no")}
+_META: dict[str, Any] = {"ui": {"prefersBorder": False}}
+
+
+class OrderDecision(BaseModel):
+    """What a card asks for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action_id: Id
+    confirmation: str
+    decision: Literal["confirm", "reject"]
+    edits: dict[str, float] | None = None
+
+
+def shows_views(context: Context) -> bool:
+    """Whether the client shows views of this kind."""
+    declared = context.session.client_capabilities
+    return declared is not None and declares_views({"extensions": declared.extensions})
+
+
+def declares_views(capabilities: Mapping[str, Any]) -> bool:
+    """Whether these say so."""
+    place: Any = capabilities
+    for name in ("extensions", EXTENSION, "mimeTypes"):
+        place = cast("dict[str, Any]", place).get(name) if isinstance(place, dict) else None
+    return isinstance(place, list) and MEDIA_TYPE in place
+
+
+def decide_tool() -> types.Tool:
+    """The call behind a card's buttons: a view's, never a model's."""
+    return types.Tool(
+        name=DECIDE,
+        description="Confirms or rejects the order that this view shows.",
+        input_schema=OrderDecision.model_json_schema(),
+        annotations=types.ToolAnnotations(idempotent_hint=True, open_world_hint=False),
+        _meta={"ui": {"resourceUri": ORDER, "visibility": ["app"]}},
+    )
+
+
+def confirmation_of(key: bytes, holder: str, action: str) -> str:
+    """What lets a view decide this action for its holder."""
+    return new_carried_id(key, f"order/{action}", holder)
+
+
+def is_confirmation(key: bytes, holder: str, action: str, given: str) -> bool:
+    """Whether it was made for this action and holder."""
+    return note_of(key, f"order/{action}", holder, given) is not None
+
+
+async def list_views(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    """Both of them."""
+    del context, params
+    return types.ListResourcesResult(
+        resources=[
+            types.Resource(uri=uri, name=name, description=description, mime_type=MEDIA_TYPE, _meta=_META)
+            for uri, (name, description) in _NAMES.items()
+        ]
+    )
+
+
+async def read_view(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    """One of them; raises MCPError."""
+    uri = str(params.uri)
+    if uri not in _NAMES:
+        raise MCPError(code=types.INVALID_PARAMS, message="Resource not found", data={"uri": uri[:200]})
+    text = document(language_of(context))
+    contents = types.TextResourceContents(uri=uri, mime_type=MEDIA_TYPE, text=text, _meta=_META)
+    return types.ReadResourceResult(contents=[contents])
+
+
+@cache
+def document(language: Language) -> str:
+    """The document of every view: what it shows is in the result that its host hands it."""
+    style = re.sub(r":host\((\[[^\]]*\])\)", r":root\1", styles()).replace(":host", ":root")
+    own = ":root{display:block}body{margin:0}main{display:grid;gap:12px}"
+    script = hosted_script().decode().replace("</", "<\\/")
+    return (
+        f'<!doctype html><html lang="{language}"><head><meta charset="utf-8"><title>Nexus</title>'
+        f'<style>{style}{own}</style></head><body><main></main><script data-locale="{language}">{script}</script>'
+        "</body></html>"
+    )

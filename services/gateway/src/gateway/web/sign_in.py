@@ -1,0 +1,122 @@
+"""/v2/sign-in: signing in to the console, at the company's OpenID provider or with an invitation.
+
+State, nonce and PKCE's verifier are made and kept by the browser's tab, so that no cookie is needed and any replica
+serves either half; the client's secret never leaves memory.
+"""
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from contracts.ids import CompanyId
+from contracts.languages import spoken_language
+from contracts.sign_in_rpc import Invitation, Problem, SignInBegin, SignInCode, SignInFinish
+from gateway.errors import Refused, Unavailable
+from gateway.web.chat_endpoint import client_address
+from gateway.web.deps import ApiDep
+from gateway.web.first_hour import server_of
+from gateway.web.problems import described
+from gateway.web.words import AcceptLanguage, words
+
+router = APIRouter(prefix="/v2/sign-in", tags=["console"])
+
+
+class SignInStart(Wire):
+    """What the tab has made and keeps. `challenge`: BASE64URL(SHA-256(verifier))."""
+
+    company_id: CompanyId
+    state: str = Field(min_length=16, max_length=256)
+    nonce: str = Field(min_length=16, max_length=256)
+    challenge: str = Field(pattern=r"^[A-Za-z0-9_-]{43}$")
+
+
+class SignInAddress(Wire):
+    """Where the browser goes next."""
+
+    address: str
+
+
+class SignInEnd(Wire):
+    """What the provider has sent back, and what the tab kept; or an invitation alone, where there is no provider."""
+
+    company_id: CompanyId | None = None
+    code: str | None = Field(default=None, min_length=1, max_length=4096)
+    verifier: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._~-]{43,128}$")
+    nonce: str | None = Field(default=None, min_length=16, max_length=256)
+    issuer: str | None = Field(default=None, max_length=2048, description="`iss` of the redirect (RFC 9207)")
+    invitation: str | None = Field(default=None, max_length=4096)
+
+
+class Session(Wire):
+    """A human agent's token, for the console and for HTTP."""
+
+    token: str
+    user_id: str
+    company_id: CompanyId
+    expires_at: datetime
+
+
+@router.post("/start", responses=described(403, 429))
+async def start_sign_in(
+    api: ApiDep, body: SignInStart, request: Request, accept_language: AcceptLanguage = None
+) -> SignInAddress:
+    """The address at the company's provider, where a person says who they are."""
+    api.door.token(client_address(request.scope))
+    begun = await api.sign_ins.begin(
+        SignInBegin(
+            company_id=body.company_id,
+            redirect_uri=f"{server_of(request)}/console",
+            state=body.state,
+            nonce=body.nonce,
+            challenge=body.challenge,
+        )
+    )
+    if begun.problem is not None or begun.address is None:
+        raise _refused(begun.problem, accept_language)
+    return SignInAddress(address=begun.address)
+
+
+@router.post("", status_code=201, responses=described(403, 429))
+async def finish_sign_in(
+    api: ApiDep, body: SignInEnd, request: Request, accept_language: AcceptLanguage = None
+) -> Session:
+    """A token of somebody of the company's team. 403 with what to do where that is nobody."""
+    api.door.token(client_address(request.scope))
+    invited = api.console.invited(body.invitation) if body.invitation is not None else None
+    company = invited.company if invited else body.company_id
+    code = None
+    if body.code is not None:
+        if body.verifier is None or body.nonce is None:
+            raise Refused(ErrorCode.BAD_FIELD, "send verifier and nonce with the code")
+        code = SignInCode(
+            code=body.code,
+            verifier=body.verifier,
+            nonce=body.nonce,
+            redirect_uri=f"{server_of(request)}/console",
+            issuer=body.issuer,
+        )
+    if company is None or (code is None and invited is None):
+        raise Refused(ErrorCode.BAD_FIELD, "send companyId with a code, or an invitation")
+    if body.company_id not in (None, company):
+        raise Refused(ErrorCode.BAD_FIELD, "the invitation is of another company")
+    given = (
+        Invitation(member=invited.member, issued_at=datetime.fromtimestamp(invited.issued, UTC)) if invited else None
+    )
+    done = await api.sign_ins.finish(SignInFinish(company_id=company, code=code, invitation=given))
+    if done.problem is not None or done.signed_in is None:
+        raise _refused(done.problem, accept_language)
+    who = done.signed_in
+    made = api.console.make(company, who.member, who.role, who.name)
+    expires = datetime.fromtimestamp(made.expires, UTC)
+    return Session(token=made.token, user_id=made.visitor, company_id=company, expires_at=expires)
+
+
+def _refused(problem: Problem | None, accept_language: str | None) -> Refused | Unavailable:
+    texts = words(spoken_language(accept_language), "signIn")
+    if problem is None:
+        return Unavailable(texts["away"].format(detail=""))
+    message = texts.get(problem.reason, texts["refused"]).format(detail=problem.detail).strip(" :")
+    return Unavailable(message) if problem.reason == "away" else Refused(ErrorCode.FORBIDDEN, message)

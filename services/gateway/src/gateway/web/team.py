@@ -1,0 +1,156 @@
+"""/v2/team: who works for the company in the console, by its admins; and everybody's own sign-out everywhere."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import Field
+
+from contracts.company import CompanySettings
+from contracts.envelope import Wire
+from contracts.errors import ErrorCode
+from contracts.ids import ID_PATTERN, Id, uuid7
+from contracts.team import Email, Member, TeamRole
+from gateway.errors import Refused, not_found
+from gateway.ports import TokenCaller
+from gateway.web.company_settings import change, stored
+from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
+from gateway.web.first_hour import server_of
+from gateway.web.problems import described
+
+router = APIRouter(prefix="/v2/team", tags=["console"])
+UserPath = Annotated[str, Path(pattern=ID_PATTERN, alias="userId", description="me: whoever calls")]
+ROLES = frozenset({"commercial", "admin"})
+
+
+class MemberView(Wire):
+    """Somebody of the team. `joined`: they have signed in, or used an invitation."""
+
+    user_id: Id
+    role: TeamRole
+    name: str | None = None
+    email: str | None = None
+    joined: bool
+
+
+class TeamView(Wire):
+    """The team, and whose word says who they are. `redirectUri`: what the provider has to know of this console."""
+
+    members: list[MemberView]
+    issuer: str | None = None
+    redirect_uri: str
+
+
+class NewMember(Wire):
+    """Somebody to be invited. With an e-mail that the provider has checked they need no link."""
+
+    role: TeamRole = "commercial"
+    name: str | None = Field(default=None, min_length=1, max_length=80)
+    email: Email | None = None
+
+
+class Invited(Wire):
+    """`link` is good for a week, and once; whoever has it becomes this member."""
+
+    member: MemberView
+    link: str
+    expires_at: datetime
+
+
+class RoleChange(Wire):
+    """What they are from now on."""
+
+    role: TeamRole
+
+
+@router.get("", response_model_exclude_none=True, responses=described(404))
+async def list_team(api: ApiDep, caller: AdminDep, request: Request) -> TeamView:
+    """The team, by names."""
+    team = (await stored(api, caller.company)).config.team
+    members = [_view(user, one) for user, one in team.members.items()]
+    return TeamView(
+        members=sorted(members, key=lambda one: (one.name or one.email or one.user_id).casefold()),
+        issuer=team.provider.issuer if team.provider else None,
+        redirect_uri=f"{server_of(request)}/console",
+    )
+
+
+@router.post("", status_code=201, response_model_exclude_none=True, responses=described(404, 409))
+async def invite(api: ApiDep, caller: AdminDep, body: NewMember, request: Request) -> Invited:
+    """Takes somebody into the team, with a link that signs them in."""
+    _check_role(body.role)
+    team = (await stored(api, caller.company)).config.team
+    said = body.email.casefold() if body.email else None
+    if said and any(one.email and one.email.casefold() == said for one in team.members.values()):
+        raise Refused(ErrorCode.CONFLICT, "somebody of the team has this e-mail already")
+    user = f"a_{uuid7().replace('-', '')}"
+    await _change(api, caller, {"members": {user: body.to_wire()}})
+    return _invited(api, caller, request, user, Member(role=body.role, name=body.name, email=body.email))
+
+
+@router.post("/{userId}/invitation", status_code=201, response_model_exclude_none=True, responses=described(404))
+async def invite_again(api: ApiDep, caller: AdminDep, user: UserPath, request: Request) -> Invited:
+    """A new link for a member: the first was lost, or they come with another account."""
+    return _invited(api, caller, request, user, await _member(api, caller, user))
+
+
+@router.patch("/{userId}", response_model_exclude_none=True, responses=described(404))
+async def change_role(api: ApiDep, caller: AdminDep, user: UserPath, body: RoleChange) -> MemberView:
+    """Another role. Their sessions end: they sign in again, and are what they are now."""
+    _check_role(body.role)
+    await _member(api, caller, user)
+    saved = await _change(api, caller, {"members": {user: {"role": body.role}}, "signedOut": {user: _now()}})
+    return _view(user, saved.config.team.members[user])
+
+
+@router.delete("/{userId}", status_code=204, responses=described(404))
+async def remove(api: ApiDep, caller: AdminDep, user: UserPath) -> Response:
+    """Takes somebody out of the team: their tokens and open lines end now."""
+    await _member(api, caller, user)
+    await _change(api, caller, {"members": {user: None}, "signedOut": {user: _now()}})
+    return Response(status_code=204)
+
+
+@router.post("/{userId}/sign-out", status_code=204, responses=described())
+async def sign_out(api: ApiDep, caller: OperatorDep, user: UserPath) -> Response:
+    """Ends every session of a user, whoever signed their tokens: one's own (`me`), or, for admins, anybody's."""
+    ended = caller.subject if user == "me" else user
+    if ended != caller.subject and caller.role != "admin":
+        raise Refused(ErrorCode.FORBIDDEN, "this is for admins (role admin)")
+    await _change(api, caller, {"signedOut": {ended: _now()}})
+    return Response(status_code=204)
+
+
+async def _change(api: Api, caller: TokenCaller, team: dict[str, Any]) -> CompanySettings:
+    """The merge patch, over whatever somebody else changes meanwhile: it names its member alone."""
+    return await change(api, caller, {"team": team}, "*")
+
+
+async def _member(api: Api, caller: TokenCaller, user: str) -> Member:
+    member = (await stored(api, caller.company)).config.team.members.get(user)
+    if member is None:
+        raise not_found("member")
+    return member
+
+
+def _invited(api: Api, caller: TokenCaller, request: Request, user: str, member: Member) -> Invited:
+    made = api.console.invite(caller.company, user)
+    return Invited(
+        member=_view(user, member),
+        link=f"{server_of(request)}/console#invite={made.token}",
+        expires_at=datetime.fromtimestamp(made.expires, UTC),
+    )
+
+
+def _view(user: str, member: Member) -> MemberView:
+    joined = member.joined_at is not None or member.account is not None
+    return MemberView(user_id=user, role=member.role, name=member.name, email=member.email, joined=joined)
+
+
+def _check_role(role: str) -> None:
+    if role not in ROLES:
+        raise Refused(ErrorCode.BAD_FIELD, "role: use commercial or admin")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,136 @@
+"""Clients that mean no good, or are very poor: at every door alike."""
+
+import asyncio
+import json
+import os
+import uuid
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx
+import pytest
+
+from contracts.channels import LiveTurnKind
+from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
+from gateway.testing_doors import AnsweringAgent
+from runtime.testing import eventually
+
+pytestmark = pytest.mark.usefixtures("memory", "records")
+READERS, EACH = int(os.environ.get("NEXUS_READERS", "100")), 50
+"""`make kill-doors` tries a thousand."""
+PIECE, PIECES = "x" * 8_000, 24
+"""More than a socket takes that nobody reads."""
+
+BODIES: dict[str, dict[str, Any]] = {
+    "/v1/responses": {"model": "nexus", "input": "hi", "background": True},
+    "/v2/ag-ui": {
+        "threadId": "t",
+        "runId": "r",
+        "messages": [{"id": "m", "role": "user", "content": "hi"}],
+        "state": {},
+        "tools": [],
+        "context": [],
+        "forwardedProps": {},
+    },
+    "/v2/ui/chat": {"id": "c", "message": {"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]}},
+    "/a2a": {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "SendMessage",
+        "params": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}},
+    },
+}
+
+
+def request(gateway: GatewayUnderTest, token: str, path: str, body: bytes) -> bytes:
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {gateway.url.removeprefix('http://')}\r\nAuthorization: Bearer {token}\r\n"
+        "A2A-Version: 1.0\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+async def connected(gateway: GatewayUnderTest) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    host, _, port = gateway.url.removeprefix("http://").partition(":")
+    return await asyncio.open_connection(host, int(port), limit=1024)
+
+
+@pytest.mark.parametrize("path", BODIES)
+async def test_a_request_that_is_cut_at_any_byte_says_nothing_and_one_that_drips_says_it_once(
+    gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent, path: str
+) -> None:
+    body = json.dumps(BODIES[path]).encode()
+    whole = request(gateway, tokens.user("ana", "user"), path, body)
+    for end in range(len(whole) - len(body), len(whole)):
+        _, writer = await connected(gateway)
+        writer.write(whole[:end])
+        writer.close()
+    reader, writer = await connected(gateway)
+    for at in range(len(whole)):
+        writer.write(whole[at : at + 1])
+        await writer.drain()
+    assert b" 200 " in await reader.readline()
+    await eventually(lambda: len(agent.said) == 1)
+    writer.close()
+    # What was cut off has had its turn by now: each of them was there before.
+    assert [text for _, text in agent.said] == ["hi"]
+
+
+async def test_readers_that_do_not_read_hold_nobody_up(
+    gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent
+) -> None:
+    released = asyncio.Event()
+
+    async def long_winded(answering: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        del answering
+        if text == "short":
+            await turn.answer(basis, "Soon.")
+            return
+        await turn.delta(0, PIECE)
+        await released.wait()
+        for number in range(1, PIECES):
+            await turn.delta(number, PIECE)
+        await turn.live(LiveTurnKind.RUN_FINISHED, usage={"promptTokens": 1, "completionTokens": 1})
+
+    agent.how = long_winded
+    async with AsyncExitStack() as stack, httpx.AsyncClient(base_url=gateway.url, timeout=20) as http:
+
+        async def told(user: str, chat: str, text: str) -> httpx.Response:
+            message = {"id": uuid.uuid4().hex, "role": "user", "parts": [{"type": "text", "text": text}]}
+            headers = {"Authorization": f"Bearer {tokens.user(user, 'user')}"}
+            asked = http.stream("POST", "/v2/ui/chat", json={"id": chat, "message": message}, headers=headers)
+            return await stack.enter_async_context(asked)
+
+        writers: list[asyncio.StreamWriter] = []
+        for number in range(READERS // EACH):
+            user = f"slow{number}"
+            assert (await told(user, "c", "long")).status_code == 200
+            for _ in range(EACH - 1):
+                reader, writer = await connected(gateway)
+                head = (
+                    f"GET /v2/ui/chat/c/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {tokens.user(user, 'user')}"
+                )
+                writer.write(f"{head}\r\n\r\n".encode())
+                assert b" 200 " in await reader.readline()
+                writers.append(writer)
+        released.set()
+        async with asyncio.timeout(15):
+            answer = await told("quick", "c", "short")
+            said = [line async for line in answer.aiter_lines()]
+        assert any("Soon." in line for line in said)
+        for writer in writers:
+            writer.transport.abort()
+    await eventually(lambda: gateway.gateway.chat.hub.conversations == 0, 15)
+
+
+async def test_a_card_that_names_a_forged_host_is_its_forgers_alone(gateway: GatewayUnderTest) -> None:
+    path = "/.well-known/agent-card.json"
+    async with httpx.AsyncClient(base_url=gateway.url) as http:
+        forged = await http.get(path, headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"})
+        assert forged.json()["supportedInterfaces"][0]["url"] == "http://evil.example/a2a"
+        assert forged.headers["cache-control"].startswith("private")
+        honest = await http.get(
+            path, headers={"If-None-Match": forged.headers["etag"], "X-Forwarded-Host": "evil.example"}
+        )
+    assert honest.json()["supportedInterfaces"][0]["url"] == f"{gateway.url}/a2a"

@@ -1,0 +1,152 @@
+"""Files of conversations in the object storage: deleted with their conversation or company, by their age, and those
+that no message has come to name. Without a storage there are none. What is deleted is taken off its company's share
+before, so that a deletion that breaks off and is repeated leaves nothing counted that is gone.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+
+from contracts.events.chat import OperatorMessage, VisitorMessage
+from contracts.files import UNSENT, folder_of, taken_in_at, unsent_key
+from memory.adapters.mongo_facts import MongoFacts
+from memory.adapters.mongo_file_shares import MongoFileShares
+from memory.erasure_ports import Erasure
+from memory.errors import StoreUnavailable
+from runtime.clock import Clock
+from runtime.file_store import FileStore, FilesUnavailable
+
+PAGE = 500
+UNSENT_FOR = timedelta(days=1)
+"""For so long a file waits for a message that names it."""
+MESSAGES = 200
+
+
+class KeptFiles:
+    """CompanyEraser, and what else deletes files; each method raises StoreUnavailable."""
+
+    def __init__(self, store: FileStore | None, facts: MongoFacts, shares: MongoFileShares, clock: Clock) -> None:
+        self._store = store
+        self._facts = facts
+        self._shares = shares
+        self._clock = clock
+
+    async def count(self, job: Erasure) -> int:
+        """How many files the conversations have."""
+        return len([key for name in job.conversations async for key in self._keys(folder_of(job.company, name))])
+
+    async def erase(self, job: Erasure) -> None:
+        """Deletes the files of the conversations."""
+        for name in job.conversations:
+            await self._shares.drop_conversation(job.company, name)
+            await self._delete([key async for key in self._keys(folder_of(job.company, name))])
+
+    async def erase_company(self, company: str) -> dict[str, int]:
+        """CompanyEraser."""
+        await self._shares.drop_company(company)
+        keys = [key async for key in self._keys(folder_of(company))]
+        await self._delete(keys)
+        return {"files": len(keys)}
+
+    async def count_old(self, company: str, before: datetime, most: int) -> int:
+        """How many were taken in before then, `most` at most."""
+        found = 0
+        async for key in self._keys(folder_of(company)):
+            found += _older(key, before)
+            if found == most:
+                break
+        return found
+
+    async def delete_old(self, company: str, before: datetime) -> int:
+        """Deletes those that were taken in before then; how many."""
+        old = [key async for key in self._keys(folder_of(company)) if _older(key, before)]
+        await self._shares.drop(_place(key)[2] for key in old)
+        await self._delete(old)
+        return len(old)
+
+    async def recount(self, company: str) -> int:
+        """Counts the company's files anew, by what lies there; their bytes."""
+        there = set[str]()
+        if self._store is not None:
+            async for keys in self._pages(folder_of(company)):
+                by_id = {_place(key)[2]: key for key in keys}
+                there.update(by_id)
+                for file in await self._shares.unknown(by_id):
+                    async with _speaking("looked for"):
+                        about = await self._store.about(by_id[file])
+                    if about is not None:
+                        await self._shares.found(*_place(by_id[file]), about.size)
+        # One that has just been counted may be on its way.
+        before = self._clock.now() - UNSENT_FOR
+        await self._shares.drop(file for file in await self._shares.of(company) - there if _older(file, before))
+        return await self._shares.add_up(company)
+
+    async def sweep(self) -> int:
+        """Deletes what was taken in a day ago and is in no message, and the marks of all that old; how many files."""
+        gone = 0
+        async for mark in self._keys(UNSENT):
+            if not _older(mark, self._clock.now() - UNSENT_FOR):
+                break  # marks stand in the order of their days
+            company, conversation, file = mark.split("/")[-3:]
+            if not await self._is_named(company, conversation, file):
+                await self._shares.drop([file])
+                await self._delete([folder_of(company, conversation) + file])
+                gone += 1
+            else:
+                await self._delete([mark], marks=False)
+        return gone
+
+    async def _is_named(self, company: str, conversation: str, file: str) -> bool:
+        """Whether a message of the conversation names the file, newest first."""
+        cursor: str | None = None
+        while True:
+            page = await self._facts.messages(company, conversation, MESSAGES, cursor, latest=True)
+            for fact in page.items:
+                sent = fact.data.files if isinstance(fact.data, VisitorMessage | OperatorMessage) else None
+                if any(one.id == file for one in sent or ()):
+                    return True
+            cursor = page.next
+            if cursor is None:
+                return False
+
+    async def _keys(self, prefix: str) -> AsyncIterator[str]:
+        async for page in self._pages(prefix):
+            for key in page:
+                yield key
+
+    async def _pages(self, prefix: str) -> AsyncIterator[Sequence[str]]:
+        after = ""
+        while self._store is not None:
+            async with _speaking("listed"):
+                page = await self._store.list(prefix, PAGE, after)
+            if not page:  # a server may give fewer than it is asked for
+                return
+            yield page
+            after = page[-1]
+
+    async def _delete(self, keys: Sequence[str], *, marks: bool = True) -> None:
+        if self._store is None or not keys:
+            return
+        also = [unsent_key(*_place(key)) for key in keys] if marks else []
+        async with _speaking("deleted"):
+            await self._store.delete([*keys, *also])
+
+
+def _place(key: str) -> tuple[str, str, str]:
+    company, conversation, file = key.split("/")[-3:]
+    return company, conversation, file
+
+
+def _older(key: str, before: datetime) -> bool:
+    try:
+        return taken_in_at(key.rpartition("/")[2]) < before
+    except ValueError:
+        return False  # no file of ours
+
+
+@asynccontextmanager
+async def _speaking(done: str) -> AsyncGenerator[None]:
+    try:
+        yield
+    except FilesUnavailable as error:
+        raise StoreUnavailable(f"files could not be {done}: {error}") from error

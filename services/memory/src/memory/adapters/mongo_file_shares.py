@@ -1,0 +1,122 @@
+"""What each company keeps in the object storage, in bytes: `files` {_id: file, company, key: company/conversation,
+bytes} and `file_shares` {_id: company, bytes}, their sum, so that a new file is let in or refused without adding up.
+
+A process that dies between the two leaves a sum that is off; the daily run adds up anew.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Iterable
+from contextlib import suppress
+from typing import Any
+
+from pymongo.errors import DuplicateKeyError
+
+from memory.adapters.mongo import speaking
+from memory.domain.keys import conversation_key
+from runtime.mongo import Database, Document
+
+AT_ONCE = 500
+"""Rows that are read together."""
+
+
+class MongoFileShares:
+    """Each method raises StoreUnavailable."""
+
+    def __init__(self, database: Database, most: int) -> None:
+        """`most`: bytes of one company."""
+        self._files = database["files"]
+        self._sums = database["file_shares"]
+        self.most = most
+
+    async def keep(self, company: str, conversation: str, file: str, size: int) -> bool:
+        """Counts a file; False: the company has no room for it. One that is counted already is counted once."""
+        async with speaking("count a file"):
+            if not await self._note(company, conversation, file, size):
+                return True
+            if await self._add(company, size):
+                return True
+            await self._files.delete_one({"_id": file})
+        return False
+
+    async def found(self, company: str, conversation: str, file: str, size: int) -> None:
+        """Notes a file that lies there and was never counted; the next sum has it."""
+        async with speaking("note a file"):
+            await self._note(company, conversation, file, size)
+
+    async def unknown(self, files: Collection[str]) -> set[str]:
+        """Those of the files that were never counted."""
+        async with speaking("look for counted files"):
+            rows = await self._files.find({"_id": {"$in": list(files)}}, {"_id": 1}).to_list()
+        return set(files) - {row["_id"] for row in rows}
+
+    async def of(self, company: str) -> set[str]:
+        """The files that are counted for the company."""
+        async with speaking("read counted files"):
+            return {row["_id"] async for row in self._rows(company)}
+
+    async def drop(self, files: Iterable[str]) -> None:
+        """Counts files no more."""
+        names = list(files)
+        for start in range(0, len(names), AT_ONCE):
+            await self._drop({"_id": {"$in": names[start : start + AT_ONCE]}})
+
+    async def drop_conversation(self, company: str, conversation: str) -> None:
+        """Counts none of a conversation's any more."""
+        await self._drop({"key": conversation_key(company, conversation)})
+
+    async def drop_company(self, company: str) -> None:
+        """Counts none of a company's any more."""
+        await self._drop({"company": company})
+        async with speaking("forget a company's share"):
+            await self._sums.delete_one({"_id": company})
+
+    async def add_up(self, company: str) -> int:
+        """Puts the sum right, unless files came or went meanwhile; what it is."""
+        async with speaking("add up a company's files"):
+            row = await self._sums.find_one({"_id": company})
+            total = sum([one["bytes"] async for one in self._rows(company)])
+            if row is None and total:
+                with suppress(DuplicateKeyError):
+                    await self._sums.insert_one({"_id": company, "bytes": total})
+            elif row is not None and row["bytes"] != total:
+                await self._sums.update_one({"_id": company, "bytes": row["bytes"]}, {"$set": {"bytes": total}})
+        return total
+
+    async def _rows(self, company: str) -> AsyncIterator[Document]:
+        after = ""
+        while rows := await self._page(company, after):
+            for row in rows:
+                yield row
+            after = rows[-1]["_id"]
+
+    async def _page(self, company: str, after: str) -> list[Document]:
+        behind = self._files.find({"company": company, "_id": {"$gt": after}}, {"bytes": 1})
+        return await behind.sort("_id", 1).limit(AT_ONCE).to_list()
+
+    async def _note(self, company: str, conversation: str, file: str, size: int) -> bool:
+        row = {"_id": file, "company": company, "key": conversation_key(company, conversation), "bytes": size}
+        try:
+            await self._files.insert_one(row)
+        except DuplicateKeyError:
+            return False
+        return True
+
+    async def _add(self, company: str, size: int) -> bool:
+        room = {"_id": company, "bytes": {"$lte": self.most - size}}
+        if (await self._sums.update_one(room, {"$inc": {"bytes": size}})).matched_count:
+            return True
+        try:
+            await self._sums.insert_one({"_id": company, "bytes": 0})
+        except DuplicateKeyError:
+            return False
+        return bool((await self._sums.update_one(room, {"$inc": {"bytes": size}})).matched_count)
+
+    async def _drop(self, which: dict[str, Any]) -> None:
+        async with speaking("count files no more"):
+            while rows := await self._files.find(which).limit(AT_ONCE).to_list():
+                gone = Counter[str]()
+                for row in rows:  # one by one: of replicas side by side each takes off what it deleted itself
+                    if (await self._files.delete_one({"_id": row["_id"]})).deleted_count:
+                        gone[row["company"]] += row["bytes"]
+                for company, size in gone.items():
+                    await self._sums.update_one({"_id": company}, {"$inc": {"bytes": -size}})

@@ -1,0 +1,55 @@
+"""Which conversations are old, and for which day they were looked for (the row `keeping` of the collection `meta`)."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pymongo import ASCENDING
+
+from memory.adapters.mongo import speaking
+from runtime.mongo import Database, Document
+
+ROW = "keeping"
+PAGE = 1_000
+
+
+class MongoRetention:
+    """Reads `conversations`, writes `meta`."""
+
+    def __init__(self, database: Database) -> None:
+        self._conversations = database["conversations"]
+        self._meta = database["meta"]
+
+    async def older(self, company: str, before: datetime, limit: int) -> list[str]:
+        """The conversations in which nobody has written since, those that began first."""
+        found: list[str] = []
+        after = f"{company}/"
+        last = f"{company}/{before.astimezone(UTC).date().isoformat()}"
+        fields = {"dayKey": 1, "startedAt": 1, "heardAt": 1, "saidAt": 1}
+        seen: set[str] = set()
+        while len(found) < limit:
+            where = {"dayKey": {"$gte": after, "$lte": last}}
+            async with speaking("look for old conversations"):
+                rows = await self._conversations.find(where, fields).sort("dayKey", ASCENDING).limit(PAGE).to_list()
+            new = [row for row in rows if row["_id"] not in seen]
+            found += [str(row["_id"]).split("/", 1)[1] for row in new if _newest(row) < before]
+            if len(rows) < PAGE or not new:
+                break
+            seen = {row["_id"] for row in rows}
+            after = rows[-1]["dayKey"]
+        return found[:limit]
+
+    async def done(self, day: str) -> bool:
+        """Whether that day's run is over."""
+        async with speaking("read when it was last kept"):
+            row = await self._meta.find_one({"_id": ROW})
+        return row is not None and row["day"] >= day
+
+    async def finish(self, day: str) -> None:
+        """That day's run is over."""
+        async with speaking("write down when it was kept"):
+            await self._meta.replace_one({"_id": ROW}, {"_id": ROW, "day": day}, upsert=True)
+
+
+def _newest(row: Document) -> datetime:
+    times: list[Any] = [row.get(name) for name in ("startedAt", "heardAt", "saidAt")]
+    return max(datetime.fromisoformat(one) for one in times if one)

@@ -1,0 +1,135 @@
+"""Companies' OpenID providers over HTTP: discovery, keys, codes. Reached by the guarded client alone."""
+
+import asyncio
+import json
+from base64 import b64encode
+from collections import OrderedDict
+from typing import Any, cast
+from urllib.parse import quote, urlencode
+
+from contracts.sign_in_rpc import SignInCode
+from contracts.team import OpenIdProvider
+from memory.adapters.webhook_client import WebhookPosting
+from memory.domain.openid import KINDS, Discovered, SignInRefused, discovered, proven, signing
+from runtime.clock import Clock
+from runtime.errors import InvalidToken
+from runtime.seal import NotSealable, Seal
+from runtime.single_flight import SingleFlight
+from runtime.tokens import KeySet, KeysUnavailable
+
+SECONDS = 5.0
+"""For one request to a provider."""
+FRESH = 600.0
+"""Seconds for which a discovery document counts."""
+KEPT = 200
+"""Providers that are remembered."""
+_MOST_BYTES = 256 * 1024
+_PLAIN = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Nexus-SignIn/1.0"}
+
+
+class OpenIdProviders:
+    """Asked for one sign-in at a time; what they say of themselves is remembered. `posting` has the deadline."""
+
+    def __init__(self, posting: WebhookPosting, seal: Seal, clock: Clock) -> None:
+        self._posting = posting
+        self._seal = seal
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[Discovered, KeySet, float]] = OrderedDict()
+        self._finding = SingleFlight[tuple[Discovered, KeySet, float]]()
+
+    async def discover(self, provider: OpenIdProvider) -> Discovered:
+        """What it says of itself; raises SignInRefused."""
+        return (await self._found(provider.issuer))[0]
+
+    async def claims(self, company: str, provider: OpenIdProvider, sent: SignInCode) -> dict[str, Any]:
+        """Whose code this is, proven; raises SignInRefused."""
+        about, keys, _ = await self._found(provider.issuer)
+        if (sent.issuer is not None or about.names_issuer) and sent.issuer != about.issuer:
+            raise SignInRefused("refused", "the code comes from another provider (iss)")
+        tokens = await self._exchanged(company, provider, about, sent)
+        token = tokens.get("id_token")
+        if not isinstance(token, str):
+            raise SignInRefused("broken", "the provider gave no ID token: does the client have the scope openid?")
+        algorithm, name = signing(token)
+        try:
+            key = await keys.get(name)
+        except KeysUnavailable as error:
+            raise SignInRefused("away", "the provider's keys cannot be had") from error
+        except InvalidToken as error:
+            raise SignInRefused(
+                "refused", "the ID token is signed with a key that the provider does not have"
+            ) from error
+        client, now = provider.client_id, self._clock.now()
+        claims = proven(token, algorithm, key, issuer=about.issuer, client_id=client, nonce=sent.nonce, now=now)
+        access = tokens.get("access_token")
+        if "email" not in claims and about.userinfo is not None and isinstance(access, str) and access.isascii():
+            # A provider may keep what the scopes ask for out of the ID token where there is an access token (5.4).
+            more = await self._json("GET", about.userinfo, {"Authorization": f"Bearer {access}"})
+            if more.get("sub") == claims["sub"]:
+                claims = {**more, **claims}
+        return claims
+
+    async def _exchanged(
+        self, company: str, provider: OpenIdProvider, about: Discovered, sent: SignInCode
+    ) -> dict[str, Any]:
+        form = {
+            "grant_type": "authorization_code",
+            "code": sent.code,
+            "redirect_uri": sent.redirect_uri,
+            "code_verifier": sent.verifier,
+        }
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        try:
+            secret = self._seal.open(provider.client_secret, company) if provider.client_secret else None
+        except NotSealable as error:
+            raise SignInRefused("broken", str(error)) from error
+        if secret is not None and not about.posts_secret:
+            # Each half is form-encoded first (RFC 6749, 2.3.1).
+            pair = f"{quote(provider.client_id, safe='')}:{quote(secret, safe='')}"
+            headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+        else:
+            form |= {"client_id": provider.client_id} | ({"client_secret": secret} if secret else {})
+        return await self._json("POST", about.token, headers, urlencode(form).encode())
+
+    async def _found(self, issuer: str) -> tuple[Discovered, KeySet, float]:
+        known, now = self._known.get(issuer), self._clock.monotonic()
+        if known is not None and now - known[2] < FRESH:
+            return known
+        return await self._finding.result(issuer, lambda: self._find(issuer))
+
+    async def _find(self, issuer: str) -> tuple[Discovered, KeySet, float]:
+        said = await self._json("GET", f"{issuer.rstrip('/')}/.well-known/openid-configuration", {})
+        about = discovered(said, issuer)
+        old = self._known.get(issuer)
+        keys = KeySet(lambda: self._keys(about.keys), self._clock, frozenset(KINDS.values()))
+        if old is not None and old[0].keys == about.keys:
+            keys = old[1]
+        found = self._known[issuer] = (about, keys, self._clock.monotonic())
+        self._known.move_to_end(issuer)
+        if len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return found
+
+    async def _keys(self, address: str) -> bytes:
+        answer, body = await self._posting.ask("GET", address, _PLAIN, None, _MOST_BYTES)
+        if answer.status != 200:
+            raise OSError(answer.problem or f"HTTP {answer.status}")
+        return body
+
+    async def _json(
+        self, method: str, address: str, headers: dict[str, str], body: bytes | None = None
+    ) -> dict[str, Any]:
+        answer, said = await self._posting.ask(method, address, _PLAIN | headers, body, _MOST_BYTES)
+        if answer.status == 0 or answer.status >= 500 or answer.status == 429:
+            raise SignInRefused("away", f"{address} {answer.problem or f'answered {answer.status}'}"[:500])
+        try:
+            read: Any = await asyncio.to_thread(json.loads, said)
+        except (ValueError, RecursionError):
+            read = None
+        found = cast("dict[str, Any]", read) if isinstance(read, dict) else {}
+        if answer.status != 200 or not found:
+            why = f"{found.get('error', '')} {found.get('error_description', '')}".strip()
+            # A code that is used, old or another client's; the wrong secret: what somebody can mend is said.
+            reason = "refused" if body is not None and found else "broken"
+            raise SignInRefused(reason, f"{address} answered {answer.status} {why}".strip()[:500])
+        return found

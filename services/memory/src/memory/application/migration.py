@@ -1,0 +1,20 @@
+"""A change of stored documents that an upgrade leaves."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from contracts.migration_rpc import Migration
+
+
+@dataclass(frozen=True)
+class MigrationStep:
+    """One migration. `left`: how many documents wait for it; `some` changes the next few."""
+
+    name: str
+    what: str
+    left: Callable[[], Awaitable[int]]
+    some: Callable[[], Awaitable[None]]
+
+    async def told(self) -> Migration:
+        """As it is told."""
+        return Migration(name=self.name, what=self.what, left=await self.left())

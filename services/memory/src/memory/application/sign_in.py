@@ -1,0 +1,118 @@
+"""Signing in to the console: at the company's OpenID provider, by an invitation, or by both."""
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.sign_in_rpc import Invitation, SignedIn, SignInBegin, SignInFinish
+from memory.adapters.openid_provider import OpenIdProviders
+from memory.application.companies import CompanyRegistry
+from memory.domain.openid import SignInRefused, account_of, authorization_address, invited, member_for
+from memory.errors import SettingsMoved
+from runtime.tokens import one_line
+
+FoundT = TypeVar("FoundT")
+
+LONGEST = 12.0
+"""Seconds for all that a provider is asked for one sign-in."""
+RACES = 5
+"""How often the team is written again over somebody's change."""
+
+
+class SignIns:
+    """Both halves of a sign-in. Nothing is kept between them: what they share, the browser keeps."""
+
+    def __init__(self, companies: CompanyRegistry, providers: OpenIdProviders) -> None:
+        self._companies = companies
+        self._providers = providers
+
+    async def begin(self, asked: SignInBegin) -> str:
+        """The address at the provider; raises SignInRefused."""
+        settings = await self._companies.get(asked.company_id)
+        provider = settings.config.team.provider if settings else None
+        if provider is None:
+            raise SignInRefused("noProvider")
+        about = await _in_time(self._providers.discover(provider))
+        return authorization_address(
+            about,
+            provider.client_id,
+            redirect_uri=asked.redirect_uri,
+            state=asked.state,
+            nonce=asked.nonce,
+            challenge=asked.challenge,
+        )
+
+    async def finish(self, asked: SignInFinish) -> SignedIn:
+        """Who has signed in; from now on that account is theirs. Raises SignInRefused."""
+        settings = await self._companies.get(asked.company_id)
+        if settings is None:
+            raise SignInRefused("noProvider")
+        team = settings.config.team
+        if asked.code is None:
+            return await self._by_invitation(settings, asked.invitation)
+        if team.provider is None:
+            raise SignInRefused("noProvider")
+        claims = await _in_time(self._providers.claims(asked.company_id, team.provider, asked.code))
+        for _ in range(RACES):
+            team = settings.config.team
+            user = member_for(team, claims, asked.invitation)
+            member, said = team.members[user], one_line(claims.get("name"))
+            known: dict[str, Any] = {}
+            if member.account != account_of(claims):
+                known["account"] = account_of(claims)
+            if member.name is None and said:
+                known["name"] = said
+            if asked.invitation is not None:
+                known["joinedAt"] = _used(asked.invitation)
+            stored = await self._written(settings, user, known)
+            if stored is not None:
+                return _signed_in(stored, user)
+            settings = await self._again(asked.company_id)
+        raise SettingsMoved("somebody changes the settings all the time: try again", settings.version)
+
+    async def _by_invitation(self, settings: CompanySettings, invitation: Invitation | None) -> SignedIn:
+        for _ in range(RACES):
+            if invitation is None or settings.config.team.provider is not None:
+                raise SignInRefused("notBound")
+            invited(settings.config.team, invitation)
+            stored = await self._written(settings, invitation.member, {"joinedAt": _used(invitation)})
+            if stored is not None:
+                return _signed_in(stored, invitation.member)
+            settings = await self._again(settings.config.company_id)
+        raise SettingsMoved("somebody changes the settings all the time: try again", settings.version)
+
+    async def _written(self, settings: CompanySettings, user: str, known: dict[str, Any]) -> CompanyConfig | None:
+        """The settings with what is known of the member now; None: somebody else has changed them."""
+        if not known:
+            return settings.config
+        patch = {"team": {"members": {user: known}}}
+        try:
+            return (await self._companies.patch(settings.config.company_id, settings.version, patch)).config
+        except SettingsMoved:
+            return None
+
+    async def _again(self, company: str) -> CompanySettings:
+        settings = await self._companies.get(company)
+        if settings is None:
+            raise SignInRefused("unknown")
+        return settings
+
+
+def _signed_in(config: CompanyConfig, user: str) -> SignedIn:
+    member = config.team.members[user]
+    return SignedIn(member=user, role=member.role, name=member.name)
+
+
+def _used(invitation: Invitation) -> str:
+    """When it was: never before it was given, as where the gateway's clock is ahead, since it would count again."""
+    return max(datetime.now(UTC), invitation.issued_at).isoformat()
+
+
+async def _in_time(asked: Awaitable[FoundT]) -> FoundT:
+    try:
+        async with asyncio.timeout(LONGEST):
+            return await asked
+    except TimeoutError as error:
+        raise SignInRefused("away", f"the provider did not answer within {LONGEST:g} s") from error

@@ -1,0 +1,194 @@
+"""OpenID Connect Core 1.0, the authorization code flow with PKCE: what is asked, what is believed, and who of a team
+somebody is. Plain functions."""
+
+import hashlib
+import hmac
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+from urllib.parse import urlencode, urlsplit
+
+import jwt
+from jwt import PyJWK
+
+from contracts.own_tools import endpoint
+from contracts.sign_in_rpc import Invitation, Refusal
+from contracts.team import Member, Team
+
+LEEWAY = 60
+"""Seconds that the provider's clock may differ from ours."""
+KINDS = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
+"""Of keys, by the first letters of an algorithm's name. A provider's secret (HS…) proves nothing: the client has it."""
+_ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"})
+_SCOPE = "openid email profile"
+
+
+class SignInRefused(ValueError):  # noqa: N818 - reads as an event, as every error here does
+    """Nobody is signed in; `reason` as in contracts.sign_in_rpc."""
+
+    def __init__(self, reason: Refusal, detail: str = "") -> None:
+        super().__init__(detail)
+        self.reason: Refusal = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What a provider's discovery document says that is used here."""
+
+    issuer: str
+    authorization: str
+    token: str
+    keys: str
+    userinfo: str | None
+    posts_secret: bool
+    """The client's secret goes into the body, and not into a header."""
+    names_issuer: bool
+    """It says with each code whose it is (RFC 9207)."""
+
+
+def discovered(said: Any, issuer: str) -> Discovered:
+    """The document of this issuer; raises SignInRefused."""
+    if not isinstance(said, dict):
+        raise SignInRefused("broken", "the discovery document is no JSON object")
+    document = cast("dict[str, Any]", said)
+    # Whoever types the address leaves a last slash out, or puts one there.
+    named = str(document.get("issuer"))
+    if named.rstrip("/") != issuer.rstrip("/"):
+        raise SignInRefused(
+            "broken", f"the discovery document is of another issuer: {str(document.get('issuer'))[:200]}"
+        )
+    methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    userinfo = document.get("userinfo_endpoint")
+    return Discovered(
+        issuer=named,
+        authorization=_address(document, "authorization_endpoint"),
+        token=_address(document, "token_endpoint"),
+        keys=_address(document, "jwks_uri"),
+        userinfo=_address(document, "userinfo_endpoint") if userinfo is not None else None,
+        posts_secret="client_secret_basic" not in methods and "client_secret_post" in methods,
+        names_issuer=document.get("authorization_response_iss_parameter_supported") is True,
+    )
+
+
+def authorization_address(
+    provider: Discovered, client_id: str, *, redirect_uri: str, state: str, nonce: str, challenge: str
+) -> str:
+    """Where the browser goes."""
+    asked = {
+        "response_type": "code",
+        "client_id": client_id,
+        "redirect_uri": redirect_uri,
+        "scope": _SCOPE,
+        "state": state,
+        "nonce": nonce,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+    }
+    joint = "&" if urlsplit(provider.authorization).query else "?"
+    return f"{provider.authorization}{joint}{urlencode(asked)}"
+
+
+def signing(token: str) -> tuple[str, str | None]:
+    """The algorithm and the key's id that an ID token names; raises SignInRefused for what no provider signs with."""
+    try:
+        header = jwt.get_unverified_header(token)
+    except jwt.InvalidTokenError as error:
+        raise SignInRefused("broken", "the provider's ID token is no JWT") from error
+    algorithm, key = header.get("alg"), header.get("kid")
+    if algorithm not in _ALGORITHMS:
+        raise SignInRefused("refused", f"ID tokens signed with {str(algorithm)[:20]!r} prove nothing")
+    return algorithm, key if isinstance(key, str) else None
+
+
+def proven(
+    token: str, algorithm: str, key: PyJWK, *, issuer: str, client_id: str, nonce: str, now: datetime
+) -> dict[str, Any]:
+    """The claims of an ID token (section 3.1.3.7); raises SignInRefused."""
+    if key.key_type != KINDS[algorithm[:2]]:
+        raise SignInRefused("refused", "the ID token's key is of another kind than its algorithm")
+    try:
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key.key,
+            algorithms=[algorithm],
+            audience=client_id,
+            issuer=issuer,
+            options={
+                "require": ["iss", "sub", "aud", "exp", "iat"],
+                "verify_exp": False,
+                "verify_iat": False,
+                "verify_nbf": False,
+            },
+        )
+    except jwt.PyJWTError as error:
+        raise SignInRefused("refused", f"the ID token does not hold: {error}") from error
+    seconds = now.timestamp()
+    times = {name: claims.get(name, 0) for name in ("exp", "iat", "nbf")}
+    if not all(isinstance(at, int | float) and 0 <= at < 2**53 for at in times.values()):
+        raise SignInRefused("refused", "a time in the ID token is none")
+    ahead = max(times["iat"], times["nbf"]) - seconds
+    if ahead > LEEWAY:
+        raise SignInRefused(
+            "refused", f"the provider's clock is {ahead:.0f} s ahead of ours, {LEEWAY} s at most may be"
+        )
+    if times["exp"] + LEEWAY <= seconds:
+        raise SignInRefused("refused", f"the ID token ended {seconds - times['exp']:.0f} s ago by our clock")
+    several = isinstance(claims["aud"], list) and len(cast("list[Any]", claims["aud"])) > 1
+    if (several or "azp" in claims) and claims.get("azp") != client_id:
+        raise SignInRefused("refused", "the ID token was made for another client")
+    said = claims.get("nonce")
+    if not isinstance(said, str) or not hmac.compare_digest(said.encode(), nonce.encode()):
+        raise SignInRefused("refused", "the ID token belongs to another sign-in (nonce)")
+    if not isinstance(claims["sub"], str) or not claims["sub"]:
+        raise SignInRefused("refused", "the ID token names nobody")
+    return claims
+
+
+def account_of(claims: dict[str, Any]) -> str:
+    """The same text for the same account at the same provider, which says neither."""
+    digest = hashlib.sha256(f"{claims['iss']}\n{claims['sub']}".encode()).digest()
+    return urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def invited(team: Team, invitation: Invitation) -> Member:
+    """The member whose invitation this is; raises SignInRefused."""
+    member = team.members.get(invitation.member)
+    if member is None:
+        raise SignInRefused("unknown")
+    if member.joined_at is not None and member.joined_at >= invitation.issued_at:
+        raise SignInRefused("used")
+    return member
+
+
+def member_for(team: Team, claims: dict[str, Any], invitation: Invitation | None) -> str:
+    """Who of the team this account is: whose it has been before, who was invited, or whose e-mail the provider has
+    checked. An e-mail that nobody has checked is only what somebody has typed. Raises SignInRefused."""
+    account = account_of(claims)
+    if invitation is not None:
+        invited(team, invitation)
+        return invitation.member
+    theirs = [user for user, member in team.members.items() if member.account == account]
+    if theirs:
+        # Of several it is the one whose invitation they used last.
+        return max(theirs, key=lambda user: team.members[user].joined_at or datetime.min.replace(tzinfo=UTC))
+    email = claims.get("email")
+    said = email.casefold() if isinstance(email, str) else None
+    found = [user for user, one in team.members.items() if said and one.email and one.email.casefold() == said]
+    if len(found) != 1 or team.members[found[0]].account is not None:
+        raise SignInRefused("unknown")
+    # Some providers write a text.
+    if claims.get("email_verified") not in (True, "true"):
+        raise SignInRefused("unverified")
+    return found[0]
+
+
+def _address(document: dict[str, Any], name: str) -> str:
+    value = document.get(name)
+    try:
+        if isinstance(value, str) and len(value) <= 2048:
+            return endpoint(value)
+    except ValueError:
+        pass
+    raise SignInRefused("broken", f"the discovery document's {name} is no https address")

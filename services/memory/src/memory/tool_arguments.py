@@ -1,0 +1,26 @@
+"""What a tool that memory serves was called with."""
+
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from contracts.envelope import Snake
+from contracts.errors import ToolCode
+from contracts.rpc import ToolServiceRequest
+from runtime.errors import RpcError
+from runtime.rpc import field_faults, wrong_fields
+
+ArgumentsT = TypeVar("ArgumentsT", bound=Snake)
+
+
+def arguments(kind: type[ArgumentsT], request: ToolServiceRequest) -> ArgumentsT:
+    """In the tool's own form.
+
+    Raises:
+        RpcError: VALIDATION_ERROR, field by field.
+    """
+    try:
+        return kind.model_validate(request.arguments)
+    except ValidationError as error:
+        said = f"{request.tool}: {wrong_fields(error)}"
+        raise RpcError(ToolCode.VALIDATION_ERROR, said, fields=field_faults(error)) from error

@@ -1,0 +1,64 @@
+"""A document of many parts is put together once, when the last of them has come."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pymongo import AsyncMongoClient
+
+from contracts.company import CompanySettings
+from contracts.events.knowledge import DocumentUpserted
+from contracts.knowledge import Block
+from memory.adapters.mongo import stored
+from memory.embeddings.embeddings import Embeddings
+from memory.knowledge.library import Library
+from memory.knowledge.mongo_documents import Documents
+from memory.knowledge.mongo_state import State
+from memory.knowledge.shelves import Shelves
+from memory.testing import Servers
+from runtime.clock import SystemClock
+
+PARTS = 12
+
+
+class CountingDocuments(Documents):
+    """Counts how often a document's parts are read."""
+
+    read = 0
+
+    async def parts(self, company: str, document: str, hashed: str) -> list[list[Block]]:
+        self.read += 1
+        return await super().parts(company, document, hashed)
+
+
+async def _no_settings(_: str) -> CompanySettings | None:
+    return None
+
+
+async def _nobody(_: str, __: str | None) -> None:
+    return None
+
+
+async def test_the_parts_of_a_long_document_are_read_once(servers: Servers) -> None:
+    async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
+        database = stored(client[servers.database], 10.0)
+        documents = CountingDocuments(database)
+        shelves = Shelves(documents, _no_settings, Embeddings(None, 0.1))
+        library = Library(documents, State(database), shelves, _nobody, SystemClock())
+        for part in range(1, PARTS + 1):
+            text = f"Chapter {part} tells of the {part} rockets in hangar {part}."
+            event = DocumentUpserted(
+                company_id="acme",
+                source="document",
+                external_id="book",
+                title="A long book",
+                hash="h1",
+                read_at=datetime(2026, 1, 5, tzinfo=UTC),
+                part=part,
+                parts=PARTS,
+                blocks=[Block(text=text)],
+            )
+            await library.upserted("acme", event)
+        found = await shelves.search("acme", "rockets in hangar 12", 5, seconds=10.0)
+        assert "hangar 12" in found.hits[0].text
+        assert documents.read == 1
+        await shelves.stop()

@@ -1,0 +1,77 @@
+"""What a file of a conversation says, for an agent to put before its model: by the readers of companies' documents, in
+a process of its own. Pictures are given as they are, piece by piece.
+"""
+
+from base64 import b64encode
+from contextlib import aclosing
+
+import structlog
+
+from contracts.files import MOST_FILE_BYTES, file_key
+from contracts.knowledge import Block
+from contracts.text import Text
+from contracts.tools_rpc import PIECE, FilePieceReply, FilePieceRequest, FileTextReply, FileTextRequest
+from runtime.errors import RpcError
+from runtime.file_store import FileStore, FilesUnavailable, read_whole
+from tool_executor.extraction.document import Unreadable
+from tool_executor.extraction.isolation import Extraction
+
+_GONE = Text(es="El archivo ya no se conserva.", en="The file is not kept any more.")
+_OTHER = Text(
+    es="De este tipo de archivo no se puede leer el contenido.", en="The content of this kind of file cannot be read."
+)
+
+log = structlog.get_logger(__name__)
+
+
+class FileTexts:
+    """Answers rpc.tools.file.text.v1 and rpc.tools.file.piece.v1."""
+
+    def __init__(self, store: FileStore | None, extraction: Extraction) -> None:
+        self._store = store
+        self._extraction = extraction
+
+    async def read(self, request: FileTextRequest) -> FileTextReply:
+        """The beginning of its text, or why there is none; raises RpcError (UNAVAILABLE)."""
+        said = request.language
+        key = file_key(request.company_id, request.conversation_id, request.file_id)
+        try:
+            about = await self._store.about(key) if self._store is not None else None
+            if self._store is None or about is None:
+                return FileTextReply(problem=_GONE.said_in(said))
+            if about.type.startswith("image/"):
+                return FileTextReply(problem=_OTHER.said_in(said))
+            body = await read_whole(self._store, key, MOST_FILE_BYTES)
+        except FilesUnavailable as error:
+            log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
+            raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
+        try:
+            found = await self._extraction.extract(body or b"", about.type, name=about.name)
+        except Unreadable as unreadable:
+            why = _OTHER if unreadable.reason == "unknown_type" else unreadable.text
+            return FileTextReply(problem=why.said_in(said))
+        text = "\n".join(map(_said, found.blocks))
+        return FileTextReply(text=text[: request.most], truncated=len(text) > request.most)
+
+    async def piece(self, request: FilePieceRequest) -> FilePieceReply:
+        """A part of a picture; raises RpcError (UNAVAILABLE)."""
+        key = file_key(request.company_id, request.conversation_id, request.file_id)
+        found, passed = bytearray(), 0
+        try:
+            file = await self._store.open(key) if self._store is not None else None
+            if file is None or not file.about.type.startswith("image/"):
+                return FilePieceReply()
+            async with aclosing(file.pieces) as pieces:
+                async for piece in pieces:
+                    found += piece[max(request.offset - passed, 0) :]
+                    passed += len(piece)
+                    if len(found) >= PIECE:
+                        break
+        except FilesUnavailable as error:
+            log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
+            raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
+        return FilePieceReply(content=b64encode(found[:PIECE]).decode())
+
+
+def _said(block: Block) -> str:
+    return "\n".join(" | ".join(row) for row in block.rows) if block.rows else block.text

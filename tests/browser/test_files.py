@@ -1,0 +1,84 @@
+"""Files and pictures between a visitor in the widget and a human agent in the console."""
+
+import struct
+import zlib
+
+import pytest
+from playwright.async_api import FilePayload, Locator, expect
+
+from tests.browser.chat_page import conversation_of
+from tests.browser.test_accessibility import violations
+from tests.browser.test_console import signed_in
+from tests.browser.visits import Visits
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def picture(height: int = 80) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = zlib.compress((b"\0" + b"\x20\x60\xa0" * 120) * height)
+    head = struct.pack(">IIBBBBB", 120, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+async def is_drawn(shown: Locator) -> None:
+    await expect(shown).to_be_visible()
+    await expect(shown).to_have_js_property("naturalWidth", 120)
+
+
+async def test_a_picture_and_a_document_go_both_ways_and_what_is_not_taken_says_why(visits: Visits) -> None:
+    chat = await visits.chat()
+    await chat.panel.locator("input[type=file]").set_input_files(
+        FilePayload(name="mi foto.png", mimeType="image/png", buffer=picture())
+    )
+    await expect(chat.panel.locator(".chosen")).to_contain_text("1 KB")
+    assert await violations(chat.page) == []
+    await chat.panel.get_by_role("button", name="Send", exact=True).click()
+    await is_drawn(chat.own.last.locator(".files img"))
+    await expect(chat.own.last.locator(".body")).to_be_hidden()
+    await expect(chat.panel.locator(".chosen")).to_be_hidden()
+    page = await signed_in(visits)
+    await page.locator(f'.talks a[data-id="{await conversation_of(chat.page)}"]').click()
+    await is_drawn(page.locator(".thread .said.visitor .files img"))
+    choose = page.locator(".composer input[type=file]")
+    await choose.set_input_files(
+        [
+            FilePayload(name="offer.html", mimeType="text/html", buffer=b"<script>alert(1)</script>"),
+            FilePayload(name="terms.txt", mimeType="text/plain", buffer=b"thirty days"),
+        ]
+    )
+    await expect(page.locator(".chosen .failed")).to_contain_text("web pages and SVG")
+    assert await violations(page) == []
+    await page.get_by_role("button", name="Remove offer.html").click()
+    await page.get_by_label("Your message").fill("Our terms:")
+    await page.get_by_role("button", name="Take over and send").click()
+    async with chat.page.expect_download() as saved:
+        await chat.panel.locator("article.operator .files button").click()
+    download = await saved.value
+    assert download.suggested_filename == "terms.txt"
+    assert (await download.path()).read_bytes() == b"thirty days"
+    await chat.page.reload()
+    await is_drawn(chat.own.last.locator(".files img"))
+
+
+async def test_a_tall_picture_leaves_what_follows_it_in_sight(visits: Visits) -> None:
+    chat = await visits.chat()
+    await chat.say("a human please")
+    # From here on nobody answers: nothing else comes that would be followed.
+    await expect(chat.panel.get_by_text("I have told the team")).to_be_visible()
+    await chat.panel.locator("input[type=file]").set_input_files(
+        [
+            FilePayload(name="tall.png", mimeType="image/png", buffer=picture(400)),
+            FilePayload(name="last.txt", mimeType="text/plain", buffer=b"the end"),
+        ]
+    )
+    await chat.panel.get_by_role("button", name="Send", exact=True).click()
+    await is_drawn(chat.own.last.locator(".files img"))
+    await expect(chat.own.last.get_by_role("button", name="last.txt")).to_be_in_viewport(ratio=1)
+    page = await signed_in(visits)
+    await page.locator(f'.talks a[data-id="{await conversation_of(chat.page)}"]').click()
+    said = page.locator(".thread .said.visitor").last
+    await is_drawn(said.locator(".files img"))
+    await expect(said.get_by_role("button", name="last.txt")).to_be_in_viewport(ratio=1)

@@ -1,0 +1,259 @@
+"""``python -m tests.security.expressions``: which regular expressions take more than linear time on hostile texts.
+
+Every expression that the product compiles when it is imported, or writes down where it uses it, searches texts made out
+of its own parts: a piece that one of its repetitions takes, again and again, with a beginning and an end that fit or do
+not. Told is what takes more than three times as long for twice the text, and more than a moment for 40,000 characters.
+CPU time is measured: a busy machine changes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import re
+import signal
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, cast
+
+codes: Any = importlib.import_module("re._constants")
+parser: Any = importlib.import_module("re._parser")
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = (*ROOT.glob("libs/*/src"), *ROOT.glob("services/*/src"), ROOT / "cli/src")
+LEFT_OUT = ("testing", "scripted_model", "__main__", "gateway/web/script.py", "gateway/web/pages.py")
+"""What tests need; what reads our own files alone."""
+BOUNDED = {
+    "agent/domain/offline/answers.py _OF_THE_DEMO": "our own texts",
+    "agent/domain/shortcuts/memory_words.py": "LONGEST: 400 characters",
+    "agent/domain/shortcuts/words.py _PICK": "LONGEST: 60 characters",
+}
+"""What is given no longer text: by place, the bound that is looked at before."""
+SIZES = (10_000, 20_000, 40_000)
+MOMENT = 0.2
+"""Seconds of CPU for the longest text that nobody minds."""
+LONGEST = 1.5
+"""Seconds after which a search is broken off."""
+ENDS = ("", "\x00", "!", "a", " x")
+MOST = 40
+"""Texts an expression."""
+REPEATS = {codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT}
+SAMPLES = {
+    codes.CATEGORY_DIGIT: "1", codes.CATEGORY_SPACE: " ", codes.CATEGORY_WORD: "a",
+    codes.CATEGORY_NOT_DIGIT: "a", codes.CATEGORY_NOT_SPACE: "a", codes.CATEGORY_NOT_WORD: "-",
+}  # fmt: skip
+Parsed = Sequence[tuple[Any, Any]]
+
+
+class TooSlow(Exception):  # noqa: N818 - how a search ends
+    """It was broken off."""
+
+
+@dataclass
+class Use:
+    """Where an expression is from, and which of its methods are used."""
+
+    places: set[str] = field(default_factory=set[str])
+    how: set[str] = field(default_factory=set[str])
+
+
+def expressions() -> dict[re.Pattern[str], Use]:
+    """All of them."""
+    found: defaultdict[re.Pattern[str], Use] = defaultdict(Use)
+    for file in modules():
+        place = str(file).partition("/src/")[2]
+        text = file.read_text()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and (made := written(node)) and ast.unparse(node.func) != "re.compile":
+                found[made].places.add(f"{place}:{node.lineno}")
+                found[made].how.add(ast.unparse(node.func).removeprefix("re."))
+        module = importlib.import_module(place.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+        for name, value in vars(module).items():
+            used = set(re.findall(rf"\b{name}\.(\w+)", text))
+            for made in held(value):
+                found[made].places.add(f"{place} {name}")
+                found[made].how |= used or {"search"}
+    return found
+
+
+def modules() -> Iterator[Path]:
+    """The product's files."""
+    for source in SOURCES:
+        for file in sorted(source.rglob("*.py")):
+            if not any(word in str(file) for word in LEFT_OUT):
+                yield file
+
+
+def written(node: ast.Call) -> re.Pattern[str] | None:
+    """What a call such as `re.sub("…", …)` compiles, where its text and flags stand there."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str(text)), *more]):
+            given = [*more, *(one.value for one in node.keywords if one.arg == "flags")]
+            names = {name.attr for one in given for name in ast.walk(one) if isinstance(name, ast.Attribute)}
+            flags = sum(getattr(re, name) for name in names if name in re.RegexFlag.__members__)
+            try:
+                return re.compile(text, flags)
+            except re.error:
+                return None
+        case _:
+            return None
+
+
+def held(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
+    """The expressions in a module's value: itself, or what tables of them hold."""
+    if isinstance(value, re.Pattern):
+        made = cast("re.Pattern[Any]", value)
+        if isinstance(made.pattern, str):
+            yield made
+    elif isinstance(value, (list, tuple, set, frozenset, dict)) and depth < 4:
+        table = cast("dict[object, object]", value) if isinstance(value, dict) else {}
+        for one in (*table.values(), *cast("Iterable[object]", value)):
+            yield from held(one, depth + 1)
+
+
+def hostile(made: re.Pattern[str]) -> list[tuple[str, str]]:
+    """Beginnings, and what is repeated behind them."""
+    tree: Parsed = parser.parse(made.pattern, made.flags)
+    found = list(repeated(tree))
+    pieces = list(dict.fromkeys(piece for _, piece in found))
+    pairs = [(before, piece) for before, piece in found]
+    pairs += [("", piece) for piece in pieces]
+    pairs += [("", before + piece) for before, piece in found if before]
+    pairs += [("", text) for text in samples(tree) if text]
+    pairs += [("", one + other) for one in pieces[:6] for other in pieces[:6] if one != other]
+    return list(dict.fromkeys(pairs))[:MOST]
+
+
+def repeated(tree: Parsed, before: str = "") -> Iterator[tuple[str, str]]:
+    """For each long repetition: a text that leads to it, and one that it takes."""
+    for op, value in tree:
+        if op in REPEATS:
+            low, high, inner = value
+            if high is codes.MAXREPEAT or high >= 200:
+                yield from ((before, text) for text in samples(inner)[:3] if text)
+            yield from repeated(inner, before)
+            before += samples(inner)[0] if low else ""
+        elif op is codes.SUBPATTERN:
+            yield from repeated(value[3], before)
+            before += samples(value[3])[0]
+        elif op is codes.BRANCH:
+            for branch in value[1]:
+                yield from repeated(branch, before)
+            before += samples(value[1][0])[0]
+        elif op in (codes.ASSERT, codes.ASSERT_NOT):
+            yield from repeated(value[1], before)
+        else:
+            before += samples([(op, value)])[0]
+
+
+def samples(tree: Parsed) -> list[str]:
+    """A few short texts that it matches, more or less."""
+    found = [""]
+    for op, value in tree:
+        found = [before + text for before in found for text in of_one(op, value)][:4]
+    return found
+
+
+def of_one(op: Any, value: Any) -> list[str]:
+    """The same of one element."""
+    if op is codes.LITERAL:
+        return [chr(value)]
+    if op is codes.NOT_LITERAL:
+        return ["b" if chr(value) == "a" else "a"]
+    if op is codes.ANY:
+        return ["a"]
+    if op is codes.IN:
+        return in_class(value)
+    if op in REPEATS:
+        return [text * max(value[0], 1) for text in samples(value[2])[:2]]
+    if op is codes.SUBPATTERN:
+        return samples(value[3])[:3]
+    if op is codes.ATOMIC_GROUP:
+        return samples(value)[:3]
+    if op is codes.BRANCH:
+        return [samples(branch)[0] for branch in value[1][:4]]
+    return [""]
+
+
+def in_class(items: Parsed) -> list[str]:
+    """Up to two characters of a class."""
+    if items[0][0] is codes.NEGATE:
+        inner = "".join(in_class(items[1:])) if len(items) > 1 else ""
+        return [one for one in "a1 -x" if one not in inner][:2]
+    found: list[str] = []
+    for op, value in items:
+        found.append(SAMPLES[value] if op is codes.CATEGORY else chr(value[0]) if op is codes.RANGE else chr(value))
+    return found[:2]
+
+
+def seconds(made: re.Pattern[str], text: str, how: set[str]) -> float:
+    """CPU time to find all that it finds, or to hold it against the text's beginning, or the whole of it."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
+    began = time.process_time()
+    try:
+        if how - {"match", "fullmatch", "pattern"}:
+            for _ in made.finditer(text):
+                pass
+        if "match" in how:
+            made.match(text)
+        if "fullmatch" in how:
+            made.fullmatch(text)
+    except TooSlow:
+        return LONGEST
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return time.process_time() - began
+
+
+def worst(made: re.Pattern[str], how: set[str]) -> tuple[float, str] | None:
+    """The longest time that is more than linear, and for what text; None: there is none."""
+    slowest: tuple[float, str] | None = None
+    for before, piece in hostile(made):
+        for end in ENDS:
+
+            def text(size: int, before: str = before, piece: str = piece, end: str = end) -> str:
+                return before + (piece * (size // len(piece) + 1))[:size] + end
+
+            if seconds(made, text(SIZES[0]), how) < MOMENT / 32:
+                continue
+            half, whole = seconds(made, text(SIZES[1]), how), seconds(made, text(SIZES[2]), how)
+            if whole >= min(3 * half, LONGEST) and whole > MOMENT and (slowest is None or whole > slowest[0]):
+                slowest = whole, f"{before[:30]!r} {piece[:30]!r}… {end!r}"
+            if slowest and slowest[0] >= LONGEST:
+                return slowest
+    return slowest
+
+
+def main() -> int:
+    """Exit code 1 where there is one."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("only", nargs="?", default="", help="part of a place's name")
+    only = asked.parse_args().only
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TooSlow
+
+    signal.signal(signal.SIGVTALRM, stop)
+    found = {made: use for made, use in expressions().items() if any(only in place for place in use.places)}
+    bounded = [made for made, use in found.items() if all(place.startswith(tuple(BOUNDED)) for place in use.places)]
+    found = {made: use for made, use in found.items() if made not in bounded}
+    slow = 0
+    for made, use in sorted(found.items(), key=lambda one: sorted(one[1].places)):
+        if (took := worst(made, use.how)) is not None:
+            slow += 1
+            sys.stdout.write(
+                f"{took[0]:.2f} s: {', '.join(sorted(use.places))}\n    {made.pattern[:160]!r}\n    {took[1]}\n"
+            )
+            sys.stdout.flush()
+    sys.stdout.write(f"{slow} of {len(found)} expressions take more than linear time\n")
+    return 1 if slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

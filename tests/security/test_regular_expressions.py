@@ -1,0 +1,63 @@
+"""Texts made to cost time: whoever writes or answers them gets no more of it than for any other of their length.
+
+Each stands for expressions that took the square of its length, or more; `make expressions` looks through all there are.
+"""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from agent.domain.analysis import asked
+from agent.domain.analysis.grammar import wanted_by
+from agent.domain.assist import read_improved
+from agent.domain.knowledge import MARK
+from agent.domain.number_words import in_figures
+from agent.domain.offline.grammar import TAKES_BACK
+from agent.domain.promise import promises
+from memory.domain import questions
+from memory.domain.lesson import ABOUT_MEMORY
+from memory.domain.long_term import attributes, own_words, plain_facts
+from tool_executor.domain import redaction
+
+MOST = 2.0
+"""Seconds of CPU for 40,000 characters; what is linear takes a few milliseconds."""
+HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
+    (asked.period_in, "the " * 10_000),
+    (asked.is_analysis, "AAPL IBM " + "which " * 6_500),
+    (in_figures, "two hundred thousand " * 2_000),
+    (lambda text: wanted_by(text, ("IBM",)), "over " * 8_000),
+    (lambda text: wanted_by(text, ("IBM",)), "1" * 40_000),
+    (lambda text: wanted_by(text, ("IBM",)), "invested veinticuatro" + " y veinticuatro" * 2_500),
+    (MARK.search, " " * 40_000),
+    (promises, "ok--" * 10_000),
+    (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
+    (ABOUT_MEMORY.match, "-" * 40_000),
+    (lambda text: attributes.values(text, short=False), "i am " + "now " * 10_000),
+    (own_words.speaks_of_oneself, "i " + "also " * 8_000),
+    (plain_facts.is_plain_fact, "i " + "also " * 8_000),
+    (plain_facts.unquoted, "\n" * 40_000),
+    (plain_facts.clauses, "i live" + " " * 40_000 + "in Rome"),
+    (questions.template, "1." * 20_000),
+)
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_a_text_made_to_cost_time_costs_none(number: int) -> None:
+    reads, text = HOSTILE[number]
+    began = time.process_time()
+    reads(text)
+    assert time.process_time() - began < MOST
+
+
+def test_what_such_expressions_find_they_still_find() -> None:
+    assert questions.questions("Hello. How much is it? And when?!\nwhy") == ["How much is it?", "And when?"]
+    assert questions.template("Is 1,500.50 usd enough?") == "Is [AMOUNT] enough?"
+    assert plain_facts.unquoted("I said «no» and “yes”.\n  > quoted\nend") == "I said      and      .\n          \nend"
+    assert asked.period_in("how did it do over the last three months?").period == "3m"
+    assert promises("OK, sure: noted.")
+    assert promises("Perfecto. Vale, genial, anotado")
+    assert TAKES_BACK.search("please borra el de aapl. por favor!")
+    assert TAKES_BACK.search("no, cancel that one.")
+    assert read_improved("<think>hm</think>Hello <think>there") == "Hello <think>there"
+    assert redaction.masked({"note": "use eyJhbGciOiJI.eyJzdWIiOiIx.c2ln now"}) == {"note": "use *** now"}
