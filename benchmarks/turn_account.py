@@ -51,15 +51,12 @@ class Turn:
     asked: float
     spoke: float
     lines: tuple[Line, ...]
+    own: tuple[Line, ...]
+    """Its messages on the bus, without what goes by the clock: see `of_turns`."""
 
     def count(self, server: Server, before: float | None = None) -> int:
         """A server's lines, of all or until a moment."""
         return sum(line.server == server and (before is None or line.at < before) for line in self.lines)
-
-    @property
-    def own(self) -> list[Line]:
-        """Its messages on the bus, without what goes by the clock: see `of_turns`."""
-        return of_turns(line for line in self.lines if line.server == "bus")
 
     def causes(self) -> dict[str, set[str]]:
         """Each message until the model was asked, with those that it may have been sent because of: an answer has its
@@ -173,6 +170,7 @@ async def rest(stage: Stage, seconds: float) -> dict[Server, Counter[str]]:
 async def turns(stage: Stage, role: str, *rules: Rule, many: int = COUNTED, after: float = AFTER) -> list[Turn]:
     """Some turns of one conversation, each with what is done behind it."""
     stage.model.say(*rules, default=BURST)
+    stage.account.clear()
     found: list[Turn] = []
     token = stage.stack.mint(role, f"{role}-{time.monotonic_ns()}", COMPANY)
     async with ChatClient(stage.stack.url, token) as client:
@@ -182,7 +180,6 @@ async def turns(stage: Stage, role: str, *rules: Rule, many: int = COUNTED, afte
             if number == WARM_UP:
                 await quiet(stage, after)
             mark, asked = len(client.frames), len(stage.model.asked)
-            stage.account.clear()
             began = time.monotonic()
             await client.say("what is the price of AAPL?")
             await client.wait_for("message.delta", after=mark)
@@ -190,10 +187,19 @@ async def turns(stage: Stage, role: str, *rules: Rule, many: int = COUNTED, afte
             await client.wait_for("run.finished", after=mark)
             if counts:
                 await quiet(stage, after)
-                lines = [line for server in SERVERS for line in stage.account.of(server)]
-                lines.sort(key=lambda line: line.at)
-                found.append(Turn(began, stage.model.asked[asked]["at"], spoke, tuple(lines)))
+                said = sorted(
+                    (line for server in SERVERS for line in stage.account.of(server)), key=lambda line: line.at
+                )
+                # Of all that was said, not of the turn's lines alone: an answer's request may have come before.
+                own = of_turns(line for line in said if line.server == "bus")
+                asked_at = stage.model.asked[asked]["at"]
+                found.append(Turn(began, asked_at, spoke, since(said, began), since(own, began)))
     return found
+
+
+def since(lines: Iterable[Line], moment: float) -> tuple[Line, ...]:
+    """Those that were heard at a moment or later."""
+    return tuple(line for line in lines if line.at >= moment)
 
 
 async def quiet(stage: Stage, seconds: float) -> None:

@@ -11,6 +11,7 @@ from playwright.async_api import Page, expect
 
 from memory.testing_openid import SECRET, Account, openid_provider
 from nexus_cli.drill.log_reader import read_log
+from runtime.testing import eventually
 from tests.browser.chat_page import ChatPage
 from tests.browser.host_site import host_site
 from tests.browser.visits import Visits
@@ -67,7 +68,7 @@ async def test_calls_from_before_the_script_count(visits: Visits) -> None:
     page = await context.new_page()
     await page.goto(f"{visits.url}/help")
     await expect(ChatPage(page).panel).to_be_visible()
-    await page.wait_for_function("window.heard === true")
+    assert await eventually(lambda: page.evaluate("window.heard"))
 
 
 @pytest.mark.parametrize("page", ["en/on-your-page.md", "es/en-tu-pagina.md"])
@@ -119,7 +120,7 @@ async def test_a_browser_without_light_dark_shows_a_chat_in_plain_colours(visits
     chat = await ChatPage(page).open()
     sheet = "document.querySelector('nexus-chat').shadowRoot.adoptedStyleSheets[0]"
     worn = f"[...{sheet}.cssRules].map((rule) => rule.cssText)"
-    await page.wait_for_function(f"{worn}.join().includes('.thumbs')")  # of the script that comes when a chat is opened
+    await eventually(lambda: page.evaluate(f"{worn}.join().includes('.thumbs')"))  # of what comes when a chat is opened
     assert [rule for rule in await page.evaluate(worn) if "light-dark" in rule] == []
     await expect(chat.panel).to_have_css("background-color", "rgb(255, 255, 255)")
     await page.evaluate("Nexus.theme('dark')")

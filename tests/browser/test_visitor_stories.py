@@ -5,6 +5,7 @@ import uuid
 import pytest
 from playwright.async_api import expect
 
+from runtime.testing import eventually
 from tests.browser.chat_page import conversation_of
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
@@ -83,7 +84,8 @@ async def test_whoever_asks_for_a_person_is_told_that_one_was_asked_for(visits: 
 
 async def test_whoever_asks_for_a_person_before_a_word_is_told_of_the_queue_in_their_language(visits: Visits) -> None:
     chat = await visits.chat("/")
-    await chat.page.wait_for_function("Object.keys(localStorage).some((key) => key.endsWith(':conversation'))")
+    begun = "Object.keys(localStorage).some((key) => key.endsWith(':conversation'))"
+    await eventually(lambda: chat.page.evaluate(begun))
     await chat.panel.get_by_role("button", name="Talk to a person").click()
     await expect(chat.panel.get_by_text("I have told the team")).to_be_visible()
 

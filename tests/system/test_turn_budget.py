@@ -65,4 +65,5 @@ def test_what_came_before_a_message_in_some_turns_only_is_not_its_cause() -> Non
 
 def said(*messages: tuple[str, str]) -> Turn:
     """A turn of these messages, each a subject and a name to reply to."""
-    return Turn(0.0, 1.0, 2.0, tuple(Line(0.5, "bus", subject, reply) for subject, reply in messages))
+    lines = tuple(Line(0.5, "bus", subject, reply) for subject, reply in messages)
+    return Turn(0.0, 1.0, 2.0, lines, lines)

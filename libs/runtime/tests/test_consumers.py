@@ -15,6 +15,7 @@ from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.errors import NotReady
 from runtime.publisher import Publisher
 from runtime.subjects import covers, together
+from runtime.testing import eventually
 
 OLDER = ConsumerSpec("FACTS", "shared", ("feedback.given.v1.acme.>",))
 NEWER = replace(OLDER, subjects=("feedback.given.v1.>", "usage.recorded.v1.>"))
@@ -29,9 +30,13 @@ async def test_what_a_newer_release_takes_is_not_passed_over_by_an_older_one_bes
         await ensure_consumer(nats_streams, spec)
     subject = fact("usage.recorded.v1", "acme", None)
     await Publisher(nats_streams).append(subject, b"{}", stream="FACTS", msg_id="1")
-    there = await info(nats_streams)
-    assert (there["num_pending"], there["config"]["max_ack_pending"]) == (1, 7)
-    assert there["config"]["filter_subjects"] == [*NEWER.subjects]
+    config = (await info(nats_streams))["config"]
+    assert (config["max_ack_pending"], config["filter_subjects"]) == (7, [*NEWER.subjects])
+
+    async def waits() -> bool:
+        return (await info(nats_streams))["num_pending"] == 1  # the server tells its consumers behind the append
+
+    assert await eventually(waits)
 
 
 @pytest.mark.parametrize("order", [(OLDER, NEWER), (NEWER, OLDER)])
