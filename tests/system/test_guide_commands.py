@@ -37,10 +37,11 @@ async def test_every_command_of_the_guide_does_what_it_says(
     lines = commands(language)
     assert len(lines) == 35
     said: dict[str, str] = {}
+    spoken = {**stack.env, "LC_ALL": {"en": "en_GB.UTF-8", "es": "es_ES.UTF-8"}[language]}
     async with own_site() as site:
         for line in lines:
             given = shlex.split(line.replace("https://www.example.com", site))[1:]
-            done = await asyncio.to_thread(CliRunner().invoke, app, [*given, "--data", str(stack.data)], env=stack.env)
+            done = await asyncio.to_thread(CliRunner().invoke, app, [*given, "--data", str(stack.data)], env=spoken)
             assert done.exit_code == 0, f"{line}: {done.output}"
             said[line] = done.output
     env = await asyncio.to_thread(CliRunner().invoke, app, ["env", "--data", str(stack.data)], env=stack.env)
@@ -49,13 +50,17 @@ async def test_every_command_of_the_guide_does_what_it_says(
     first, last = said[lines[0]], said[lines[-1]]
     assert "9 a 14" in first
     assert "/console#token=" in first
-    assert "is deleted" in last
+    assert ("is deleted" if language == "en" else "eliminada") in last
+    other = {"en": ("falta", "empresa", "Todavía"), "es": ("missing", "company  ", "page(s)")}[language]
+    assert [word for word in other if word in first] == []
     assert '"state": "sent"' in next(text for line, text in said.items() if "company call" in line)
-    assert "house-1 (compatible) answered" in next(text for line, text in said.items() if "check-model" in line)
+    assert "house-1 (compatible) " in next(text for line, text in said.items() if "check-model" in line)
     secrets = ("my-secret", "my-key", "my-client-secret", "-32-c", "my-webhook-secret", "my-bot")
     assert not any(secret in text for text in said.values() for secret in secrets)
     assert "9 a 14" in next(text for line, text in said.items() if "knowledge search" in line)
-    assert "warning   budget.whenSpent" in next(text for line, text in said.items() if "cheaper_model" in line)
+    assert f"{'warning' if language == 'en' else 'aviso':<9} budget.whenSpent" in next(
+        text for line, text in said.items() if "cheaper_model" in line
+    )
 
 
 @pytest.mark.parametrize(("here", "there"), [("en", "es"), ("es", "en")])

@@ -1,7 +1,7 @@
 import globals from "globals";
 
 // What would only show when the line runs: names that are not there, parts that nobody reaches or uses.
-export default [{
+export default [{ ignores: ["examples/**"] }, {
   languageOptions: { ecmaVersion: "latest", sourceType: "module", globals: globals.browser },
   linterOptions: { reportUnusedDisableDirectives: "error" },
   rules: {

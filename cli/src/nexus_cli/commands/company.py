@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from contracts.text import Text
 from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
 
@@ -19,6 +20,25 @@ app = typer.Typer(
 DEADLINE = 180.0
 """Seconds for a company that is made: a page is read and a question answered."""
 Answer = dict[str, Any]
+LABELS = {
+    "company": Text(es="empresa", en="company"),
+    "snippet": Text(es="etiqueta", en="snippet"),
+    "sign in": Text(es="acceso", en="sign in"),
+    "question": Text(es="pregunta", en="question"),
+    "answer": Text(es="respuesta", en="answer"),
+    "missing": Text(es="falta", en="missing"),
+    "warning": Text(es="aviso", en="warning"),
+}
+PAGES_READ = Text(es="{pages} página(s) leída(s) de {site}", en="{pages} page(s) read of {site}")
+ANSWERS = Text(es="responde", en="answers")
+SILENT = Text(es="no responde", en="silent")
+ANSWERED = Text(es="ha respondido en", en="answered in")
+REALLY = Text(
+    es="¿Eliminar {company} para siempre, con todo lo que sabe y sus conversaciones?",
+    en="Delete {company}, its knowledge and its conversations, for good?",
+)
+KEPT = Text(es="no se ha eliminado nada", en="nothing is deleted")
+DELETED = Text(es="{company}: eliminada", en="{company} is deleted")
 Company = Annotated[str, typer.Argument(help="The company's id, e.g. acme-rockets.", callback=a_company)]
 
 
@@ -41,29 +61,32 @@ def new(
         _print_json(made)
         return
     tried = made.get("tried")
-    lines = [f"company   {made['companyId']} ({made['profile']}), {made['pages']} page(s) read of {made['site']}"]
-    lines += [f"snippet   {made['snippet']}"]
-    lines += [f"sign in   {made['signInLink']}"] if made.get("signInLink") else []
-    lines += [f"question  {tried['question']}", f"answer    {tried['answer']}"] if tried else []
-    lines += [f"missing   {one['step']}: {one['message']}" for one in made["missing"]]
-    print("\n".join(lines))
+    read = PAGES_READ.said_in(said).format(pages=made["pages"], site=made["site"])
+    _print_line("company", f"{made['companyId']} ({made['profile']}), {read}", said)
+    _print_line("snippet", made["snippet"], said)
+    if made.get("signInLink"):
+        _print_line("sign in", made["signInLink"], said)
+    if tried:
+        _print_line("question", tried["question"], said)
+        _print_line("answer", tried["answer"], said)
+    _print_missing(made, said)
 
 
 @app.command("list")
-def list_companies(*, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+def list_companies(*, said: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
     """The companies of this installation."""
     items: list[Answer] = []
     cursor: str | None = ""
     while cursor is not None:
-        page = _ask(data, "GET", f"?limit=200&cursor={cursor}")
+        page = _ask(data, "GET", f"?limit=200&cursor={cursor}", said=said)
         items += page["items"]
         cursor = page.get("next")
     if as_json:
         _print_json(items)
         return
     for one in items:
-        answers = "answers" if one["aiAutoResponseEnabled"] else "silent"
-        print(f"{one['companyId']:<24} {one['profile']:<8} {answers:<8} {one.get('site') or '-'}")
+        answers = (ANSWERS if one["aiAutoResponseEnabled"] else SILENT).said_in(said)
+        print(f"{one['companyId']:<24} {one['profile']:<8} {answers:<11} {one.get('site') or '-'}")
 
 
 @app.command()
@@ -73,10 +96,9 @@ def show(company: Company, *, said: Language, data: Data = DEFAULT_DATA, as_json
     if as_json:
         _print_json(found)
         return
-    print(f"snippet   {found['snippet']}")
-    for one in found["missing"]:
-        print(f"missing   {one['step']}: {one['message']}")
-    _print_warnings(found)
+    _print_line("snippet", found["snippet"], said)
+    _print_missing(found, said)
+    _print_warnings(found, said)
     settings = {name: value for name, value in found["settings"].items() if name != "warnings"}
     for path, value in _leaves(settings):
         print(f"{path}={_text(value)}")
@@ -87,10 +109,11 @@ def get_settings(
     company: Company,
     keys: Annotated[list[str], typer.Argument(metavar="KEY…", help="e.g. toolConfig.maxIterations")],
     *,
+    said: Language,
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Print settings, each as `set` takes it."""
-    settings = _ask(data, "GET", f"/{company}")["settings"]
+    settings = _ask(data, "GET", f"/{company}", said=said)["settings"]
     for key in keys:
         print(f"{key}={_text(_found(settings, key))}")
 
@@ -125,7 +148,7 @@ def set_settings(
     for one in settings:
         key = one.partition("=")[0]
         print(f"{key}={_text(_found(changed['settings'], key))}")
-    _print_warnings(changed)
+    _print_warnings(changed, said)
 
 
 @app.command()
@@ -161,7 +184,7 @@ def check_model(company: Company, *, said: Language, data: Data = DEFAULT_DATA, 
     if as_json:
         _print_json(found)
     elif not found.get("error"):
-        print(f"{found['model']} ({found['provider']}) answered in {found['ms']} ms: {found['text']}")
+        print(f"{found['model']} ({found['provider']}) {ANSWERED.said_in(said)} {found['ms']} ms: {found['text']}")
     if found.get("error"):
         fail(f"{found['model']} ({found['provider']}): {found['error']}")
 
@@ -184,15 +207,16 @@ def delete(
     company: Company,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     *,
+    said: Language,
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Delete a company with all that it says and that was said to it. For good."""
-    if not yes and not typer.confirm(f"Delete {company}, its knowledge and its conversations, for good?", err=True):
-        fail("nothing is deleted")
-    for one in _ask(data, "DELETE", f"/{company}")["removed"]:
+    if not yes and not typer.confirm(REALLY.said_in(said).format(company=company), err=True):
+        fail(KEPT.said_in(said))
+    for one in _ask(data, "DELETE", f"/{company}", said=said)["removed"]:
         if one["removed"]:
             print(f"{one['place']:<24} {one['removed']}")
-    print(f"{company} is deleted")
+    print(DELETED.said_in(said).format(company=company))
 
 
 def _found(settings: Any, key: str) -> Any:
@@ -237,9 +261,18 @@ def _print_json(answer: object) -> None:
     print(json.dumps(answer, indent=2, ensure_ascii=False))
 
 
-def _print_warnings(found: Answer) -> None:
+def _print_line(label: str, text: str, said: str) -> None:
+    print(f"{LABELS[label].said_in(said):<9} {text}")
+
+
+def _print_missing(found: Answer, said: str) -> None:
+    for one in found["missing"]:
+        _print_line("missing", f"{one['step']}: {one['message']}", said)
+
+
+def _print_warnings(found: Answer, said: str) -> None:
     for one in found["settings"].get("warnings", ()):
-        print(f"warning   {one['field']}: {one['message']}")
+        _print_line("warning", f"{one['field']}: {one['message']}", said)
 
 
 def _ask(
@@ -248,7 +281,8 @@ def _ask(
     path: str,
     body: Answer | None = None,
     headers: dict[str, str] | None = None,
-    said: str = "es",
+    *,
+    said: str,
 ) -> Any:
     """The interface's answer, as an operator of the installation; ends the command where it is an error."""
     from nexus_cli.identity import development_token

@@ -38,6 +38,8 @@ from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.console import console_routes
 from gateway.web.cross_origin import CrossOrigin
 from gateway.web.deps import Api
+from gateway.web.docs.routes import docs_routes
+from gateway.web.field_words import complete
 from gateway.web.mcp_endpoint import PATH as MCP_PATH
 from gateway.web.mcp_endpoint import McpEndpoint
 from gateway.web.pages import page_routes
@@ -111,8 +113,9 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     offered = getattr(api, "personas", None) is not None
     application.router.routes.extend(page_routes(personas=offered))
     application.router.routes.extend(console_routes(dev=offered))
+    application.router.routes.extend(docs_routes(lambda: application.openapi()))
     application.add_middleware(BodyLimit)
     application.add_middleware(CrossOrigin)
     made = application.openapi
-    application.openapi = lambda: describe(made())
+    application.openapi = lambda: complete(describe(made()))
     return application

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -41,6 +42,8 @@ class Asset:
     version: str
     lasting: bool = False
     """Whether its path itself names a version."""
+    headers: Mapping[str, str] | None = None
+    """Those of a page of this server's; None: it may be had by pages of every site."""
 
     @property
     def url(self) -> str:
@@ -48,23 +51,24 @@ class Asset:
         return f"{self.path}?v={self.version}"
 
     def route(self) -> Route:
-        """Serves it, to pages of every site."""
+        """Serves it."""
 
         async def endpoint(request: Request) -> Response:
-            return await self._answer(request)
+            return await self.answer(request)
 
         return Route(self.path, endpoint, methods=["GET", "HEAD"])
 
-    async def _answer(self, request: Request) -> Response:
+    async def answer(self, request: Request) -> Response:
+        """The file, or that the browser has it."""
         tag = f'W/"{self.version}"'
-        headers = {
-            "ETag": tag,
-            "Cache-Control": FOREVER if self.lasting or request.query_params.get("v") == self.version else BRIEFLY,
-            "Vary": "Accept-Encoding",
+        known_by_hash = self.lasting or request.query_params.get("v") == self.version
+        shared = {
+            "Cache-Control": FOREVER if known_by_hash else BRIEFLY,
             "Access-Control-Allow-Origin": "*",
             "Cross-Origin-Resource-Policy": "cross-origin",
             "X-Content-Type-Options": "nosniff",
         }
+        headers = {"ETag": tag, "Vary": "Accept-Encoding", **(shared if self.headers is None else self.headers)}
         known = request.headers.get("if-none-match", "")
         if known == "*" or tag.removeprefix("W/") in [one.strip().removeprefix("W/") for one in known.split(",")]:
             return Response(status_code=304, headers=headers)
@@ -90,7 +94,9 @@ def smallest(body: bytes) -> bytes:
     return cast("bytes", brotli.compress(body))  # pyright: ignore[reportUnknownMemberType] - it has no types
 
 
-def asset(path: str, media_type: str, body: bytes, *, lasting: bool = False) -> Asset:
-    """Hashes and packs a file. `lasting`: what is at this path never changes."""
+def asset(
+    path: str, media_type: str, body: bytes, *, lasting: bool = False, headers: Mapping[str, str] | None = None
+) -> Asset:
+    """Hashes and packs a file. `lasting`: what is at this path never changes. `headers`: a page's."""
     packed = gzip.compress(body, 9, mtime=0) if len(body) > _SMALL else None
-    return Asset(path, media_type, body, packed, hashlib.sha256(body).hexdigest()[:16], lasting)
+    return Asset(path, media_type, body, packed, hashlib.sha256(body).hexdigest()[:16], lasting, headers)

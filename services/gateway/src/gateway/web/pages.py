@@ -1,4 +1,4 @@
-"""The demo site, the widget's script and the page that lists the HTTP interface: plain HTML, no framework."""
+"""The demo site, the widget's scripts and its npm package: plain HTML, no framework."""
 
 import asyncio
 import html
@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 from contracts.asyncapi import document as asyncapi_document
 from contracts.languages import LANGUAGES, Language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
+from gateway.web.package import PACKAGE_PATH, client_package
 from gateway.web.script import LATER_PATH, later_script, widget_script
 from gateway.web.words import SITE, words
 
@@ -38,8 +39,8 @@ def page_routes(*, personas: bool = False) -> list[BaseRoute]:
             body = _render(language, page, personas=personas)
             routes.append(Route(_path(language, page), _serve_page(body), methods=["GET"]))
     routes.extend(static(file.name).route() for file in sorted((SITE / "static").iterdir(), key=lambda file: file.name))
-    routes.append(Route("/docs", _docs, methods=["GET"]))
     routes.append(Route("/asyncapi", _asyncapi, methods=["GET"]))
+    routes.append(asset(PACKAGE_PATH, "application/gzip", client_package()).route())
     return routes
 
 
@@ -101,26 +102,6 @@ def _serve_page(body: str):  # noqa: ANN202 - a Starlette endpoint
         return HTMLResponse(body, headers=PAGE_HEADERS)
 
     return endpoint
-
-
-async def _docs(request: Request) -> Response:
-    rows: list[str] = []
-    for path, operations in request.app.openapi()["paths"].items():
-        for method, operation in operations.items():
-            about = html.escape(operation.get("description") or operation.get("summary", ""))
-            rows.append(f"<dt><code>{method.upper()} {html.escape(path)}</code></dt><dd>{about}</dd>")
-    body = (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Nexus HTTP interface</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" type="image/svg+xml" href="{static("icon.svg").url}">'
-        f'<link rel="stylesheet" href="{static("tokens.css").url}">'
-        f'<link rel="stylesheet" href="{static("site.css").url}">'
-        "</head><body><main><h1>Nexus HTTP interface</h1>"
-        '<p>The whole document: <a href="/openapi.json">/openapi.json</a>; events and calls on the bus: '
-        '<a href="/asyncapi">/asyncapi</a>.</p>'
-        f'<dl class="list">{"".join(rows)}</dl></main></body></html>'
-    )
-    return HTMLResponse(body, headers=PAGE_HEADERS)
 
 
 @cache

@@ -1,0 +1,1 @@
+../../../../../../clients/widget/react.js

@@ -1,0 +1,1 @@
+../../../../../../examples/a2a_client.py

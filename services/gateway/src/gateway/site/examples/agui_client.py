@@ -1,0 +1,1 @@
+../../../../../../examples/agui_client.py

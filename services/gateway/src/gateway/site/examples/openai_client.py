@@ -1,0 +1,1 @@
+../../../../../../examples/openai_client.py

@@ -1,0 +1,1 @@
+../../../../../../examples/responses_client.py

@@ -1,0 +1,1 @@
+../../../../../../examples/ui_client.mjs

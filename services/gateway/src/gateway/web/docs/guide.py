@@ -1,0 +1,154 @@
+"""The guide's pages as HTML, and their parts as the search finds them. The files are docs/guide's."""
+
+import html
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from contracts.languages import Language
+from gateway.web.words import SITE
+
+_ROW = re.compile(r"\(en/(?P<en>[\w-]+)\.md\) \| \[[^\]]+\]\(es/(?P<es>[\w-]+)\.md\)")
+_PAGE = re.compile(r"(?P<slug>[\w-]+)\.md(?P<anchor>#[\w-]+)?")
+_EXAMPLE = re.compile(r"(?:\.\./)+examples/(?P<name>[\w.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What stands under one heading."""
+
+    path: str
+    page: str
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page; `body` is HTML."""
+
+    language: Language
+    slug: str
+    title: str
+    body: str
+    sections: tuple[Section, ...]
+
+    @property
+    def path(self) -> str:
+        """Where it is served."""
+        return page_path(self.language, self.slug)
+
+
+def page_path(language: Language, slug: str) -> str:
+    """The address of a page of the guide."""
+    return f"/docs/{language}/{slug}"
+
+
+@cache
+def slugs() -> tuple[dict[Language, str], ...]:
+    """The pages in the guide's own order, each with its name in both languages."""
+    index = (SITE / "guide" / "README.md").read_text(encoding="utf-8")
+    return tuple({"en": row["en"], "es": row["es"]} for row in _ROW.finditer(index))
+
+
+@cache
+def guide(language: Language) -> tuple[Page, ...]:
+    """All pages of one language, in order."""
+    return tuple(_page(language, names[language]) for names in slugs())
+
+
+@cache
+def example(name: str) -> str | None:
+    """A program that the guide links; None when there is none of that name."""
+    linked = {found["name"] for names in slugs() for found in _EXAMPLE.finditer(_source("en", names["en"]))}
+    return (SITE / "examples" / name).read_text(encoding="utf-8") if name in linked else None
+
+
+def _source(language: Language, slug: str) -> str:
+    return (SITE / "guide" / language / f"{slug}.md").read_text(encoding="utf-8")
+
+
+def _page(language: Language, slug: str) -> Page:
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(_source(language, slug))
+    title, sections = "", list[Section]()
+    anchors: set[str] = set()
+    heading, anchor, texts = "", "", list[str]()
+
+    def close() -> None:
+        path = page_path(language, slug) + (f"#{anchor}" if anchor else "")
+        sections.append(Section(path, title, heading, " ".join(texts)))
+
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open":
+            name = _plain(tokens[at + 1])
+            if token.tag == "h1":
+                title = name
+                continue
+            close()
+            heading, anchor, texts = name, _anchor(name, anchors), []
+            token.attrSet("id", anchor)
+        elif token.type == "inline":
+            texts.append(_plain(token))
+            _link(token, language)
+        elif token.type == "fence":
+            texts.append(token.content)
+        elif token.type == "table_open":
+            token.attrSet("class", "table")
+    close()
+    return Page(language, slug, title, markdown.renderer.render(tokens, markdown.options, {}), tuple(sections))
+
+
+def _plain(token: Token) -> str:
+    return "".join(child.content or " " for child in token.children or ())
+
+
+def _anchor(name: str, taken: set[str]) -> str:
+    """A heading's id: its words without accents, and a number where there is another of the same words."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    base = "-".join(re.findall(r"\w+", plain)) or "part"
+    anchor, number = base, 2
+    while anchor in taken:
+        anchor, number = f"{base}-{number}", number + 1
+    taken.add(anchor)
+    return anchor
+
+
+def _link(token: Token, language: Language) -> None:
+    """Links between the guide's files are links between its pages; a file of the repository alone is named."""
+    target = address = ""
+    for child in token.children or ():
+        if child.type == "link_open":
+            address = str(child.attrGet("href") or "")
+            target = _target(address, language)
+            if target:
+                child.attrSet("href", target)
+            else:
+                child.type = "html_inline"
+        elif child.type == "link_close" and not target:
+            child.type = "html_inline"
+            child.content = f" (<code>{escaped(_in_repository(address))}</code>)"
+
+
+def _in_repository(address: str) -> str:
+    """A file's path from the repository's root; pages are two folders below docs."""
+    path = address.replace("../", "")
+    return path if address.startswith("../../../") else f"docs/{path}"
+
+
+def _target(address: str, language: Language) -> str:
+    if re.match(r"https?:|#|/", address):
+        return address
+    if page := _PAGE.fullmatch(address):
+        return page_path(language, page["slug"]) + (page["anchor"] or "")
+    program = _EXAMPLE.fullmatch(address)
+    return f"/docs/examples/{program['name']}" if program else ""
+
+
+def escaped(text: str) -> str:
+    """Text as HTML, in an attribute too."""
+    return html.escape(text)

@@ -1,0 +1,203 @@
+"""The reference of the interface over HTTP and of the chat's frames, as HTML: out of the documents that name them."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from contracts.languages import Language
+from contracts.schemas import schema_of_frame
+from contracts.ws import CLIENT_FRAMES, SERVER_FRAMES
+from gateway.web.docs.guide import Section, escaped
+from gateway.web.docs.schemas import Schema, Schemas
+from gateway.web.field_words import complete, examples
+
+_VERSIONS = frozenset({"v1", "v2"})
+_CODE = re.compile(r"``?([^`]+)``?")
+_NAMED = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """The operations whose paths begin with the same word, or the frames. `body` is HTML."""
+
+    slug: str
+    title: str
+    names: tuple[str, ...]
+    body: str
+    sections: tuple[Section, ...]
+
+
+def chapter_path(language: Language, slug: str) -> str:
+    """The address of a chapter of the reference."""
+    return f"/docs/{language}/api/{slug}"
+
+
+def chapters(document: dict[str, Any]) -> list[Chapter]:
+    """A chapter for each first word of the paths in the OpenAPI document, and one of the chat's frames."""
+    schemas = Schemas(document["components"]["schemas"], examples())
+    grouped = dict[str, list[tuple[str, str, Schema]]]()
+    for path, operations in document["paths"].items():
+        word = next(part for part in path.split("/") if part and part not in _VERSIONS)
+        grouped.setdefault("a2a" if word == ".well-known" else word, []).extend(
+            (method, path, operation) for method, operation in operations.items()
+        )
+    return [*(_chapter(slug, grouped[slug], schemas) for slug in sorted(grouped)), _frames()]
+
+
+def _chapter(slug: str, operations: list[tuple[str, str, Schema]], schemas: Schemas) -> Chapter:
+    names = [f"{method.upper()} {path}" for method, path, _ in operations]
+    used = schemas.used(*(operation for _, _, operation in operations))
+    parts = (_operation(name, operation, schemas) for name, (_, _, operation) in zip(names, operations, strict=True))
+    body = "".join(parts) + "".join(_schema(name, schemas) for name in used)
+    path = chapter_path("en", slug)
+    sections = [
+        Section(f"{path}#{_id(name)}", slug, name, f"{one.get('summary', '')}. {one.get('description', '')}")
+        for name, (_, _, one) in zip(names, operations, strict=True)
+    ]
+    sections += [_searched(path, slug, name, schemas.named[name]) for name in used]
+    return Chapter(slug, slug, tuple(names), body, tuple(sections))
+
+
+def _searched(path: str, page: str, name: str, schema: Schema) -> Section:
+    fields = cast("dict[str, Schema]", schema.get("properties", {}))
+    texts = (f"{field}: {one.get('description', '')}" for field, one in fields.items())
+    return Section(f"{path}#{_id(name)}", page, _short(name), " ".join([schema.get("description", ""), *texts]))
+
+
+def _operation(name: str, operation: Schema, schemas: Schemas) -> str:
+    method, _, path = name.partition(" ")
+    parts = [
+        f'<section id="{_id(name)}" class="operation"><h2><span class="method">{method}</span> '
+        f"<code>{escaped(path)}</code></h2>{_text(operation.get('description') or operation.get('summary', ''))}"
+    ]
+    if parameters := operation.get("parameters"):
+        parts.append("<h3>Parameters</h3>")
+        parts.append(_list(_field(one["name"], _of_parameter(one), one.get("required", False), schemas, one["in"])
+                           for one in parameters))  # fmt: skip
+    if body := operation.get("requestBody"):
+        parts.append("<h3>Body</h3>" + _contents(body.get("content", {}), schemas))
+    for status, response in operation.get("responses", {}).items():
+        parts.append(f"<h3>{status}</h3>{_text(response.get('description', ''))}")
+        parts.append(_contents(response.get("content", {}), schemas, shown=status.startswith("2")))
+    return "".join(parts) + "</section>"
+
+
+def _of_parameter(parameter: Schema) -> Schema:
+    return {**parameter.get("schema", {}), "description": parameter.get("description", "")}
+
+
+def _contents(contents: dict[str, Any], schemas: Schemas, *, shown: bool = True) -> str:
+    parts = list[str]()
+    for media_type, content in contents.items():
+        schema = cast("Schema", content.get("schema") or {})
+        parts.append(f"<p><code>{escaped(media_type)}</code> {_kind(schemas.kind(schema))}</p>")
+        if "properties" in schema:
+            parts.append(_fields(schema, schemas))
+        if shown and media_type.endswith("json") and schema:
+            parts.append(f"<pre><code>{escaped(_json(schemas.example(schema)))}</code></pre>")
+    return "".join(parts)
+
+
+def _schema(name: str, schemas: Schemas) -> str:
+    schema = schemas.named[name]
+    head = f'<section id="{_id(name)}" class="schema"><h2><code>{escaped(_short(name))}</code></h2>'
+    return head + _text(schema.get("description", "")) + _fields(schema, schemas) + "</section>"
+
+
+def _fields(schema: Schema, schemas: Schemas) -> str:
+    required = schema.get("required", ())
+    fields = cast("dict[str, Schema]", schema.get("properties", {}))
+    if not fields:
+        return f"<p>{_kind(schemas.kind(schema))} {_said(schemas.bounds(schema))}</p>"
+    return _list(_field(name, one, name in required, schemas) for name, one in fields.items())
+
+
+def _list(rows: Iterable[str]) -> str:
+    return f'<dl class="fields">{"".join(rows)}</dl>'
+
+
+def _field(name: str, schema: Schema, required: bool, schemas: Schemas, place: str = "") -> str:
+    notes = ["required"] if required else []
+    notes += [place] if place else []
+    bounds = schemas.bounds(schema)
+    if schema.get("default") is not None:
+        bounds.append(f"default: {json.dumps(schema['default'], ensure_ascii=False)}")
+    if (example := _plain_example(schemas.example(schema, name))) is not None:
+        bounds.append(f"example: {example}")
+    kind = " · ".join([_kind(schemas.kind(schema)), *notes])
+    return (
+        f'<dt><code>{escaped(name)}</code> <span class="kind">{kind}</span></dt>'
+        f"<dd>{_text(schema.get('description', ''))}{_said(bounds)}</dd>"
+    )
+
+
+def _plain_example(value: Any) -> str | None:
+    return None if isinstance(value, dict | list) or value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _said(bounds: list[str]) -> str:
+    return f'<p class="bounds">{escaped(" · ".join(bounds))}</p>' if bounds else ""
+
+
+def _kind(text: str) -> str:
+    return _NAMED.sub(lambda one: f'<a href="#{_id(one[1])}">{_short(one[1])}</a>', escaped(text))
+
+
+def _text(text: str) -> str:
+    paragraphs = (_CODE.sub(r"<code>\1</code>", escaped(one)) for one in text.split("\n\n") if one.strip())
+    return "".join(f"<p>{one}</p>" for one in paragraphs)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _short(name: str) -> str:
+    """Without the module, which stands before names that two of them have."""
+    return name.rpartition("__")[2]
+
+
+def _id(name: str) -> str:
+    return "-".join(re.findall(r"\w+", name)).lower()
+
+
+def _frames() -> Chapter:
+    """The frames of the chat's websocket, both ways."""
+    path, parts, names, sections = chapter_path("en", "frames"), list[str](), list[str](), list[Section]()
+    named = dict[str, Schema]()
+    for side, table in (("client", CLIENT_FRAMES), ("server", SERVER_FRAMES)):
+        parts.append(f"<h2>From the {side}</h2>")
+        for kind, model in table.items():
+            schema = complete(schema_of_frame(kind, model))
+            named |= schema.get("$defs", {})
+            schemas = Schemas(named, examples())
+            name = f"{side} {kind}"
+            names.append(name)
+            sections.append(_searched(path, "frames", name, schema))
+            head = f'<section id="{_id(name)}" class="operation"><h2><code>{escaped(kind)}</code></h2>'
+            shown = escaped(_json(schemas.example(schema)))
+            parts += [head, _text(schema.get("description", "")), _fields(schema, schemas)]
+            parts.append(f"<pre><code>{shown}</code></pre></section>")
+    schemas = Schemas(named, examples())
+    parts.extend(_schema(name, schemas) for name in named)
+    return Chapter("frames", "frames", tuple(names), "".join(parts), tuple(sections))
+
+
+def missing(document: Any, place: str = "") -> Iterator[str]:
+    """The fields and parameters of a document that nothing is said about."""
+    if isinstance(document, list):
+        for at, one in enumerate(cast("list[Any]", document)):
+            yield from missing(one, f"{place}/{at}")
+    elif isinstance(document, dict):
+        whole = cast("dict[str, Any]", document)
+        fields = whole.get("properties")
+        if isinstance(fields, dict):
+            for name, one in cast("dict[str, Any]", fields).items():
+                if not one.get("description"):
+                    yield f"{place}/{name}"
+        if "in" in whole and "schema" in whole and not whole.get("description"):
+            yield f"{place}/{whole['name']}"
+        for name, one in whole.items():
+            yield from missing(one, f"{place}/{name}")

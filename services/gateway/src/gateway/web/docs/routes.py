@@ -1,0 +1,209 @@
+"""/docs: pages made when they are first asked for, out of files in the package; no script but this server's."""
+
+import asyncio
+from collections.abc import Callable
+from functools import cache, cached_property
+from string import Template
+from typing import Any, NoReturn
+from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from contracts.languages import LANGUAGES, Language
+from gateway.web.assets import PAGE_HEADERS, Asset, asset
+from gateway.web.docs.guide import Page, Section, escaped, example, guide, page_path, slugs
+from gateway.web.docs.reference import Chapter, chapter_path, chapters
+from gateway.web.docs.search import LONGEST, MARK, Found, Index
+from gateway.web.pages import static
+from gateway.web.words import SITE, words
+
+_HEADERS = PAGE_HEADERS | {
+    "Content-Security-Policy": PAGE_HEADERS["Content-Security-Policy"].replace(
+        "form-action 'none'", "form-action 'self'"
+    )
+}
+_API = "api"
+"""The reference's page, in every language."""
+
+
+def docs_routes(document: Callable[[], dict[str, Any]]) -> list[BaseRoute]:
+    """The routes of /docs. `document`: the OpenAPI document, asked for once, when somebody reads the reference."""
+    docs = _Docs(document)
+    return [
+        Route("/docs", _begin, methods=["GET"]),
+        Route("/docs/examples/{name}", _example, methods=["GET"]),
+        Route("/docs/{language}", docs.page, methods=["GET", "HEAD"]),
+        Route("/docs/{language}/search", docs.search, methods=["GET"]),
+        Route("/docs/{language}/{slug}", docs.page, methods=["GET", "HEAD"]),
+        Route("/docs/{language}/api/{chapter}", docs.chapter, methods=["GET", "HEAD"]),
+    ]
+
+
+async def _begin(request: Request) -> Response:
+    spanish = request.headers.get("accept-language", "").lower().startswith("es")
+    return RedirectResponse("/docs/es" if spanish else "/docs/en", headers={"Vary": "Accept-Language"})
+
+
+async def _example(request: Request) -> Response:
+    text = example(request.path_params["name"])
+    return PlainTextResponse(text, headers=PAGE_HEADERS) if text is not None else _nothing()
+
+
+def _nothing() -> NoReturn:
+    raise HTTPException(404, "there is no such page: see /docs")
+
+
+class _Docs:
+    def __init__(self, document: Callable[[], dict[str, Any]]) -> None:
+        self._document = document
+        self._pages = dict[str, Asset]()
+
+    @cached_property
+    def _chapters(self) -> dict[str, Chapter]:
+        return {chapter.slug: chapter for chapter in chapters(self._document())}
+
+    @cached_property
+    def _indices(self) -> dict[Language, Index]:
+        reference = [section for chapter in self._chapters.values() for section in chapter.sections]
+        return {
+            language: Index([*(part for page in guide(language) for part in page.sections), *_in(reference, language)])
+            for language in LANGUAGES
+        }
+
+    async def page(self, request: Request) -> Response:
+        """A page of the guide; without a name the first one."""
+        language = _language(request)
+        slug = request.path_params.get("slug") or slugs()[0][language]
+        make = self._overview if slug == _API else _of_guide
+        return await self._answer(request, language, slug, make)
+
+    async def chapter(self, request: Request) -> Response:
+        """A chapter of the reference."""
+        return await self._answer(request, _language(request), request.path_params["chapter"], self._chapter)
+
+    async def search(self, request: Request) -> Response:
+        """What holds the words that were asked for."""
+        language, question = _language(request), request.query_params.get("q", "")[:LONGEST]
+        found = await asyncio.to_thread(lambda: self._indices[language].find(question))
+        body = _results(language, question, found)
+        return HTMLResponse(body, headers=_HEADERS | {"Cache-Control": "no-store"})
+
+    async def _answer(
+        self, request: Request, language: Language, name: str, make: Callable[[Language, str], str | None]
+    ) -> Response:
+        path = request.url.path
+        made = self._pages.get(path)
+        if made is None:
+            body = await asyncio.to_thread(make, language, name)
+            if body is None:
+                _nothing()
+            made = asset(path, "text/html", body.encode(), headers=_HEADERS)
+            self._pages[path] = made  # as many as there are pages
+        return await made.answer(request)
+
+    def _overview(self, language: Language, slug: str) -> str:
+        texts = words(language, "docs")
+        rows = "".join(
+            f'<h2><a href="{chapter_path(language, one.slug)}">{escaped(one.title)}</a></h2><ul class="operations">'
+            + "".join(f"<li><code>{escaped(name)}</code></li>" for name in one.names)
+            + "</ul>"
+            for one in self._chapters.values()
+        )
+        told = Template(escaped(texts["api_lead"])).substitute(
+            openapi='<a href="/openapi.json">/openapi.json</a>', asyncapi='<a href="/asyncapi">/asyncapi</a>'
+        )
+        return _layout(language, slug, texts["api"], f"<h1>{escaped(texts['api'])}</h1><p>{told}</p>{rows}", slug)
+
+    def _chapter(self, language: Language, slug: str) -> str | None:
+        chapter = self._chapters.get(slug)
+        if chapter is None:
+            return None
+        back = f'<p><a href="{page_path(language, _API)}">{escaped(words(language, "docs")["api"])}</a></p>'
+        body = f'{back}<div lang="en"><h1>{escaped(chapter.title)}</h1>{chapter.body}</div>'
+        return _layout(language, _API, chapter.title, body, f"{_API}/{slug}")
+
+
+def _language(request: Request) -> Language:
+    given = request.path_params["language"]
+    for language in LANGUAGES:
+        if language == given:
+            return language
+    raise HTTPException(404, "the documentation is in English and Spanish: see /docs/en and /docs/es")
+
+
+def _in(sections: list[Section], language: Language) -> list[Section]:
+    """The reference's parts, at that language's addresses."""
+    return [
+        Section(one.path.replace("/docs/en/", f"/docs/{language}/"), one.page, one.heading, one.text)
+        for one in sections
+    ]
+
+
+def _of_guide(language: Language, slug: str) -> str | None:
+    pages = guide(language)
+    at = next((at for at, page in enumerate(pages) if page.slug == slug), None)
+    if at is None:
+        return None
+    page, other = pages[at], _other(language)
+    following = pages[at + 1] if at + 1 < len(pages) else None
+    onward = f'<p class="onward"><a href="{following.path}">{escaped(following.title)}</a></p>' if following else ""
+    return _layout(language, slug, page.title, page.body + onward, slugs()[at][other])
+
+
+def _other(language: Language) -> Language:
+    return "es" if language == "en" else "en"
+
+
+def _results(language: Language, question: str, found: list[Found]) -> str:
+    texts = words(language, "docs")
+    rows = "".join(
+        f'<li><a href="{escaped(one.path)}">{escaped(one.heading or one.page)}</a> <span>{escaped(one.page)}</span>'
+        f"<p>{_marked(one.excerpt)}</p></li>"
+        for one in found
+    )
+    told = f'<ol class="results">{rows}</ol>' if found else f"<p>{escaped(texts['nothing'])}</p>"
+    title = texts["results"]
+    other = f"search?q={quote(question)}"
+    return _layout(language, "search", title, f"<h1>{escaped(title)}</h1>{told}", other, question)
+
+
+def _marked(excerpt: str) -> str:
+    return escaped(excerpt).replace(MARK[0], "<mark>").replace(MARK[1], "</mark>")
+
+
+def _layout(language: Language, slug: str, title: str, body: str, other_slug: str, question: str = "") -> str:
+    other = _other(language)
+    links = "".join(_link(page, page.slug == slug) for page in guide(language))
+    texts = {name: escaped(text) for name, text in words(language, "docs").items()}
+    current = ' aria-current="page"' if slug == _API else ""
+    return _template().substitute(
+        {
+            **texts,
+            "lang": language,
+            "title": escaped(title),
+            "links": links + f'<li><a href="{page_path(language, _API)}"{current}>{texts["api"]}</a></li>',
+            "body": body,
+            "question": escaped(question),
+            "home": f"/docs/{language}",
+            "other": other,
+            "other_name": words(other, "site")["language"],
+            "other_path": escaped(f"/docs/{other}/{other_slug}"),
+            "icon": static("icon.svg").url,
+            "tokens": static("tokens.css").url,
+            "styles": static("docs.css").url,
+            "script": static("site.js").url,
+        }
+    )
+
+
+def _link(page: Page, current: bool) -> str:
+    mark = ' aria-current="page"' if current else ""
+    return f'<li><a href="{page.path}"{mark}>{escaped(page.title)}</a></li>'
+
+
+@cache
+def _template() -> Template:
+    return Template((SITE / "docs.html").read_text(encoding="utf-8"))
