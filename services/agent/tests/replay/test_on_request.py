@@ -79,7 +79,7 @@ async def test_a_turn_is_done_again_with_another_prompt_and_the_company_pays(
         told: list[dict[str, Any]] = [orjson.loads(fact.event)["data"] for fact in facts]
         return [one for one in told if one.get("userId") is None] or None
 
-    told = await eventually(paid)
+    told: list[dict[str, Any]] | None = await eventually(paid)
     assert told is not None
     (usage,) = told
     assert usage.get("conversationId") is None
