@@ -21,7 +21,7 @@ PROJECTS := pyproject.toml $(addsuffix /pyproject.toml,$(LOCAL))
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
 # npm packages for tests, by the npm of a wheel: the public MCP conformance suite, the AI SDK, ESLint, a server of S3.
-SUITES := tests/support/mcp_suite tests/support/script_check tests/support/s3_server services/gateway/tests/doors/ui_client
+SUITES := tests/support/widget_recipes tests/support/mcp_suite tests/support/script_check tests/support/s3_server services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
 .PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled check bench bench-turn bench-peers campaign kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \

@@ -97,7 +97,10 @@ def test_a_services_own_lock_is_complete_and_agrees_with_the_whole(service: str)
     assert {name: version for name, version in own.items() if whole.get(name) != version} == {}, "run `make lock`"
 
 
-def test_npms_lock_has_hashes_and_no_addresses() -> None:
-    packages = json.loads((ROOT / "tests/support/mcp_suite/package-lock.json").read_text())["packages"]
+@pytest.mark.parametrize(
+    "lock", [path for path in committed() if path.name == "package-lock.json"], ids=lambda path: path.parent.name
+)
+def test_npms_locks_have_hashes_and_no_addresses(lock: Path) -> None:
+    packages = json.loads(lock.read_text())["packages"]
     assert [name for name, package in packages.items() if "resolved" in package] == []
     assert [name for name, package in packages.items() if name and "integrity" not in package] == []

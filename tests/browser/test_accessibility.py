@@ -19,6 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 PAGES = ("/", "/pricing", "/help", "/guide", "/es", "/es/pricing", "/es/help", "/es/guide", "/docs")
+DOCS = ("/docs/es/tus-usuarios", "/docs/en/settings", "/docs/en/api/notes", "/docs/en/search?q=hours")
 
 
 async def violations(page: Page) -> list[str]:
@@ -35,7 +36,7 @@ async def violations(page: Page) -> list[str]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_on_any_page(visits: Visits, scheme: Scheme) -> None:
     page = await visits.open("/", scheme=scheme)
-    for path in PAGES:
+    for path in PAGES + DOCS:
         await page.goto(visits.url + path)
         assert await violations(page) == [], path
 

@@ -15,7 +15,12 @@ CHAIN: dict[str, Any] = runpy.run_path(str(ROOT / "deploy/supply_chain.py"))
 TODAY = date(2026, 11, 22)
 _ROW = re.compile(r"^\| ([@\w./-]+) \| (.+) \|$", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
-PACKAGES = ("tests/support/mcp_suite", "tests/support/script_check", "services/gateway/tests/doors/ui_client")
+PACKAGES = (
+    "tests/support/mcp_suite",
+    "tests/support/script_check",
+    "tests/support/widget_recipes",
+    "services/gateway/tests/doors/ui_client",
+)
 
 
 def asked_for() -> set[str]:
