@@ -8,14 +8,17 @@ from aiohttp import web
 PAGE = """<!doctype html><html lang="es"><title>Clínica Sol</title><body><main><h1>Clínica Sol</h1>
 <h2>Horario de consulta</h2><p>La consulta abre de lunes a viernes de 9 a 14 horas.</p>
 <h2>Seguros</h2><p>Trabajamos con Adeslas y Sanitas.</p></main></body></html>"""
+BROKER = """<!doctype html><html lang="en"><title>Harbour Brokers</title><body><main><h1>Harbour Brokers</h1>
+<h2>Commission</h2><p>The commission is 4 USD for each order, whatever its size.</p>
+<h2>Opening an account</h2><p>An account is opened online within one working day.</p></main></body></html>"""
 
 
 @asynccontextmanager
-async def own_site() -> AsyncGenerator[str]:
+async def own_site(body: str = PAGE) -> AsyncGenerator[str]:
     """A site on this machine, as a developer has one."""
 
     async def page(_: web.Request) -> web.Response:
-        return web.Response(text=PAGE, content_type="text/html")
+        return web.Response(text=body, content_type="text/html")
 
     async def order(request: web.Request) -> web.Response:
         known = request.headers.get("X-Api-Key") == "my-secret"

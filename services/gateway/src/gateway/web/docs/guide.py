@@ -98,7 +98,9 @@ def _page(language: Language, slug: str) -> Page:
         elif token.type == "fence":
             texts.append(token.content)
         elif token.type == "table_open":
-            token.attrSet("class", "table")
+            token.attrSet("tabindex", "0")  # what scrolls can be reached with keys
+        elif token.type in {"th_open", "th_close"} and not tokens[at + (1 if token.nesting == 1 else -1)].content:
+            token.tag = "td"  # a column without a name has no header
     close()
     return Page(language, slug, title, markdown.renderer.render(tokens, markdown.options, {}), tuple(sections))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, cached_property
 from string import Template
 from typing import Any, NoReturn
@@ -14,9 +15,9 @@ from starlette.routing import BaseRoute, Route
 
 from contracts.languages import LANGUAGES, Language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
-from gateway.web.docs.guide import Page, Section, escaped, example, guide, page_path, slugs
+from gateway.web.docs.guide import Page, escaped, example, guide, page_path, slugs
 from gateway.web.docs.reference import Chapter, chapter_path, chapters
-from gateway.web.docs.search import LONGEST, MARK, Found, Index
+from gateway.web.docs.search import LONGEST, MARK, MOST, Found, Index
 from gateway.web.pages import static
 from gateway.web.words import SITE, words
 
@@ -66,12 +67,21 @@ class _Docs:
         return {chapter.slug: chapter for chapter in chapters(self._document())}
 
     @cached_property
-    def _indices(self) -> dict[Language, Index]:
-        reference = [section for chapter in self._chapters.values() for section in chapter.sections]
-        return {
-            language: Index([*(part for page in guide(language) for part in page.sections), *_in(reference, language)])
-            for language in LANGUAGES
-        }
+    def _guides(self) -> dict[Language, Index]:
+        return {language: Index(part for page in guide(language) for part in page.sections) for language in LANGUAGES}
+
+    @cached_property
+    def _reference(self) -> Index:
+        found = (section for chapter in self._chapters.values() for section in chapter.sections)
+        return Index({section.heading: section for section in found}.values())
+
+    def _find(self, language: Language, question: str) -> list[Found]:
+        """The guide's parts first; those of the reference at the language's own addresses."""
+        reference = (
+            replace(one, path=one.path.replace("/docs/en/", f"/docs/{language}/"))
+            for one in self._reference.find(question)
+        )
+        return [*self._guides[language].find(question), *reference][:MOST]
 
     async def page(self, request: Request) -> Response:
         """A page of the guide; without a name the first one."""
@@ -87,7 +97,7 @@ class _Docs:
     async def search(self, request: Request) -> Response:
         """What holds the words that were asked for."""
         language, question = _language(request), request.query_params.get("q", "")[:LONGEST]
-        found = await asyncio.to_thread(lambda: self._indices[language].find(question))
+        found = await asyncio.to_thread(self._find, language, question)
         body = _results(language, question, found)
         return HTMLResponse(body, headers=_HEADERS | {"Cache-Control": "no-store"})
 
@@ -134,14 +144,6 @@ def _language(request: Request) -> Language:
     raise HTTPException(404, "the documentation is in English and Spanish: see /docs/en and /docs/es")
 
 
-def _in(sections: list[Section], language: Language) -> list[Section]:
-    """The reference's parts, at that language's addresses."""
-    return [
-        Section(one.path.replace("/docs/en/", f"/docs/{language}/"), one.page, one.heading, one.text)
-        for one in sections
-    ]
-
-
 def _of_guide(language: Language, slug: str) -> str | None:
     pages = guide(language)
     at = next((at for at, page in enumerate(pages) if page.slug == slug), None)
@@ -185,7 +187,7 @@ def _layout(language: Language, slug: str, title: str, body: str, other_slug: st
             "lang": language,
             "title": escaped(title),
             "links": links + f'<li><a href="{page_path(language, _API)}"{current}>{texts["api"]}</a></li>',
-            "body": body,
+            "body": body.replace("<pre>", '<pre tabindex="0">'),  # what scrolls can be reached with keys
             "question": escaped(question),
             "home": f"/docs/{language}",
             "other": other,
