@@ -15,7 +15,8 @@ from memory.domain.long_term.endings import StatementEnd, ended_by, endings
 
 LEFT_OVER = 2
 """Words that a statement may have beside those that are ended, and still be the statement that is meant."""
-_SENTENCE = re.compile(r"(?<=[.!?;\n])(?!\d)\s*")
+_SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
+"""A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
 _DENIED = re.compile(
     r"\b(?:not|never|no|nunca|jamas|hate|hated|odio|detesto|aborrezco|dislike|can not stand)\b(?! (?:longer|"
     r"only|just|solo)\b)"
@@ -29,9 +30,14 @@ _LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,")
 _RELATIVE = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>wife|husband|spouse|partner|girlfriend|boyfriend|"
     r"son|sons|"
-    r"daughter|daughters|kids?|children|brothers?|sisters?|mother|mom|mum|father|dad|parents?|uncle|aunt|cousin|friend|"
-    r"grandfather|grandmother|neighbou?r|mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|"
-    r"padre|padres|papa|ti[oa]|prim[oa]|amig[oa]|abuel[oa]|vecin[oa]|suegr[oa])\b(?!'s name| se llama)"
+    r"daughter|daughters|kids?|children|brothers?|sisters?|mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|"
+    r"friends?|grand(?:father|mother|pa|ma|parents?|sons?|daughters?|child|children|kids?)|neighbou?rs?|nieces?|nephews?|"
+    r"(?:step|god)(?:father|mother|sons?|daughters?|brother|sister)|fiancee?|ex|in-laws|"
+    r"(?:room|flat|house|class|team)mates?|colleagues?|co-?workers?|"
+    r"mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|"
+    r"padres?|papa|ti[oa]s?|prim[oa]s?|amig[oa]s?|abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|"
+    r"cunad[oa]s?|yerno|nuera|prometid[oa]|ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|"
+    r"hermanastr[oa]s?|companer[oa]s?|colegas?|soci[oa]s?)\b(?!'s name| se llama)"
 )
 _NOT_COUNTED = frozenset(("be", "have", "stock"))
 
