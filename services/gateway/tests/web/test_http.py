@@ -315,6 +315,8 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/companies/{companyId}/mcp-tools",
         "/v2/companies/{companyId}/model-check",
         "/v2/conversations/{conversationId}/turns/{turnId}",
+        "/v2/conversations/{conversationId}/turns/{turnId}/replay",
+        "/v2/conversations/{conversationId}/turns/{turnId}/case",
         "/v2/turns/failed",
         "/v2/turns/failed/{turnId}/replay",
         "/v2/analysis",
