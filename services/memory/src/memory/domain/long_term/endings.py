@@ -33,8 +33,6 @@ _ALL_MY = (
 )
 _I = r"\b(?:i|we)(?: have| had)?(?: just| already| finally| recently)? "
 _WORK = _set("work")
-_ALIVE = _set("have be live work study use drive like want trade smoke drink eat call llam")
-"""What is so no longer when somebody has died; what they did once stays true."""
 _COUPLE = content(
     "dating salgo saliendo novia novio pareja esposa esposo marido wife husband married casado together juntos"
 )
@@ -62,7 +60,7 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"\b(?:rompi|corte|termine) con {_ALL_MY}?{_WHAT}", _set("have be"), False),
     (r"\b(?:my|our|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:has |ha |se )?(?:died|passed away|murio|"
      r"fallecio|muerto)\b",
-     _ALIVE, False),
+     frozenset(), False),
     (r"\b(?:my|our) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|was|has been|got)(?: now| finally| already| all)* "
      r"(?:paid off|closed|cancell?ed|sold)\b", _set("have owe pay use"), False),
     (r"\b(?:mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:ya )*(?:esta|quedo|fue|ha sido)(?: ya| por fin)* "
