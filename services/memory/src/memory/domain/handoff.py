@@ -117,12 +117,14 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
-    """Append owner.changed; `event_id` is the same whoever appends it, and however often."""
+    """Append owner.changed; `event_id` is the same whoever appends it, and however often. `language`: as the change
+    before it has told, for the notice; None: it has not."""
 
     event_id: str
     to: OwnerKind
     reason: str
     opens_at: datetime | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,8 @@ def decide(
         opens = opening(patience.hours, now) if reason == TIMEOUT or to is OwnerKind.WAITING else None
         if to is snapshot.owner and opens is None:
             return _nobody_came(snapshot, place, owner)
-        return GiveBack(place.event_id(owner, reason, "owner"), OwnerKind.AI if opens else to, reason, opens)
+        told = owner.data.get("language")
+        return GiveBack(place.event_id(owner, reason, "owner"), OwnerKind.AI if opens else to, reason, opens, told)
     return _waiting(snapshot, place, owner, patience, now, standing) or NotYet(due)
 
 
