@@ -37,8 +37,8 @@ BATCH = 256
 ACK_WAIT = 30.0
 """Seconds after which what a dead replica held goes to another."""
 MAX_ACK_PENDING = 5_000
-WAIT = 1.0
-"""Seconds that a batch is waited for at once; asking again costs nothing."""
+WAIT = 15.0
+"""Seconds that a batch is waited for at once; a lost request and the end are noticed before."""
 LINGER = 0.1
 """Seconds that a batch may fill: several facts cost the database little more than one, and the reads that follow a
 message at once have this process to themselves."""
@@ -138,7 +138,7 @@ class ChatConsumer:
 
     def hurry(self) -> None:
         """Projects what has come, with no wait for a fuller batch."""
-        self._batches.wake()
+        self._batches.hurry()
 
     async def check(self) -> None:
         """Raises when the projection has ended though nobody told it to."""
