@@ -20,8 +20,7 @@ from runtime.service import Service
 DELIVERY_LEASE = 15.0
 """Seconds after which a delivery that was in the hands of a killed replica is another's."""
 EVERY = 15.0
-"""Seconds between looks at everybody's endpoints: a change is told, and after a reconnect they are looked at at once."""
-"""Seconds between looks at who has webhooks: what a replica missed while the bus was away."""
+"""Seconds between looks at who has webhooks. Changes are told, and after a reconnect it is looked at once."""
 
 
 async def webhook_parts(
