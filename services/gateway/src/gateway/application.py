@@ -24,6 +24,7 @@ from gateway.web import (
     personas,
     principals,
     problems,
+    recorded_turns,
     reports,
     sign_in,
     team,
@@ -94,6 +95,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(usage.router)
     application.include_router(reports.router)
     application.include_router(tryouts.router)
+    application.include_router(recorded_turns.router)
     application.include_router(knowledge.router)
     application.include_router(knowledge_answers.router)
     application.include_router(failed_turns.router)

@@ -89,6 +89,8 @@ RULES: dict[tuple[str, str], Rule] = {
     ("POST", "/v2/llm/config/{companyId}/person-check"): Rule(frozenset({"admin"}), foreign=404, body={"text": "hi"}),
     ("POST", "/v2/llm/config/{companyId}/site-check"): Rule(frozenset({"admin"}), foreign=404, body={"address": "/x"}),
     ("GET", f"{CONVERSATION}/turns/{{turnId}}"): Rule(OPERATORS, foreign=404),
+    ("POST", f"{CONVERSATION}/turns/{{turnId}}/replay"): Rule(ADMIN, foreign=404, body={"model": "offline"}),
+    ("GET", f"{CONVERSATION}/turns/{{turnId}}/case"): Rule(ADMIN, foreign=404),
     ("GET", "/v2/turns/failed"): Rule(OPERATORS),
     # Nothing has failed here: what is another company's is not even looked at.
     ("POST", "/v2/turns/failed/{turnId}/replay"): Rule(
