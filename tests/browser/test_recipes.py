@@ -214,8 +214,8 @@ async def test_npm_packs_what_the_gateway_serves(tmp_path: Path) -> None:
     )
     async with asyncio.timeout(WITHIN):
         told, _ = await process.communicate()
-    packed: Any = json.loads(told)
-    listed: dict[str, Any] = next(iter(packed.values() if isinstance(packed, dict) else packed))
+    packed: list[dict[str, Any]] = json.loads(told)
+    (listed,) = packed
     with tarfile.open(fileobj=io.BytesIO(client_package())) as archive:
         served = {one.name.removeprefix("package/") for one in archive.getmembers()}
     assert {one["path"] for one in listed["files"]} == served
