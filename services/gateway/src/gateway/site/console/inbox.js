@@ -11,7 +11,7 @@ const WORDS_OF = {
   all: "stateAll", needs_human: "stateNeeds", mine: "stateMine", unassigned: "stateUnassigned", ai: "stateAi", stuck: "stateStuck",
   snoozed: "stateSnoozed", resolved: "stateResolved",
 };
-const PRESSING = ["needs_human", "mine", "unassigned", "stuck"], PAUSE = 300;
+const PRESSING = ["needs_human", "mine", "stuck"], PAUSE = 300;
 /* Of a long list those rows alone are there that are seen, and some above and below; ROW is the style sheet's height. */
 const ROW = 56, AROUND = 50, STEP = 20;
 const DAYS = [0, 1, 7, 30]; // with a message within so many; 0: whenever
@@ -57,11 +57,11 @@ class InboxView {
     stage.append(make("div", { class: "split" },
       make("section", { class: "list", "aria-label": say("inbox") },
         make("div", { class: "listhead" },
-          make("h1", {}, say("inbox")),
+          make("div", { class: "titled" }, make("h1", {}, say("inbox")), this.#order),
           make("div", { class: "find" }, this.#search, this.#days, button(say("saveFilter"), () => this.#save(), { class: "quiet small" })),
           this.#saved,
           make("div", { class: "filters", role: "group", "aria-label": say("show") }, ...Object.values(this.#filters)),
-          make("div", { class: "ordered" }, this.#said, this.#order)),
+          this.#said),
         this.#list, this.#more),
       this.#place));
     context.listAddress = () => this.#address(null);
@@ -189,9 +189,13 @@ class InboxView {
     for (const [id, row] of this.#rows) if (!kept.has(id)) { row.node.remove(); this.#rows.delete(id); }
     this.#empty.remove();
     if (!inbox.items.length) {
-      this.#empty.textContent = inbox.fault || say(inbox.loaded ? "nobody" : "loading");
+      this.#empty.textContent = inbox.fault || say(inbox.loaded ? this.#nothing(inbox) : "loading");
       this.#list.append(this.#empty);
     }
+  }
+  /* What an empty list means. */
+  #nothing({ list, query, label, days }) {
+    return query || label || days ? "nobody" : { needs_human: "nobodyWaits", mine: "nothingMine", stuck: "nothingStuck", all: "nothingYet" }[list] || "nobody";
   }
   get #room() { return this.#list.parentNode.clientHeight; }
   /* The first row to be there, in steps: scrolling a little draws nothing. */
