@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, Field, Strict, StrictBool, StrictInt, StringConstraints
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
@@ -51,7 +51,7 @@ class Cursor(Wire):
     """The last durable fact that a client has: the log's incarnation and the sequence in it."""
 
     epoch: str = Field(max_length=64)
-    seq: int = Field(ge=0)
+    seq: StrictInt = Field(ge=0)
 
 
 class Hello(Frame):
@@ -71,7 +71,7 @@ class MessageSend(Frame):
 
     client_message_id: Uuid
     text: str = Field(min_length=1, max_length=MAX_TEXT)
-    retry: bool = False
+    retry: StrictBool = False
     page: VisitedPage | None = None
     files: list[Id] | None = Field(default=None, max_length=MOST_FILES)
 
@@ -83,7 +83,7 @@ class Typing(Frame):
 class Receipt(Frame):
     """Everything up to the sequence has been read."""
 
-    up_to_seq: int = Field(ge=0)
+    up_to_seq: StrictInt = Field(ge=0)
 
 
 class Ping(Frame):
@@ -120,7 +120,7 @@ class Feedback(Frame):
 class ConversationRate(Frame):
     """Whether the conversation helped; said again it takes the place of what was said before."""
 
-    score: Score
+    score: Annotated[Score, Strict()]
     comment: str | None = Field(default=None, max_length=1000)
 
 

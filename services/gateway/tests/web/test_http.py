@@ -247,7 +247,9 @@ async def test_a_human_agents_message_over_http_is_in_the_chat_once(
         assert told == made | {"createdAt": told["createdAt"]}
         assert (made["operatorId"], made["name"]) == ("ana", "Ana Ruiz")
         _, again, _ = await http("POST", path, token=ana, json=body)
-        assert (again["id"], again["seq"]) == (made["id"], made["seq"])
+        assert again == told
+        other = await http("POST", path, token=ana, json=body | {"text": "I am Eva"})
+        assert_problem(other, 409, "CONFLICT")
     for token, status, code in ((tokens.visitor("v1"), 403, "FORBIDDEN"), (None, 401, "UNAUTHORIZED")):
         assert_problem(await http("POST", path, token=token, json=body), status, code)
     assert_problem(await http("POST", path, token=ana, json=body | {"text": " "}), 422, "EMPTY_TEXT")
