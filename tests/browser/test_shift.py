@@ -4,7 +4,7 @@ import asyncio
 import re
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import aiohttp
@@ -33,7 +33,7 @@ LISTS = ("Needs a person", "Mine", "Nobody's", "AI", "Stuck", "Snoozed", "Resolv
 
 
 @asynccontextmanager
-async def opened(stack: RunningStack, company: str) -> AsyncIterator[list[ChatClient]]:
+async def opened(stack: RunningStack, company: str) -> AsyncGenerator[list[ChatClient]]:
     """A company whose forty visitors have written; the first eight have asked for a person."""
     await stack.create_company(
         company,
