@@ -36,7 +36,7 @@ from memory.ports import LogClock
 from runtime.conversation import NewFact
 from runtime.errors import ConversationBusy
 
-DEFAULTS = CompanyConfig(company_id="default")
+DEFAULTS = CompanyConfig(company_id="default", ai_auto_response_enabled=True)
 LIMIT = 2_000
 """Waiting conversations that a sweep looks at: far above what people can keep waiting."""
 MOST_AT_ONCE = 6
@@ -110,7 +110,7 @@ class Handoffs:
         self._not_before = {key: at for key, at in self._not_before.items() if key in known}
         for state in waiting:
             key = (state.company, state.conversation)
-            if state.ownership.owner.kind == OwnerKind.HUMAN and now < self._not_before.get(key, now):
+            if not state.untold and now < self._not_before.get(key, now):
                 continue
             if state.company not in patience:
                 patience[state.company] = await self._patience(state.company)
@@ -132,8 +132,8 @@ class Handoffs:
             decision = decide(
                 snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, standing
             )
-            fact = _fact(decision)
-            if fact is None and snapshot.owner is OwnerKind.HUMAN:
+            fact = fact_of(decision)
+            if fact is None and snapshot.owner is not OwnerKind.AI:
                 self._not_before[company, conversation] = min(_next_look(decision, now), now + AGAIN)
             return fact
 
@@ -185,6 +185,7 @@ class Handoffs:
             idle=timedelta(minutes=config.owner_idle_minutes),
             idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
             hours=config.office_hours,
+            ai=config.ai_auto_response_enabled,
         )
 
 
@@ -214,10 +215,11 @@ def _next_look(decision: Decision, now: datetime) -> datetime:
     return decision.at if isinstance(decision, NotYet) else now + AGAIN
 
 
-def _fact(decision: Decision) -> NewFact | None:
+def fact_of(decision: Decision) -> NewFact | None:
+    """What a decision appends; None: nothing."""
     match decision:
-        case GiveBack(event_id=event_id, to=to, reason=reason, opens_at=opens_at):
-            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason, opens_at=opens_at)
+        case GiveBack(event_id=event_id, to=to, reason=reason, opens_at=opens_at, language=language):
+            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason, opens_at=opens_at, language=language)
             return NewFact(ChatKind.OWNER, back, event_id, event_id)
         case Notify(event_id=event_id, basis=basis, code=code, text=text):
             notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)
