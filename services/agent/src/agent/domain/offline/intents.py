@@ -20,6 +20,7 @@ from agent.domain.offline.talk_words import (
     ASKS_HOW,
     ASKS_WHEN,
     BOTH,
+    COMPARED_WITH,
     FORGET,
     IS_ABOUT,
     MARKET,
@@ -173,11 +174,14 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
     own = symbols_in(text)
+    compares = bool(own and before and COMPARED_WITH.search(said))
+    if compares:
+        own = list(dict.fromkeys([*one_before(said, before), *own]))
     if (
         row is None
         and own
         and before
-        and (_GOING_ON.search(said) or POSSESSED.search(text))
+        and (compares or _GOING_ON.search(said) or POSSESSED.search(text))
         and len(said.split()) <= _FEW
     ):
         row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another

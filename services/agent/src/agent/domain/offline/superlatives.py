@@ -159,7 +159,8 @@ def _alike(figured: Sequence[tuple[float, Excerpt]], question: str) -> list[tupl
     if fitting:
         return max(fitting, key=len)
     every = _said_of(question) - {"=price"}
-    saying = [(value, one) for value, one in figured if not one.row and every & keys_in(one.text)]
+    saying = [(value, one) for value, one in figured
+              if not one.row and every & keys_in(f"{one.title} {one.heading} {one.text}")]  # fmt: skip
     pages = {one.url for _, one in saying}
     if len(pages) == 1 and len(saying) > 1:
         return saying
