@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from nexus_cli.evaluation.cases import read_cases
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
@@ -33,3 +34,11 @@ async def test_a_conversation_comes_out_the_same_with_the_same_model_and_setting
     assert found["summary"]["callsNotInRecord"] == 0
     assert next(turn["question"] for turn in found["turns"]) == "What is AAPL trading at?"
     assert "What is AAPL trading at?" in page.read_text()
+    made = stack.nexus(
+        "replay", customer.conversation or "", "--cases", str(tmp_path / "cases"), "--data", str(stack.data)
+    )
+    assert made.returncode == 0, made.stderr
+    cases = {len(case.say): case for case in read_cases(tmp_path / "cases")}
+    assert sorted(cases) == list(range(1, len(QUESTIONS) + 1))
+    assert (cases[1].kind, cases[1].plan, cases[1].say) == ("copilot", "pro", [QUESTIONS[0]])
+    assert cases[1].expect.tools == ["get_price"]

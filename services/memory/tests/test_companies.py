@@ -71,6 +71,8 @@ async def test_what_breaks_a_bound_is_refused_with_the_fields_name(servers: Serv
             ({"nonsense": 1}, "nonsense"),
             ({"companyId": "other"}, "companyId"),
             ({"toolConfig": {"allowedDomains": ["http://evil.example"]}}, "toolConfig.allowedDomains"),
+            ({"toolConfig": {"allowedDomains": ["https://*.shop.example"]}}, "toolConfig.allowedDomains"),
+            ({"allowedOrigins": ["https://shop.example:port"]}, "allowedOrigins"),
         ):
             with pytest.raises(RpcError, match=name) as refused:
                 await patch(one, 1, **changes)

@@ -104,11 +104,9 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(nats_client: Cl
         acme.site.pages["/orders/hang"] = hang
         facts = await nats_client.subscribe("action.decided.v1.acme.ana")  # pyright: ignore[reportUnknownMemberType]
 
-        async def decide(action: str, decision: str = "confirm", user: str = "ana") -> Any:
-            request = ActionDecideRequest.model_validate(
-                {"companyId": "acme", "userId": user, "actionId": action, "decision": decision, "language": "en"}
-            )
-            return (await acme.actions.decide(request)).action
+        async def decide(action: str, decision: str = "confirm", user: str = "ana", **more: Any) -> Any:
+            said = {"companyId": "acme", "userId": user, "actionId": action, "decision": decision, "language": "en"}
+            return (await acme.actions.decide(ActionDecideRequest.model_validate(said | more))).action
 
         asked = await acme.call("cancel_order", {"order": "A"}, call_id="one")
         waiting = asked.result.data
@@ -121,6 +119,10 @@ async def test_what_has_effects_waits_for_a_yes_and_is_done_once(nats_client: Cl
         with pytest.raises(RpcError) as stranger:
             await decide(waiting["action_id"], user="bob")
         assert stranger.value.code == ErrorCode.NOT_FOUND
+        # A yes to other values than those that were shown is none.
+        with pytest.raises(RpcError, match=r"edits\.order: cannot be changed here"):
+            await decide(waiting["action_id"], edits={"order": "B"})
+        assert acme.site.asked == []
 
         results = await asyncio.gather(*(decide(waiting["action_id"]) for _ in range(4)), return_exceptions=True)
         done = [one for one in results if not isinstance(one, BaseException)]

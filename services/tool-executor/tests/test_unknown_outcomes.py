@@ -143,7 +143,9 @@ async def test_an_owner_that_failed_half_way_is_asked_what_it_has_done(
     async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
         asker = Asker(nats_client)
         owner.error, owner.effect = error, effect
-        assert not (await asked(asker, 1)).success
+        failed = (await asked(asker, 1)).error
+        assert failed is not None
+        assert failed.reason == OUTCOME_UNKNOWN
         owner.heal()
         assert (await asked(asker, 2)).data == {"made": "same"}
         assert (owner.looked_up, owner.done) == (["same"], ["same"])

@@ -67,9 +67,8 @@ def replay(
     options = ["--company", company] if company else []
     options += ["--conversation", conversation] if conversation else []
     options += ["--day", f"{day:%Y-%m-%d}"] if day else []
-    # Cases are made of the record: the built-in rules keep real models from being asked for nothing.
-    asked = "offline" if cases else model
-    options += ["--model", asked] if asked else []
+    options += ["--cases"] if cases else []
+    options += ["--model", model] if model else []
     options += ["--prompt", str(prompt)] if prompt else []
     options += ["--settings", str(settings)] if settings else []
     title = f"Replay of {conversation or format(day, '%Y-%m-%d')}" + (f" with {model}" if model else "")

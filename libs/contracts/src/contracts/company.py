@@ -38,12 +38,14 @@ NULL_IS_A_VALUE = frozenset({"budget.visitorHourlyTokens"})
 RESERVED_COMPANIES = frozenset({"providers", "-"})
 
 
-def _origin(value: str) -> str:
+def _origin(value: str, info: ValidationInfo) -> str:
     parts = urlsplit(value)
     if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname or parts.username or parts.password:
         raise ValueError("use an https origin such as https://www.example.com")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
         raise ValueError("use the origin alone, with no path")
+    if at_the_door(info) and not _AUTHORITY.fullmatch(parts.netloc):
+        raise ValueError("name one host, with no wildcards, such as https://www.example.com")
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
@@ -54,6 +56,8 @@ def _company(value: str) -> str:
 
 
 Origin = Annotated[str, AfterValidator(_origin)]
+_AUTHORITY = re.compile(r"(?:(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?")
+"""A host, or an IPv6 address in brackets, and a port if any."""
 _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, Field, Strict, StrictBool, StrictInt, StringConstraints
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
-from contracts.events.chat import MAX_TEXT, MAX_TITLE, Action, CancelReason, Owner, Page
+from contracts.events.chat import MAX_TEXT, MAX_TITLE, MAX_URL, Action, CancelReason, Owner, Page
 from contracts.events.fact import Score
 from contracts.events.market import TriggeredAlert
 from contracts.files import MOST_FILES
@@ -29,12 +29,12 @@ Uuid = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 
 
 def _cut(page: Any) -> Any:
-    """A long title is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
+    """A long title or address is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
     if not isinstance(page, dict):
         return page
     fields = cast("dict[str, Any]", page)
-    title = fields.get("title")
-    return {**fields, "title": title[:MAX_TITLE]} if isinstance(title, str) else fields
+    longest = {"url": MAX_URL, "title": MAX_TITLE}
+    return {name: value[: longest.get(name)] if isinstance(value, str) else value for name, value in fields.items()}
 
 
 VisitedPage = Annotated[Page, BeforeValidator(_cut)]
@@ -51,7 +51,7 @@ class Cursor(Wire):
     """The last durable fact that a client has: the log's incarnation and the sequence in it."""
 
     epoch: str = Field(max_length=64)
-    seq: int = Field(ge=0)
+    seq: StrictInt = Field(ge=0)
 
 
 class Hello(Frame):
@@ -71,7 +71,7 @@ class MessageSend(Frame):
 
     client_message_id: Uuid
     text: str = Field(min_length=1, max_length=MAX_TEXT)
-    retry: bool = False
+    retry: StrictBool = False
     page: VisitedPage | None = None
     files: list[Id] | None = Field(default=None, max_length=MOST_FILES)
 
@@ -83,7 +83,7 @@ class Typing(Frame):
 class Receipt(Frame):
     """Everything up to the sequence has been read."""
 
-    up_to_seq: int = Field(ge=0)
+    up_to_seq: StrictInt = Field(ge=0)
 
 
 class Ping(Frame):
@@ -120,7 +120,7 @@ class Feedback(Frame):
 class ConversationRate(Frame):
     """Whether the conversation helped; said again it takes the place of what was said before."""
 
-    score: Score
+    score: Annotated[Score, Strict()]
     comment: str | None = Field(default=None, max_length=1000)
 
 

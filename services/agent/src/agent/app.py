@@ -60,6 +60,7 @@ from agent.preview.preview import Trying
 from agent.preview_methods import TryingMethods
 from agent.record.explanation import Explaining
 from agent.record.turn_archive import TurnArchive
+from agent.replay.on_request import Replaying, ReplayModels
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.after_turn import SmallModel
 from agent.turns.deps import Limits, Ports
@@ -262,8 +263,15 @@ class Agent:
             prove=prover(connections.verify),
         )
         self._completions = CompletionMethods(Completing(completion, limits))
+        archive = TurnArchive(nats)
+        replay_models = ReplayModels(
+            self.models, self.models.listed, connections.models, self._session, settings.model_silence_seconds
+        )
         self._trials = TryingMethods(
-            Trying(completion, self._encodings, limits), Explaining(TurnArchive(nats), prices()), FailedTurnList(nats)
+            Trying(completion, self._encodings, limits),
+            Explaining(archive, prices()),
+            Replaying(archive, self._catalogue, replay_models, spending),
+            FailedTurnList(nats),
         )
         self._chat = chat
         self.sweep = TurnSweep(

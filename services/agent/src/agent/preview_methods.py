@@ -1,4 +1,5 @@
-"""What the console asks of agents: settings tried before they are saved, why an answer is as it is, what failed."""
+"""What the console asks of agents: settings tried before they are saved, why an answer is as it is,
+what another model would say, what failed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,9 +8,11 @@ from typing import TypeVar
 from agent.adapters.failed_turns import FailedTurnList
 from agent.preview.preview import Trying
 from agent.record.explanation import Explaining
+from agent.replay.on_request import Replaying
 from agent.rpc_errors import TOLD, told
 from contracts.errors import ErrorCode
 from contracts.failed_rpc import FAILED_TURNS
+from contracts.replay_rpc import CASE, REPLAY
 from contracts.trying_rpc import EXPLAIN, MODEL_CHECK, PROMPT, TRY, TRY_SECONDS
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
@@ -21,9 +24,10 @@ ReplyT = TypeVar("ReplyT")
 class TryingMethods:
     """One thin function for each method."""
 
-    def __init__(self, trying: Trying, explaining: Explaining, failures: FailedTurnList) -> None:
+    def __init__(self, trying: Trying, explaining: Explaining, replaying: Replaying, failures: FailedTurnList) -> None:
         self._trying = trying
         self._explaining = explaining
+        self._replaying = replaying
         self._failures = failures
 
     async def serve(self, server: RpcServer) -> None:
@@ -32,6 +36,8 @@ class TryingMethods:
         await server.serve(TRY, _answering(self._trying.answer))
         await server.serve(MODEL_CHECK, _answering(self._trying.check_model))
         await server.serve(EXPLAIN, _answering(self._explaining.explain))
+        await server.serve(REPLAY, _answering(self._replaying.replay))
+        await server.serve(CASE, _answering(self._replaying.case))
         await server.serve(FAILED_TURNS, _answering(self._failures.page))
 
 

@@ -55,6 +55,13 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
     assert (reply.model, reply.provider) == ("m", "compatible")
 
 
+async def test_what_a_model_thinks_aloud_is_neither_streamed_nor_kept(session: aiohttp.ClientSession) -> None:
+    heard, thinking = Heard(), Reply(text="<think> They want\n a price. </think> It costs 49 €.")
+    async with scripted_model(default=thinking) as server:
+        reply = await provider(server, session).reply(PROMPT, heard)
+    assert reply.text == "It costs 49 €." == heard.said
+
+
 async def test_the_request_is_what_the_prompt_says(session: aiohttp.ClientSession) -> None:
     async with scripted_model() as server:
         await provider(server, session).reply(PROMPT, Heard())

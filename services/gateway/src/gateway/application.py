@@ -20,10 +20,12 @@ from gateway.web import (
     knowledge,
     knowledge_answers,
     own_tools,
+    people,
     personal,
     personas,
     principals,
     problems,
+    recorded_turns,
     reports,
     sign_in,
     team,
@@ -83,6 +85,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(visitors.router)
     # Its /conversations/counts before what takes any word for an id.
     application.include_router(desk.router)
+    application.include_router(people.router)
     application.include_router(conversations.router)
     application.include_router(files.router)
     application.include_router(agent_help.router)
@@ -94,6 +97,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(usage.router)
     application.include_router(reports.router)
     application.include_router(tryouts.router)
+    application.include_router(recorded_turns.router)
     application.include_router(knowledge.router)
     application.include_router(knowledge_answers.router)
     application.include_router(failed_turns.router)

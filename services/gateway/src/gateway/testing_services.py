@@ -13,6 +13,7 @@ from contracts import (
     company_rpc,
     completion_rpc,
     failed_rpc,
+    replay_rpc,
     trying_rpc,
 )
 from contracts.channels import fact
@@ -83,6 +84,7 @@ class WritersStandIn:
     error: RpcError | None = None
     suggested: list[agent_rpc.SuggestRequest] = field(default_factory=list[agent_rpc.SuggestRequest])
     explained: list[trying_rpc.ExplainRequest] = field(default_factory=list[trying_rpc.ExplainRequest])
+    replayed: list[replay_rpc.ReplayRequest] = field(default_factory=list[replay_rpc.ReplayRequest])
     improved: list[agent_rpc.ImproveRequest] = field(default_factory=list[agent_rpc.ImproveRequest])
 
     async def start(self) -> None:
@@ -96,6 +98,8 @@ class WritersStandIn:
         await server.serve(trying_rpc.SITE_CHECK, self._check)
         await serve_own_tools(server)
         await server.serve(trying_rpc.EXPLAIN, self._explain)
+        await server.serve(replay_rpc.REPLAY, self._replay)
+        await server.serve(replay_rpc.CASE, self._case)
         await server.serve(failed_rpc.FAILED_TURNS, self._failed)
         await self.client.flush()
 
@@ -144,6 +148,27 @@ class WritersStandIn:
             open=True,
         )
         return failed_rpc.FailedTurnsReply(items=[turn], before=(request.before or 100) - 1)
+
+    async def _replay(self, request: replay_rpc.ReplayRequest) -> replay_rpc.ReplayReply:
+        """The model and the prompt are what it says."""
+        self.replayed.append(request)
+        side = replay_rpc.ReplaySide(
+            text="said", model="m", provider="p", prompt_tokens=1, completion_tokens=1, latency_ms=1.0, tools=[]
+        )
+        now = side.model_copy(update={"text": f"{request.prompt} by {request.model}"})
+        turn = replay_rpc.ComparedTurn(
+            turn_id=request.turn_id,
+            question="?",
+            recorded=side,
+            replayed=now,
+            same_text=False,
+            same_tools=True,
+            identical=False,
+        )
+        return replay_rpc.ReplayReply(turn=turn)
+
+    async def _case(self, request: replay_rpc.TurnRequest) -> replay_rpc.CaseReply:
+        return replay_rpc.CaseReply(case=replay_rpc.MadeCase(name=request.turn_id, toml=f"of = '{request.user_id}'\n"))
 
     async def _explain(self, request: trying_rpc.ExplainRequest) -> trying_rpc.ExplainReply:
         """Every turn is on record; the provider is whom it is asked for."""

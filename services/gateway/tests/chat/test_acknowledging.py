@@ -72,6 +72,24 @@ async def test_a_message_that_comes_back_first_is_acknowledged_by_that_and_once(
         assert of_kind(client, "message.ack", "error")[:-1] == [ack]
 
 
+async def test_of_two_tabs_that_send_the_same_message_at_once_one_is_told_that_it_is_a_copy(
+    gateway: GatewayUnderTest, tokens: TokenMaker, late: LateLog
+) -> None:
+    async with ChatClient(gateway.url) as one, ChatClient(gateway.url) as other:
+        mine = await one.hello(tokens.visitor("v1"))
+        await other.hello(tokens.visitor("v1"), conversationId=mine["conversationId"])
+        late.told.clear()
+        identity = str(uuid.uuid4())
+        for tab in (one, other):
+            await tab.send("message.send", clientMessageId=identity, text="hello")
+        for tab in (one, other):
+            await tab.until("message.created")
+        late.told.set()
+        acks = [await tab.until("message.ack") for tab in (one, other)]
+        assert sorted(ack["duplicate"] for ack in acks) == [False, True]
+        assert len({(ack["messageId"], ack["seq"]) for ack in acks}) == 1
+
+
 async def test_a_message_that_comes_back_while_a_gap_is_read_is_acknowledged_before_it_is_shown(
     gateway: GatewayUnderTest, tokens: TokenMaker, late: LateLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:

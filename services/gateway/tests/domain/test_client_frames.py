@@ -74,11 +74,14 @@ def test_half_an_emoji_makes_no_json_of_what_is_none(text: str) -> None:
         parse_frame(text)
 
 
-def test_a_pages_title_is_cut() -> None:
-    parsed = parse_frame(frame("hello", token="t", page={"url": "https://x.test/", "title": "x" * 301}))
-    assert isinstance(parsed, Hello)
-    assert parsed.page is not None
-    assert parsed.page.title == "x" * 300
+def test_a_pages_title_and_address_are_cut() -> None:
+    address = f"https://x.test/{'x' * 2048}"
+    for kind, told in (("hello", {"token": "t"}), ("message.send", {"clientMessageId": ID, "text": "hi"})):
+        parsed = parse_frame(frame(kind, **told, page={"url": address, "title": "x" * 301}))
+        assert isinstance(parsed, Hello | MessageSend)
+        assert parsed.page is not None
+        assert parsed.page.title == "x" * 300
+        assert parsed.page.url == address[:2048]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +95,11 @@ def test_a_pages_title_is_cut() -> None:
         (frame("message.send", clientMessageId=ID, text=""), ErrorCode.EMPTY_TEXT),
         (frame("message.send", clientMessageId=ID, text=" \n\t"), ErrorCode.EMPTY_TEXT),
         (frame("message.send", clientMessageId=ID, text="\u200b \u2060\ufeff"), ErrorCode.EMPTY_TEXT),
+        (frame("message.send", clientMessageId=ID, text="\u3164\u2800 \ufe0f\u034f"), ErrorCode.EMPTY_TEXT),
+        (frame("message.send", clientMessageId=ID, text="hi", retry="yes"), ErrorCode.BAD_FIELD),
+        (frame("receipt", upToSeq="3"), ErrorCode.BAD_FIELD),
+        (frame("receipt", upToSeq=True), ErrorCode.BAD_FIELD),
+        (frame("hello", token="t", since={"epoch": "e", "seq": "1"}), ErrorCode.BAD_FIELD),
         (frame("message.send", clientMessageId=ID, text=7), ErrorCode.BAD_FIELD),
         (frame("message.send", clientMessageId=ID), ErrorCode.BAD_FIELD),
         (frame("message.send", text="hi"), ErrorCode.BAD_FIELD),

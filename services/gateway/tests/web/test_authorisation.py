@@ -57,6 +57,9 @@ RULES: dict[tuple[str, str], Rule] = {
     ("PATCH", CONVERSATION): Rule(OPERATORS, foreign=404, body={"state": "resolved"}),
     ("GET", f"{CONVERSATION}/notes"): Rule(OPERATORS, foreign=404),
     ("POST", f"{CONVERSATION}/notes"): Rule(OPERATORS, own=201, foreign=404, body={"text": "hi"}),
+    ("POST", "/v2/visitors/{visitorId}/merge"): Rule(OPERATORS, body={"into": "eva"}),
+    ("DELETE", "/v2/visitors/{visitorId}/merge"): Rule(OPERATORS),
+    ("GET", "/v2/colleagues"): Rule(OPERATORS),
     ("GET", "/v2/notes/named"): Rule(OPERATORS),
     ("PUT", "/v2/notes/named"): Rule(OPERATORS, own=204, body={"seenUpTo": "2026-03-02T09:00:00Z"}),
     ("GET", "/v2/replies"): Rule(OPERATORS),
@@ -89,6 +92,8 @@ RULES: dict[tuple[str, str], Rule] = {
     ("POST", "/v2/llm/config/{companyId}/person-check"): Rule(frozenset({"admin"}), foreign=404, body={"text": "hi"}),
     ("POST", "/v2/llm/config/{companyId}/site-check"): Rule(frozenset({"admin"}), foreign=404, body={"address": "/x"}),
     ("GET", f"{CONVERSATION}/turns/{{turnId}}"): Rule(OPERATORS, foreign=404),
+    ("POST", f"{CONVERSATION}/turns/{{turnId}}/replay"): Rule(ADMIN, foreign=404, body={"model": "offline"}),
+    ("GET", f"{CONVERSATION}/turns/{{turnId}}/case"): Rule(ADMIN, foreign=404),
     ("GET", "/v2/turns/failed"): Rule(OPERATORS),
     # Nothing has failed here: what is another company's is not even looked at.
     ("POST", "/v2/turns/failed/{turnId}/replay"): Rule(

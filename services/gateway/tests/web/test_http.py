@@ -247,7 +247,9 @@ async def test_a_human_agents_message_over_http_is_in_the_chat_once(
         assert told == made | {"createdAt": told["createdAt"]}
         assert (made["operatorId"], made["name"]) == ("ana", "Ana Ruiz")
         _, again, _ = await http("POST", path, token=ana, json=body)
-        assert (again["id"], again["seq"]) == (made["id"], made["seq"])
+        assert again == told
+        other = await http("POST", path, token=ana, json=body | {"text": "I am Eva"})
+        assert_problem(other, 409, "CONFLICT")
     for token, status, code in ((tokens.visitor("v1"), 403, "FORBIDDEN"), (None, 401, "UNAUTHORIZED")):
         assert_problem(await http("POST", path, token=token, json=body), status, code)
     assert_problem(await http("POST", path, token=ana, json=body | {"text": " "}), 422, "EMPTY_TEXT")
@@ -294,6 +296,8 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/conversations/{conversationId}",
         "/v2/conversations/counts",
         "/v2/conversations/{conversationId}/notes",
+        "/v2/visitors/{visitorId}/merge",
+        "/v2/colleagues",
         "/v2/notes/named",
         "/v2/replies",
         "/v2/replies/{shortcut}",
@@ -315,6 +319,8 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/companies/{companyId}/mcp-tools",
         "/v2/companies/{companyId}/model-check",
         "/v2/conversations/{conversationId}/turns/{turnId}",
+        "/v2/conversations/{conversationId}/turns/{turnId}/replay",
+        "/v2/conversations/{conversationId}/turns/{turnId}/case",
         "/v2/turns/failed",
         "/v2/turns/failed/{turnId}/replay",
         "/v2/analysis",

@@ -90,7 +90,7 @@ async def test_where_a_message_would_go_is_tried_before_it_is_saved(
     assert (saved["personRules"], saved["officeHours"]) == ([], None)
 
 
-async def test_an_answer_is_explained_for_whom_it_was(
+async def test_an_answer_is_explained_and_done_again_for_whom_it_was(
     http: Http,
     gateway: GatewayUnderTest,
     nats_client: Client,
@@ -114,3 +114,15 @@ async def test_an_answer_is_explained_for_whom_it_was(
     assert abs(request.answered_at - fact.time) < timedelta(seconds=1)
     assert_problem(await http("GET", f"{path}/unknown", token=human), 404, "NOT_FOUND")
     assert_problem(await http("GET", f"{path}/{answering.turn}", token=tokens.user("ana")), 403, "FORBIDDEN")
+    admin = tokens.user("root", "admin")
+    wish = {"model": "offline", "prompt": "Be brief."}
+    status, body, _ = await http("POST", f"{path}/{answering.turn}/replay", token=admin, json=wish)
+    assert (status, body["replayed"]["text"], body["recorded"]["text"]) == (200, "Be brief. by offline", "said")
+    (asked_again,) = writers.replayed
+    assert (asked_again.user_id, asked_again.answered_at) == ("ana", request.answered_at)
+    status, body, _ = await http("GET", f"{path}/{answering.turn}/case", token=admin)
+    assert (status, body) == (200, {"name": answering.turn, "toml": "of = 'ana'\n"})
+    assert_problem(await http("POST", f"{path}/{answering.turn}/replay", token=human, json=wish), 403, "FORBIDDEN")
+    assert_problem(await http("GET", f"{path}/unknown/case", token=admin), 404, "NOT_FOUND")
+    too_long = {"prompt": "x" * 8001}
+    assert_problem(await http("POST", f"{path}/{answering.turn}/replay", token=admin, json=too_long), 422, "BAD_FIELD")

@@ -31,6 +31,7 @@ _CHANGED = Text(
     es="esta no es la acción que se mostró: vuelve a mirarla",
     en="this is not the action that was shown: look at it again",
 )
+_FIXED = Text(es="no se puede cambiar aquí", en="cannot be changed here")
 _LATE = Text(
     es="la respuesta llegó demasiado tarde y no se ha hecho nada: vuelve a decidir",
     en="the answer came too late, and nothing was done: decide again",
@@ -108,7 +109,8 @@ class ActionMethods:
 def _edited(account: Account, order: Order, edits: Mapping[str, Any], language: str) -> Order:
     """Checked as the first ones were: raises BAD_FIELD, and the action goes on waiting."""
     allowed = {EDITABLE[name] for name in may_change(order)}
-    faults = [FieldFault(field=f"edits.{name}", message="cannot be changed here") for name in edits.keys() - allowed]
+    fixed = _FIXED.said_in(language)
+    faults = [FieldFault(field=f"edits.{name}", message=fixed) for name in sorted(edits.keys() - allowed)]
     if faults:
         raise RpcError(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in faults), fields=faults)
     try:

@@ -17,9 +17,9 @@ async def order_of(desk: Desk, order: str) -> Order:
     return next(one for one in (await desk.books.current(ANN)).orders if one.id == order)
 
 
-async def decide(desk: Desk, action: str, decision: str = "confirm", **edits: Any) -> ActionReply:
-    asked = {"companyId": "demo", "userId": "ann", "actionId": action, "decision": decision, "edits": edits or None}
-    return await desk.actions.decide(ActionDecideRequest.model_validate(asked))
+async def decide(desk: Desk, action: str, language: str | None = None, **edits: Any) -> ActionReply:
+    asked = {"companyId": "demo", "userId": "ann", "actionId": action, "decision": "confirm", "edits": edits or None}
+    return await desk.actions.decide(ActionDecideRequest.model_validate(asked | {"language": language}))
 
 
 async def test_a_yes_changes_quantity_and_limit_and_is_bound_to_both() -> None:
@@ -57,6 +57,22 @@ async def test_what_is_wrong_with_it_decides_nothing(edits: dict[str, Any], said
     waiting = await order_of(desk, order)
     assert (waiting.state, waiting.quantity) == ("pending_confirmation", 10)
     assert (await decide(desk, order)).action.state == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("language", "gone", "fixed"),
+    [
+        ("es", "limit_price: una orden limit lo necesita", "edits.side: no se puede cambiar aquí"),
+        ("en", "limit_price: a limit order needs it", "edits.side: cannot be changed here"),
+    ],
+)
+async def test_it_is_said_in_the_language_of_whoever_decides(language: str, gone: str, fixed: str) -> None:
+    desk = Desk(market("100", "100"))
+    order = await desk.order(order_type="limit", limit_price="90", quantity=10)
+    for edits, said in (({"limitPrice": None}, gone), ({"side": "sell"}, fixed)):
+        with pytest.raises(RpcError, match="BAD_FIELD") as refused:
+            await decide(desk, order, language, **edits)
+        assert said in refused.value.message
 
 
 def test_the_tool_itself_says_what_may_be_changed() -> None:

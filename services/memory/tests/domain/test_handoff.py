@@ -23,6 +23,7 @@ from contracts.events.chat import (
 )
 from contracts.office_hours import DAYS, OfficeHours
 from contracts.testing import closed_for_days
+from memory.application.handoffs import fact_of
 from memory.domain.handoff import (
     Absence,
     Decision,
@@ -189,3 +190,14 @@ def test_the_language_of_the_hand_over_is_that_of_its_notice() -> None:
     decision = decide(snapshot, HERE, TIMEOUT, NOW, standing=QueuePlace(1))
     assert isinstance(decision, Notify)
     assert "nobody before you" in decision.text
+
+
+def test_who_asked_before_writing_a_word_hears_in_their_language_that_nobody_came() -> None:
+    asked = OwnerChanged(owner=Owner(kind=OwnerKind.WAITING), by="v1", reason="asked", language="en")
+    decision = decide(snapshot_of([fact(ChatKind.OWNER, 7, asked, 121)]), HERE, TIMEOUT, NOW)
+    appended = fact_of(decision)
+    assert appended is not None
+    assert isinstance(appended.data, OwnerChanged)
+    notice = decide(snapshot_of([fact(appended.kind, 8, appended.data)]), HERE, TIMEOUT, NOW)
+    assert isinstance(notice, Notify)
+    assert "automatic assistant" in notice.text

@@ -15,13 +15,14 @@ from pydantic import Field
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent, Wire
-from contracts.errors import OUTCOME_UNKNOWN, ErrorCode
+from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState
 from contracts.events.market import ActionDecided
 from contracts.ids import derive_id
 from contracts.market_rpc import ActionDecideRequest, ActionReply, ActionsReply, ActionsRequest, PendingActionsReply
 from contracts.memory_rpc import UserRef
 from contracts.own_tools import ACTION_KIND, ACTION_PREFIX
+from contracts.text import Text
 from runtime.deadlines import passed
 from runtime.errors import PublishFailed, RpcError
 from runtime.publisher import Publisher
@@ -60,6 +61,11 @@ _SWAP = Script(
     """
 )
 _MOST_KEPT = 200
+_RUNNING = Text(
+    es="se está haciendo: vuelve a mirar dentro de un momento", en="it is being done: look again in a moment"
+)
+_LATE = Text(es="la respuesta llegó demasiado tarde: vuelve a decidir", en="the answer came too late: decide again")
+_FIXED = Text(es="no se puede cambiar aquí", en="cannot be changed here")
 
 
 class HeldCall(Wire):
@@ -135,15 +141,21 @@ class OwnActions:
         raw, call = await self._found(key, asked.action_id)
         if call.state == "running":
             if datetime.now(UTC) - (call.begun_at or call.expires_at) < _LONGEST_RUN:
-                raise RpcError(ErrorCode.UNAVAILABLE, "it is being done: look again in a moment", retryable=True)
+                raise RpcError(ErrorCode.UNAVAILABLE, _RUNNING.said_in(language), retryable=True)
             return await self._ended(asked, raw, call.model_copy(update={"state": "failed", "reason": OUTCOME_UNKNOWN}))
         if call.state != "pending":
             return ActionReply(action=_action(call))
         if passed():
-            raise RpcError(ErrorCode.TIMEOUT, "the answer came too late: decide again", retryable=True)
+            raise RpcError(ErrorCode.TIMEOUT, _LATE.said_in(language), retryable=True)
         if _now(call).state == "expired" or asked.decision == "reject":
             state = "expired" if _now(call).state == "expired" else "rejected"
             return await self._ended(asked, raw, call.model_copy(update={"state": state}))
+        if asked.edits:
+            # What is said yes to is what was shown: other values would be another call.
+            fixed = _FIXED.said_in(language)
+            faults = [FieldFault(field=f"edits.{name}", message=fixed) for name in sorted(asked.edits)]
+            told = "; ".join(f"{one.field}: {one.message}" for one in faults)
+            raise RpcError(ErrorCode.BAD_FIELD, told, fields=faults)
         running = call.model_copy(update={"state": "running", "begun_at": datetime.now(UTC)})
         if not await self._store_swap(key, raw, running):
             return await self.decide(asked)

@@ -15,6 +15,7 @@ import orjson
 from yarl import URL
 
 from agent.domain.pictures import pictures_of
+from agent.domain.thoughts import OpeningThoughts
 from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelRefusedError, ModelSilentError
 from agent.ports import Prompt, TextSink
@@ -54,6 +55,7 @@ class _CompatibleStream:
     """What the stream has said so far."""
 
     text: list[str] = field(default_factory=list[str])
+    thoughts: OpeningThoughts = field(default_factory=OpeningThoughts)
     length: int = 0
     calls: dict[int, _Call] = field(default_factory=dict[int, _Call])
     usage: TokenCount = field(default_factory=TokenCount)
@@ -218,8 +220,11 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], sink: TextS
         reading.length += len(piece)
         if reading.length > MAX_TEXT:
             raise ModelDownError(f"{provider} does not stop talking")
-        reading.text.append(piece)
-        sink.text(piece)
+        if not reading.thoughts.over:
+            piece = reading.thoughts.heard(piece)
+        if piece:
+            reading.text.append(piece)
+            sink.text(piece)
     reason = choice.get("finish_reason")
     if reason:
         reading.finished = True
@@ -263,7 +268,7 @@ def _read_whole(reading: _CompatibleStream, body: bytes, sink: TextSink) -> None
 
 
 def _reply_of(reading: _CompatibleStream, model: str, provider: str) -> ModelAnswer:
-    text = "".join(reading.text)
+    text = "".join(reading.text) + reading.thoughts.rest()
     calls = tuple(_requested(call) for _, call in sorted(reading.calls.items()))
     if not text.strip() and not calls:
         raise ModelDownError(f"{provider} gave an empty reply")

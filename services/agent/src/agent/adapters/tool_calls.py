@@ -32,7 +32,7 @@ UNCONFIRMED = 1.0
 """Seconds in which the answer may come before the stream is asked whether it has the request."""
 AGAIN_WITHIN, PAUSE = 2.0, 0.6
 """Seconds from the first request in which one that was UNAVAILABLE is sent again, and between two of them: a store that
-was slow for a moment should not cost the user an order. Nothing was done, and the call's id is still free."""
+was slow for a moment should not cost the user an order. Nothing was recorded: the call's id is still free."""
 
 
 class ToolRequests:

@@ -35,7 +35,10 @@ from contracts.company import CompanySettings
 
 @dataclass(frozen=True)
 class ReplayWorld:
-    """What the turn is done again with. `others`: results of the conversation's other turns."""
+    """What the turn is done again with. `others`: results of the conversation's other turns.
+
+    `spending`: who pays; None: nobody does.
+    """
 
     settings: CompanySettings
     tools: tuple[OfferedTool, ...]
@@ -43,6 +46,7 @@ class ReplayWorld:
     others: Mapping[tuple[str, str], str]
     prices: Prices
     model_seconds: float = 60.0
+    spending: Spending | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,8 @@ class ReplayOutcome:
 async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
     """The turn once more, from the same snapshot at the same moment."""
     log = PlayedLog(turn, world.settings.config.response_delay_ms / 1000)
-    journals, tools, ledger = PlayedJournals(turn), PlayedTools(turn.journal, world.others), ReplayUsage()
+    journals, tools = PlayedJournals(turn), PlayedTools(turn.journal, world.others)
+    ledger = ReplayUsage(world.spending.facts if world.spending else None)
     fixed = Fixed(world.settings, world.tools, turn.journal.started_at)
     ports = Ports(
         chat=log,
@@ -77,7 +82,7 @@ async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
         failures=fixed,
         models=world.models,
         clock=fixed,
-        spending=Spending(fixed, ledger),
+        spending=Spending(world.spending.budgets if world.spending else fixed, ledger),
         records=fixed,
         contexts=PlayedContexts(turn),
         knowledge=PlayedKnowledge(turn),

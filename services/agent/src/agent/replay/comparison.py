@@ -38,7 +38,7 @@ def compared(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes: 
             "configVersion": turn.config_version,
         },
         "replayed": {
-            "text": outcome.text,
+            "text": outcome.text or (f"({now.failure})" if now and now.failure else ""),
             "model": now.model if now else "",
             "provider": now.provider if now else "",
             "promptTokens": outcome.prompt_tokens,

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import aiohttp
+
+from agent.adapters.model_router import configured
 from agent.domain.providers import owner_of
 from agent.ports import ModelChoice, Models
 from agent.settings import ModelSettings
@@ -76,6 +79,15 @@ class OneModel:
     def cheaper(self, provider: str, model: str) -> ModelChoice:
         """The one."""
         return self.only(provider, model)
+
+
+def one_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> Models:
+    """This model alone, at whoever the environment names for it."""
+    if chosen.provider == COMPATIBLE.name:
+        settings = settings.model_copy(update={"model": chosen.model})
+    else:
+        settings = settings.model_copy(update={"base_url": None})
+    return OneModel(configured(settings, session, silence), chosen)
 
 
 def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, Any] | None) -> CompanySettings:

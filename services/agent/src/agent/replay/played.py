@@ -10,7 +10,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.sent_files import ReadFile
 from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
 from agent.domain.turn.policy import PATIENCE
-from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key, PromptHistory, Reservation, Search
+from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key, PromptHistory, Reservation, Search, UsageFacts
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
@@ -205,8 +205,9 @@ class Fixed:
 
 @dataclass
 class ReplayUsage:
-    """ports.UsageFacts: what the replay's own model calls used."""
+    """ports.UsageFacts: what the replay's own model calls used. `book`: where it is told as well."""
 
+    book: UsageFacts | None = None
     calls: list[tuple[str, str, TokenCount]] = field(default_factory=list[tuple[str, str, TokenCount]])
 
     def record(
@@ -223,8 +224,19 @@ class ReplayUsage:
         price: Price | None = None,
     ) -> None:
         """One call."""
-        del account, estimated, goes_on, further, price
         self.calls.append((provider, model, usage))
+        if self.book is not None:
+            self.book.record(
+                account,
+                provider,
+                model,
+                usage,
+                estimated=estimated,
+                reservation=reservation,
+                goes_on=goes_on,
+                further=further,
+                price=price,
+            )
 
 
 def results_of(journal: Journal) -> dict[tuple[str, str], str]:

@@ -1,7 +1,7 @@
 """`python -m agent.replay`: reads records from the bus, does the turns again, prints one JSON object a line.
 
-First {"type": "plan", "turns": N}, then {"type": "turn", …} for each as it is done, in the order of the record; or one
-{"type": "error", "message": …} and exit code 1.
+First {"type": "plan", "turns": N}, then {"type": "turn", …} for each as it is done, in the order of the record (with
+--cases {"type": "case", …}); or one {"type": "error", "message": …} and exit code 1.
 """
 
 import argparse
@@ -10,8 +10,7 @@ import contextlib
 import json
 import logging
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -22,19 +21,14 @@ from nats.aio.client import Client
 
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.model_router import configured
-from agent.adapters.price_table import prices
-from agent.domain.offered_tool import OfferedTool
 from agent.errors import UnreachableError
-from agent.ports import Asker, Key, Models
+from agent.ports import Key, Models
 from agent.record.recorded_turn import RecordedTurn
-from agent.record.turn import hash_of
 from agent.record.turn_archive import TurnArchive
-from agent.replay.again import ReplayWorld, again
-from agent.replay.comparison import compared
-from agent.replay.overrides import OneModel, OverrideError, changed, chosen_model, read_patch, read_prompt
-from agent.replay.played import results_of
+from agent.replay.made_case import case_of
+from agent.replay.overrides import OverrideError, chosen_model, one_model, read_patch, read_prompt
+from agent.replay.replayer import Changes, Replayer
 from agent.settings import AgentSettings, ModelSettings
-from contracts.company import CompanySettings
 from contracts.ids import is_id
 from runtime.connection import connect
 from runtime.errors import RuntimeFault
@@ -54,19 +48,17 @@ class ReplayWish:
     model: str | None
     prompt: str | None
     patch: dict[str, Any] | None
+    cases: bool = False
+    """Nothing is done again: each turn becomes a case of `nexus eval`."""
 
 
 class ReplayRun:
-    """All turns of one wish. `tools` are asked of the running executor, once for each kind of asker."""
+    """All turns of one wish."""
 
-    def __init__(self, client: Client, wanted: ReplayWish, models: Models) -> None:
+    def __init__(self, client: Client, wanted: ReplayWish) -> None:
         self._wanted = wanted
-        self._models = models
         self._archive = TurnArchive(client)
         self._catalogue = ExecutorCatalogue(RpcClient(client))
-        self._tools: dict[tuple[str, str, str, str], tuple[OfferedTool, ...]] = {}
-        self._versions: dict[str, dict[int, CompanySettings]] = {}
-        self._prices = prices()
 
     async def turns(self) -> list[RecordedTurn]:
         """What there is to replay; raises OverrideError when there is nothing."""
@@ -83,51 +75,11 @@ class ReplayRun:
             raise OverrideError(
                 f"no answered turn is recorded of {what}{where}: records are kept for 30 days, from the answer on"
             )
-        for company in {turn.key.company for turn in found}:
-            self._versions[company] = await self._archive.settings(company)
         return found
 
-    async def one(self, turn: RecordedTurn, siblings: Sequence[RecordedTurn]) -> dict[str, Any]:
-        """One turn, compared. `siblings`: the turns of its conversation."""
-        notes: list[str] = []
-        settings = changed(self._settings(turn, notes), prompt=self._wanted.prompt, patch=self._wanted.patch)
-        tools = await self._offered(turn, settings, notes)
-        others: dict[tuple[str, str], str] = {}
-        for sibling in siblings:
-            if sibling is not turn:
-                others |= results_of(sibling.journal)
-        outcome = await again(turn, ReplayWorld(settings, tools, self._models, others, self._prices))
-        return {"type": "turn", **compared(turn, outcome, self._prices, notes)}
-
-    def _settings(self, turn: RecordedTurn, notes: list[str]) -> CompanySettings:
-        versions = self._versions[turn.key.company]
-        found = versions.get(turn.config_version)
-        if found is not None:
-            return found
-        if not versions:
-            raise OverrideError(f"there is no company {turn.key.company} any more")
-        newest = max(versions)
-        notes.append(f"settings of version {turn.config_version} are gone: version {newest} was used")
-        return versions[newest].model_copy(update={"version": turn.config_version})
-
-    async def _offered(
-        self, turn: RecordedTurn, settings: CompanySettings, notes: list[str]
-    ) -> tuple[OfferedTool, ...]:
-        asker = turn.inputs.seen.asker
-        kind = (turn.key.company, asker.role, asker.plan, asker.language)
-        if kind not in self._tools:
-            self._tools[kind] = await self._catalogue.offered(turn.key.company, _known(asker))
-        tools = self._tools[kind] if asker.principal is not None else ()
-        if self._wanted.patch is None:
-            # What the settings then allowed, as the tools are described now.
-            tools = tuple(tool for tool in tools if tool.name in turn.tools)
-        if hash_of(tools) != turn.tools_hash:
-            notes.append("the tools are not the ones that were offered then")
-        return tools
-
-
-def _known(asker: Asker) -> Asker:
-    return asker if asker.principal is not None else replace(asker, principal="recorded")
+    def replayer(self, models: Models) -> Replayer:
+        """What does them again."""
+        return Replayer(self._archive, self._catalogue, models, Changes(self._wanted.prompt, self._wanted.patch))
 
 
 async def run(wanted: ReplayWish) -> int:
@@ -137,17 +89,20 @@ async def run(wanted: ReplayWish) -> int:
     client: Client | None = None
     async with aiohttp.ClientSession() as session:
         try:
-            chosen = chosen_model(wanted.model, settings) if wanted.model else None
-            if chosen is not None and chosen.provider == "compatible":
-                settings = settings.model_copy(update={"model": chosen.model})
-            elif chosen is not None:
-                settings = settings.model_copy(update={"base_url": None})
-            models: Models = configured(settings, session, AgentSettings().model_silence_seconds)
+            silence = AgentSettings().model_silence_seconds
+            models = (
+                one_model(chosen_model(wanted.model, settings), settings, session, silence)
+                if wanted.model
+                else configured(settings, session, silence)
+            )
             client = await connect(NatsSettings(), name="nexus-replay")
-            replay = ReplayRun(client, wanted, OneModel(models, chosen) if chosen else models)
+            replay = ReplayRun(client, wanted)
             turns = await replay.turns()
             say({"type": "plan", "turns": len(turns)})
-            await _all(replay, turns)
+            if wanted.cases:
+                _cases(turns)
+            else:
+                await _all(replay.replayer(models), turns)
         except (OverrideError, UnreachableError, RuntimeFault) as error:
             say({"type": "error", "message": str(error)})
             return 1
@@ -157,7 +112,14 @@ async def run(wanted: ReplayWish) -> int:
     return 0
 
 
-async def _all(replay: ReplayRun, turns: list[RecordedTurn]) -> None:
+def _cases(turns: list[RecordedTurn]) -> None:
+    for turn in turns:
+        made = case_of(turn)
+        if made is not None:
+            say({"type": "case", "turnId": turn.journal.turn_id, "name": made.name, "toml": made.toml})
+
+
+async def _all(replay: Replayer, turns: list[RecordedTurn]) -> None:
     slots = asyncio.Semaphore(AT_ONCE)
     conversations: dict[Key, list[RecordedTurn]] = {}
     for turn in turns:
@@ -165,7 +127,7 @@ async def _all(replay: ReplayRun, turns: list[RecordedTurn]) -> None:
 
     async def one(turn: RecordedTurn) -> dict[str, Any]:
         async with slots:
-            return await replay.one(turn, conversations[turn.key])
+            return {"type": "turn", **await replay.one(turn, conversations[turn.key])}
 
     tasks = [asyncio.create_task(one(turn)) for turn in turns]
     try:
@@ -193,6 +155,7 @@ def main() -> int:
     parser.add_argument("--model")
     parser.add_argument("--prompt", type=Path)
     parser.add_argument("--settings", type=Path)
+    parser.add_argument("--cases", action="store_true")
     options = parser.parse_args()
     if options.conversation is not None and not is_id(options.conversation):
         parser.error("no conversation has such an id")
@@ -204,6 +167,7 @@ def main() -> int:
             model=options.model,
             prompt=read_prompt(options.prompt) if options.prompt else None,
             patch=read_patch(options.settings) if options.settings else None,
+            cases=options.cases,
         )
     except OverrideError as error:
         say({"type": "error", "message": str(error)})

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from contracts import trying_rpc
+from contracts import replay_rpc, trying_rpc
 from contracts.company import CompanyConfig, ToolConfig
 from contracts.events.tool import ToolResult
 from contracts.languages import Language
@@ -80,6 +80,17 @@ class BusTryouts:
             company_id=company, conversation_id=conversation, turn_id=turn, user_id=user, answered_at=answered_at
         )
         return (await ask(self._client, trying_rpc.EXPLAIN, request)).turn
+
+    async def replay(
+        self, turn: replay_rpc.TurnRequest, model: str | None, prompt: str | None
+    ) -> replay_rpc.ComparedTurn | None:
+        """The turn again, with another model or prompt; None: it is not on record."""
+        request = replay_rpc.ReplayRequest(**turn.model_dump(), model=model, prompt=prompt)
+        return (await ask(self._client, replay_rpc.REPLAY, request, deadline=TRY_SECONDS)).turn
+
+    async def case(self, turn: replay_rpc.TurnRequest) -> replay_rpc.MadeCase | None:
+        """The turn as a case of `nexus eval`; None: it is not on record."""
+        return (await ask(self._client, replay_rpc.CASE, turn)).case
 
     def _visitor(self, caller: TokenCaller, language: str) -> str:
         visitor = TokenCaller(

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
-from contracts.conversation import Snapshot
+from contracts.conversation import Snapshot, message_view
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import (
@@ -30,6 +30,7 @@ from contracts.ids import derive_id, turn_id, uuid7
 from contracts.languages import named_language
 from contracts.office_hours import opening
 from contracts.person_rules import Asking, ruling
+from contracts.rpc import MessageView
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import CallerSigner
@@ -116,6 +117,16 @@ class Commands:
         if not complete:
             raise Unavailable("whether this message was stored cannot be told now: try again")
         return None
+
+    async def message_at(self, place: ConversationPlace, seq: int) -> MessageView | None:
+        """The message that is stored at a sequence, as the log has it; None: the log has let go of it.
+
+        Raises:
+            Unavailable: the log cannot be read now.
+        """
+        facts = await self._log.read(place.company, place.conversation, seq - 1, seq)
+        view = message_view(facts[0]) if facts else None
+        return None if view is None else MessageView.model_validate(view)
 
     async def send_as_visitor(self, place: ConversationPlace, draft: MessageDraft) -> Appended:
         """A visitor's or customer's message. Not fenced: an answer may land just before it, and it is still answered.

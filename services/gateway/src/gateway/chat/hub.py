@@ -75,14 +75,17 @@ class Attachment:
         """The message seems not to be stored: whether its client is still to be told anything of it."""
         return self._sending.pop(message_id, None) is not None
 
+    def awaits(self, fact: Fact) -> bool:
+        """Whether this client is sending the message that the fact is, and was not told yet that it is in the log."""
+        # What was acknowledged already is no first copy of a message that is being sent again.
+        return fact.data.get("messageId") in self._sending and fact.seq > self._acknowledged
+
     def came_back(self, fact: Fact) -> None:
         """The fact is in the log. A message that comes back before the log's acknowledgement is acknowledged by that,
         at once: a client hears that it was stored before it hears what came of it.
         """
-        message_id = fact.data.get("messageId")
-        # What was acknowledged already is no first copy of a message that is being sent again.
-        if message_id in self._sending and fact.seq > self._acknowledged:
-            self.acknowledge(message_id, fact.seq, duplicate=False)
+        if self.awaits(fact):
+            self.acknowledge(fact.data["messageId"], fact.seq, duplicate=False)
 
 
 class _Channel:
@@ -165,9 +168,12 @@ class Hub:
                 log.warning("chat.malformed_fact", seq=fact.seq)
                 return
             log.debug("chat.told", kind=fact.kind.short, seq=fact.seq, sockets=len(channel.attachments))
+        senders = [one for one in channel.attachments if one.awaits(fact)]
         for attachment in list(channel.attachments):
-            # Also while the feed waits behind a gap: it is let go with no look at what is in it.
-            attachment.came_back(fact)
+            # Also while the feed waits behind a gap: it is let go with no look at what is in it. Which of two that send
+            # the same message at once was first, the log's own acknowledgements tell.
+            if senders == [attachment]:
+                attachment.came_back(fact)
             try:
                 if attachment.feed.fact(fact.seq, frame, ends):
                     attachment.socket.push(frame)

@@ -164,7 +164,7 @@ class ClientSession:
             self._socket.terminate(CloseCode.BAD_FRAME)
         except client_frames.FrameError as error:
             if self.caller is not None:
-                self.push(server_frames.error(self.home, error.code, error.message, ref=error.ref))
+                self.push(server_frames.error(self.home, error.code, error.message, ref=error.ref, locale=self.locale))
             elif error.in_hello:
                 self.push(server_frames.hello_error(error.code, error.message))
             else:
@@ -257,6 +257,7 @@ class ClientSession:
                 retryable=error.retryable,
                 retry_after_ms=retry_after,
                 ref=client_frames.reference(frame),
+                locale=self.locale,
             )
         )
 
@@ -300,6 +301,7 @@ class ClientSession:
             return
         # It was said in time: how long it takes to let them in is not theirs to answer for.
         self._hello_timer.cancel()
+        self.locale = frame.locale
         try:
             async with asyncio.timeout(COMING_IN_SECONDS):
                 await self.chat.coming_in.acquire()
@@ -339,7 +341,13 @@ class ClientSession:
         REFUSED.labels(error.code).inc()
         retry_after = RETRY_AFTER_MS if error.retryable else None
         self.push(
-            server_frames.hello_error(error.code, error.message, retryable=error.retryable, retry_after_ms=retry_after)
+            server_frames.hello_error(
+                error.code,
+                error.message,
+                retryable=error.retryable,
+                retry_after_ms=retry_after,
+                locale=self.locale,
+            )
         )
         self._hello_timer = self._await_hello()
 
@@ -365,17 +373,7 @@ class ClientSession:
 
     async def _greet_operator(self) -> None:
         epoch = await self.chat.recovery.epoch()
-        self.push(
-            server_frames.welcome(
-                None,
-                epoch=epoch,
-                seq=0,
-                recovered=True,
-                heartbeat_ms=self.chat.heartbeat_ms,
-                owner=None,
-                active_turn=None,
-            )
-        )
+        self.push(server_frames.welcome(None, epoch=epoch, heartbeat_ms=self.chat.heartbeat_ms))
 
     def _entered(self, caller: TokenCaller) -> None:
         if self._closed:

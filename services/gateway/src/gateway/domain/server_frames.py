@@ -12,6 +12,8 @@ from contracts import ws
 from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
 from contracts.conversation import Fact, message_view, owner_event
 from contracts.errors import ErrorCode
+from contracts.languages import named_language
+from gateway.domain.spoken_errors import in_language
 
 Json = dict[str, Any]
 HEARTBEAT_MS = 25_000
@@ -27,11 +29,11 @@ def welcome(
     conversation: str | None,
     *,
     epoch: str,
-    seq: int,
-    recovered: bool,
     heartbeat_ms: int,
-    owner: Mapping[str, Any] | None,
-    active_turn: Json | None,
+    seq: int = 0,
+    recovered: bool = True,
+    owner: Mapping[str, Any] | None = None,
+    active_turn: Json | None = None,
     pending_actions: Sequence[Json] = (),
 ) -> bytes:
     """The answer to hello; `conversation` is None for a human agent that follows none yet."""
@@ -82,14 +84,24 @@ def error(
     retryable: bool = False,
     retry_after_ms: int | None = None,
     ref: str | None = None,
+    locale: str | None = None,
 ) -> bytes:
-    """Something the client asked for was not done; the socket stays open."""
-    return _frame("error", conversation, _error(code, message, retryable, retry_after_ms, ref))
+    """Something the client asked for was not done; the socket stays open. `locale`: in which it is said."""
+    said = in_language(message, named_language(locale))
+    return _frame("error", conversation, _error(code, said, retryable, retry_after_ms, ref))
 
 
-def hello_error(code: ErrorCode, message: str, *, retryable: bool = False, retry_after_ms: int | None = None) -> bytes:
+def hello_error(
+    code: ErrorCode,
+    message: str,
+    *,
+    retryable: bool = False,
+    retry_after_ms: int | None = None,
+    locale: str | None = None,
+) -> bytes:
     """Hello was not good: it may be said again. The one frame without a conversation."""
-    return orjson.dumps({"v": 1, "type": "error", **_error(code, message, retryable, retry_after_ms, None)})
+    said = in_language(message, named_language(locale))
+    return orjson.dumps({"v": 1, "type": "error", **_error(code, said, retryable, retry_after_ms, None)})
 
 
 def _error(code: ErrorCode, message: str, retryable: bool, retry_after_ms: int | None, ref: str | None) -> Json:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Header, Path, Response
-from pydantic import Field, field_validator
+from pydantic import Field, StrictBool, field_validator
 
 from contracts.analysis_report import AnalysisReport
 from contracts.company import CompanySettings
@@ -34,7 +34,7 @@ class AnalysisBody(Wire):
 
     query: str = Field(min_length=1, max_length=MAX_QUERY)
     tickers: list[str] | None = Field(default=None, max_length=MAX_TICKERS)
-    use_llm: bool = False
+    use_llm: StrictBool = False
 
     @field_validator("tickers")
     @classmethod

@@ -7,6 +7,7 @@ import asyncio
 import re
 from contextlib import suppress
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -50,8 +51,7 @@ class BodyLimit:
             return
         if _declared(scope) > self._most:
             await _discard(receive)
-            answer = error_answer(scope["path"], 413, "TOO_LARGE", self._refusal, headers={"Connection": "close"})
-            await answer(scope, receive, send)
+            await _refused(scope, self._refusal)(scope, receive, send)
             return
         read = bytearray()
 
@@ -71,8 +71,7 @@ class BodyLimit:
         """What may be as large as a file is read by who knows that it is one; here only what says that it is larger."""
         if _declared(scope) > most:
             await _discard(receive)
-            answer = error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers={"Connection": "close"})
-            await answer(scope, receive, send)
+            await _refused(scope, refusal)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -110,6 +109,12 @@ async def _discard(receive: Receive) -> None:
                 discarded += len(message.get("body", b""))
                 if not message.get("more_body", False):
                     return
+
+
+def _refused(scope: Scope, refusal: str) -> ASGIApp:
+    spoken = Headers(scope=scope).get("accept-language")
+    close = {"Connection": "close"}
+    return error_answer(scope["path"], 413, "TOO_LARGE", refusal, headers=close, accept_language=spoken)
 
 
 def _is_upload(scope: Scope) -> bool:

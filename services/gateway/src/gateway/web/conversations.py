@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from pydantic import Field, StringConstraints
+from pydantic import Field, Strict, StringConstraints
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
@@ -29,6 +29,7 @@ from contracts.rpc import (
 )
 from contracts.ws import Uuid
 from gateway.chat.commands import ConversationPlace, MessageDraft, message_id
+from gateway.domain.accepted import prefers
 from gateway.domain.blank import is_blank
 from gateway.domain.forwarded import NOBODY
 from gateway.errors import Refused, not_found
@@ -87,7 +88,7 @@ class DecisionRequest(Wire):
 class RatingRequest(Wire):
     """What the visitor says of their conversation."""
 
-    score: Score
+    score: Annotated[Score, Strict()]
     comment: str | None = Field(default=None, max_length=1000)
 
 
@@ -189,17 +190,19 @@ async def get_transcript(request: Request, api: ApiDep, caller: PersonDep, conve
     pages = [page async for page in _pages(api, caller, conversation)]
     messages = [message for page in pages for message in page.items]
     events = [event for page in pages for event in page.events or ()]
-    if _prefers_text(request.headers.get("accept", "")):
+    if prefers(request.headers.get("accept", ""), "text/plain", "application/json"):
         lines = sorted([*messages, *events], key=lambda one: one.seq)
         return PlainTextResponse("".join(map(_line, lines)))
     return JSONResponse(Transcript(conversation=view, messages=messages, events=events).to_wire())
 
 
-@router.post("/{conversationId}/messages", status_code=201, response_model_exclude_none=True, responses=described(404))
+@router.post(
+    "/{conversationId}/messages", status_code=201, response_model_exclude_none=True, responses=described(404, 409)
+)
 async def send_message(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: MessageRequest
 ) -> MessageView:
-    """A human agent's message."""
+    """A human agent's message. The same clientMessageId with another text is a CONFLICT."""
     if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     await api.access.watchable(caller, conversation)
@@ -210,6 +213,10 @@ async def send_message(
         stored = await api.commands.send_as_operator(
             place, MessageDraft(body.client_message_id, body.text, files=files)
         )
+    if stored.duplicate and (earlier := await api.commands.message_at(place, stored.seq)) is not None:
+        if (earlier.text, earlier.files) != (body.text, files):
+            raise Refused(ErrorCode.CONFLICT, "clientMessageId: it was used for another message; choose a new one")
+        return earlier
     return MessageView(
         id=message_id(place, body.client_message_id),
         seq=stored.seq,
@@ -307,12 +314,6 @@ async def _pages(api: Api, caller: TokenCaller, conversation: str) -> AsyncItera
         cursor = page.next
         if cursor is None:
             return
-
-
-def _prefers_text(accept: str) -> bool:
-    """Whether text is named before JSON; without a preference it is JSON, as everywhere else."""
-    text, json = accept.find("text/plain"), accept.find("application/json")
-    return text >= 0 and (json < 0 or text < json)
 
 
 def _line(one: MessageView | OwnerEvent) -> str:

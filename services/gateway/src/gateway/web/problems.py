@@ -15,7 +15,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from contracts.errors import ErrorCode
+from contracts.languages import named_language
 from contracts.wrong_fields import message_of
+from gateway.domain.spoken_errors import in_language
 from gateway.errors import GatewayError, Limited, Refused, TokenInvalid
 from gateway.web.deps import get_api, get_caller
 from gateway.web.openai_errors import PREFIX as OPENAI
@@ -133,12 +135,16 @@ def error_answer(
     errors: Sequence[FieldProblem] | None = None,
     headers: dict[str, str] | None = None,
     spent: bool = False,
+    accept_language: str | None = None,
 ) -> JSONResponse:
-    """The error in the shape that callers of this path read. `spent`: a budget is."""
+    """The error in the shape that callers of this path read. `spent`: a budget is. `accept_language`: in which it is
+    said; OpenAI's clients are programs, and read English."""
     if path.startswith(OPENAI):
         fields = [one.field for one in errors or ()]
         return error_response(status, code, detail, fields=fields, headers=headers, spent=spent)
-    return problem(status, code, detail, errors=errors, headers=headers)
+    language = named_language(accept_language)
+    told = [FieldProblem(field=one.field, message=in_language(one.message, language)) for one in errors or ()]
+    return problem(status, code, in_language(detail, language), errors=told, headers=headers)
 
 
 async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
@@ -153,8 +159,8 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
     fields = error.fields if isinstance(error, Refused) else ()
     wrong = [FieldProblem(field=fault.field, message=fault.message) for fault in fields]
     spent = isinstance(error, Limited) and error.spent
-    status, path = STATUS[error.code], request.url.path
-    return error_answer(path, status, str(error.code), error.message, errors=wrong, headers=headers, spent=spent)
+    status = STATUS[error.code]
+    return _answer(request, status, str(error.code), error.message, errors=wrong, headers=headers, spent=spent)
 
 
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
@@ -175,7 +181,7 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
         return await _no_text(request)
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
-    return error_answer(request.url.path, error.status_code, code, str(error.detail), headers=headers)
+    return _answer(request, error.status_code, code, str(error.detail), headers=headers)
 
 
 async def _unsendable(request: Request, error: Exception) -> JSONResponse:
@@ -196,7 +202,7 @@ async def _gone(request: Request, error: Exception) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     log.error("http.failed", path=request.url.path, exc_info=error)
-    return error_answer(request.url.path, 500, ErrorCode.INTERNAL, "something went wrong here: try again")
+    return _answer(request, 500, ErrorCode.INTERNAL, "something went wrong here: try again")
 
 
 async def _unreadable(request: Request, detail: str, fields: list[FieldProblem]) -> JSONResponse:
@@ -206,7 +212,12 @@ async def _unreadable(request: Request, detail: str, fields: list[FieldProblem])
             await get_caller(request, get_api(request))
         except GatewayError as error:
             return await _gateway_error(request, error)
-    return error_answer(request.url.path, 422, ErrorCode.BAD_FIELD, detail, errors=fields)
+    return _answer(request, 422, ErrorCode.BAD_FIELD, detail, errors=fields)
+
+
+def _answer(request: Request, status: int, code: str, detail: str, **more: Any) -> JSONResponse:
+    spoken = request.headers.get("accept-language")
+    return error_answer(request.url.path, status, code, detail, accept_language=spoken, **more)
 
 
 def _where(error: Mapping[str, Any]) -> Sequence[int | str]:

@@ -1,25 +1,24 @@
-"""Settings tried before they are saved, under /v2/llm/config/{companyId}; and why an answer is as it is."""
+"""Settings tried before they are saved, under /v2/llm/config/{companyId}."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 from pydantic import Field
 
 from contracts import sealed
 from contracts.company import CompanyConfig, faults, read_config
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
-from contracts.ids import ID_PATTERN, answer_id
 from contracts.languages import Language
 from contracts.merge_patch import merged_settings
 from contracts.office_hours import opening, told_away
 from contracts.person_rules import Asking, ruling
-from contracts.trying_rpc import ExplainedTurn, PromptReply, SiteCheckReply, TryReply
+from contracts.trying_rpc import PromptReply, SiteCheckReply, TryReply
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import CompanyPath, refuse
-from gateway.web.deps import AdminDep, Api, ApiDep, ConversationPath, OperatorDep
+from gateway.web.deps import AdminDep, Api, ApiDep
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
 
@@ -103,31 +102,6 @@ async def check_site(api: ApiDep, caller: AdminDep, company: CompanyPath, body: 
     """Whether fetch_page may read an address, and why not. Nothing is fetched."""
     config = await with_unsaved(api, caller, company, body)
     return await api.tryouts.site(config.tool_config, body.address, body.language)
-
-
-@router.get(
-    "/v2/conversations/{conversationId}/turns/{turnId}",
-    tags=["conversations"],
-    response_model_exclude_none=True,
-    responses=described(404),
-)
-async def explain_turn(
-    api: ApiDep,
-    caller: OperatorDep,
-    conversation: ConversationPath,
-    turn: Annotated[str, Path(alias="turnId", pattern=ID_PATTERN)],
-) -> ExplainedTurn:
-    """What an answer was made of: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
-    await api.access.watchable(caller, conversation)
-    view = await api.memory.conversation(caller.company, conversation)
-    answer = await api.memory.message(caller.company, conversation, answer_id(turn))
-    found = None
-    if answer is not None:
-        user = view.visitor.id if view is not None else None
-        found = await api.tryouts.explain(caller.company, conversation, turn, user, answer.created_at)
-    if found is None:
-        raise not_found("record of this turn")
-    return found
 
 
 async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> CompanyConfig:

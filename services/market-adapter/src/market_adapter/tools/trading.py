@@ -11,6 +11,7 @@ from decimal import ROUND_UP, Decimal
 from typing import Annotated, Any, Self
 
 from pydantic import Field, JsonValue, model_validator
+from pydantic_core import PydanticCustomError
 
 from contracts.envelope import Snake
 from contracts.ids import derive_id
@@ -70,10 +71,9 @@ class OrderArguments(SymbolArguments):
         }
         for name, types in needed.items():
             given = getattr(self, name) is not None
-            if given and self.order_type not in types:
-                raise ValueError(f"{name}: a {self.order_type.value} order has none; leave it out")
-            if not given and self.order_type in types:
-                raise ValueError(f"{name}: a {self.order_type.value} order needs one")
+            if given != (self.order_type in types):
+                fault = "price_not_taken" if given else "price_needed"
+                raise PydanticCustomError(fault, "{name}: {order}", {"name": name, "order": self.order_type.value})
         return self
 
 

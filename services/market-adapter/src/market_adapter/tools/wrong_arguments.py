@@ -31,6 +31,10 @@ _SAID: Mapping[str, Text] = {
     "too_short": Text(es="no puede estar vacío", en="must not be empty"),
     "too_long": Text(es="debe tener como mucho {max_length} elementos", en="must have at most {max_length} items"),
     "enum": Text(es="debe ser uno de estos valores: {expected}", en="must be one of: {expected}"),
+    "price_needed": Text(es="{name}: una orden {order} lo necesita", en="{name}: a {order} order needs it"),
+    "price_not_taken": Text(
+        es="{name}: una orden {order} no lo tiene: quítalo", en="{name}: a {order} order has none: leave it out"
+    ),
     "literal_error": Text(es="debe ser uno de estos valores: {expected}", en="must be one of: {expected}"),
 }
 
@@ -42,12 +46,10 @@ def wrong_arguments(tool: str, error: ValidationError, language: str) -> str:
 
 
 def argument_faults(error: ValidationError, language: str) -> list[FieldFault]:
-    """The same, field by field; no field where a rule of our own says it of all the arguments together."""
+    """The same, field by field; no field where a rule says it of all the arguments together."""
     return [_fault(one, language) for one in error.errors(include_url=False, include_input=False)]
 
 
 def _fault(error: Mapping[str, Any], language: str) -> FieldFault:
-    if error["type"] == "value_error":
-        return FieldFault(field="", message=str(error["msg"]).removeprefix("Value error, "))
     said = _SAID.get(error["type"], _INVALID).said_in(language).format(**error.get("ctx", {}))
     return FieldFault(field=".".join(map(str, error["loc"])), message=said)

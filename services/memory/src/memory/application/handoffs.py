@@ -132,7 +132,7 @@ class Handoffs:
             decision = decide(
                 snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, standing
             )
-            fact = _fact(decision)
+            fact = fact_of(decision)
             if fact is None and snapshot.owner is OwnerKind.HUMAN:
                 self._not_before[company, conversation] = min(_next_look(decision, now), now + AGAIN)
             return fact
@@ -214,10 +214,11 @@ def _next_look(decision: Decision, now: datetime) -> datetime:
     return decision.at if isinstance(decision, NotYet) else now + AGAIN
 
 
-def _fact(decision: Decision) -> NewFact | None:
+def fact_of(decision: Decision) -> NewFact | None:
+    """What a decision appends; None: nothing."""
     match decision:
-        case GiveBack(event_id=event_id, to=to, reason=reason, opens_at=opens_at):
-            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason, opens_at=opens_at)
+        case GiveBack(event_id=event_id, to=to, reason=reason, opens_at=opens_at, language=language):
+            back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason, opens_at=opens_at, language=language)
             return NewFact(ChatKind.OWNER, back, event_id, event_id)
         case Notify(event_id=event_id, basis=basis, code=code, text=text):
             notice = SystemMessage(message_id=event_id, text=text, code=code, basis=basis)

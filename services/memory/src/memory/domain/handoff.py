@@ -106,12 +106,14 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
-    """Append owner.changed; `event_id` is the same whoever appends it, and however often."""
+    """Append owner.changed; `event_id` is the same whoever appends it, and however often. `language`: as the change
+    before it has told, for the notice; None: it has not."""
 
     event_id: str
     to: OwnerKind
     reason: str
     opens_at: datetime | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,8 @@ def decide(
     if now >= due:
         # Nobody would come before the office opens: the AI goes on, and the message waits for them.
         opens = opening(patience.hours, now) if reason == TIMEOUT or to is OwnerKind.WAITING else None
-        return GiveBack(place.event_id(owner, reason, "owner"), OwnerKind.AI if opens else to, reason, opens)
+        told = owner.data.get("language")
+        return GiveBack(place.event_id(owner, reason, "owner"), OwnerKind.AI if opens else to, reason, opens, told)
     return _waiting(snapshot, place, owner, patience, now, standing) or NotYet(due)
 
 

@@ -65,8 +65,7 @@ class Execution:
         look_up = call.abandoned and tool.side_effects
         if look_up and tool.reconcile is None:
             call.unknown = True
-            message = texts.UNKNOWN_OUTCOME.said_in(language).format(tool=call.tool)
-            return call.failure(ToolCode.UNKNOWN_OUTCOME, message, reason=OUTCOME_UNKNOWN)
+            return self._unknown(call, ToolCode.UNKNOWN_OUTCOME)
         limit = min(tool.time_limit, call.seconds_left)
         seconds = f"{max(limit, 0.0):.0f}"
         if limit <= 0:
@@ -94,11 +93,19 @@ class Execution:
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failed.reason)
         except ServiceAway as away:
             call.unknown = call.unknown and away.asked
+            if call.unknown:  # a store that answers too late may have written all the same
+                return self._unknown(call, ToolCode.UNAVAILABLE)
             return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="service")
         except Exception as fault:  # whatever a handler raises is the call's failure, not ours
             self._on_fault(call, fault)
+            if call.unknown:
+                return self._unknown(call, ToolCode.EXECUTION_ERROR)
             message = texts.FAILED.said_in(language).format(tool=call.tool)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason="internal")
+
+    def _unknown(self, call: CallProgress, code: ToolCode) -> Outcome:
+        message = texts.UNKNOWN_OUTCOME.said_in(call.caller.language).format(tool=call.tool)
+        return call.failure(code, message, reason=OUTCOME_UNKNOWN)
 
     async def _made(self, call: CallProgress, limit: float) -> Data | None:
         """What an earlier attempt at this very call has done, by its owner's word; None: nothing, it may be run."""

@@ -2,6 +2,8 @@
 import { get } from "./api.js";
 import { make, button } from "./dom.js";
 import { link } from "./markdown.js";
+import { session } from "./session.js";
+import { Sides, callList } from "./sides.js";
 import { exactly, money, number, percent, say, span } from "./words-of.js";
 
 export async function showWhy(conversation, message) {
@@ -12,13 +14,21 @@ export async function showWhy(conversation, message) {
   document.body.append(dialog);
   dialog.showModal();
   try {
-    body.replaceChildren(...described(await get(`/v2/conversations/${encodeURIComponent(conversation)}/turns/${encodeURIComponent(message.turnId)}`)));
+    const address = `/v2/conversations/${encodeURIComponent(conversation)}/turns/${encodeURIComponent(message.turnId)}`;
+    const turn = await get(address);
+    const calls = callsOf(turn);
+    body.replaceChildren(...described(turn, calls));
+    if (!session.isAdmin) return;
+    const more = button(say("sides"), () => { dialog.classList.add("wide"); more.replaceWith(new Sides(address, { text: message.text, calls }).node); }, { class: "small" });
+    body.append(more);
   } catch (error) {
     body.replaceChildren(make("p", { class: "fault" }, error.message));
   }
 }
 
-function described(turn) {
+const callsOf = (turn) => (turn.calls || []).map((one) => ({ ...one, note: `${number.format(Math.round(one.ms))} ms${one.cached ? `, ${say("fromCache")}` : ""}` }));
+
+function described(turn, calls) {
   const rows = [
     ["model", [turn.model, turn.provider && `(${turn.provider})`].filter(Boolean).join(" ")],
     ["configVersion", turn.configVersion && number.format(turn.configVersion)],
@@ -27,10 +37,6 @@ function described(turn) {
     ["latency", turn.latencyMs != null && (turn.latencyMs < 10_000 ? `${number.format(turn.latencyMs)} ms` : span(turn.latencyMs))],
     ["discarded", turn.discarded > 0 && say("discardedTimes", { count: turn.discarded })],
   ].filter(([, value]) => value);
-  const calls = (turn.calls || []).map((one) => make("li", {},
-    make("p", {}, make("b", {}, one.tool), " ", make("span", { class: one.success ? "good" : "bad" }, one.success ? say("worked") : one.code || say("failed")),
-      " ", make("small", {}, `${number.format(Math.round(one.ms))} ms${one.cached ? `, ${say("fromCache")}` : ""}`)),
-    make("pre", { tabindex: "0" }, JSON.stringify(one.arguments, null, 2))));
   const named = ({ url, title, heading }) => {
     const name = [title || url, ...(heading || [])].join(" › ");
     return link(url || "", [name], name);
@@ -41,7 +47,7 @@ function described(turn) {
     make("pre", { tabindex: "0" }, one.text)));
   return [
     make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(`why_${name}`)), make("dd", {}, value)])),
-    make("h3", {}, say("why_tools")), calls.length ? make("ol", { class: "calls" }, ...calls) : make("p", {}, say("noTools")),
+    make("h3", {}, say("why_tools")), callList(calls),
     ...(passages.length ? [make("h3", {}, say("why_passages")), make("ol", {}, ...passages)] : []),
     ...(pages.length ? [make("h3", {}, say("why_pages")), make("ul", {}, ...pages)] : []),
   ];

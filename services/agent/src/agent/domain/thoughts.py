@@ -1,0 +1,41 @@
+"""What reasoning models think aloud before they answer: a text that begins with <think>…</think>."""
+
+BEGIN, END = "<think>", "</think>"
+
+
+class OpeningThoughts:
+    """Takes the thoughts off the beginning of a text that comes in pieces. `over`: an answer has begun, and every
+    further piece belongs to it."""
+
+    __slots__ = ("_held", "_inside", "_thought", "over")
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._inside = self._thought = False
+        self.over = False
+
+    def heard(self, piece: str) -> str:
+        """What of the text so far is for people, and was not given before."""
+        if self.over:
+            return piece
+        held = self._held + piece
+        while True:
+            if self._inside:
+                _, end, after = held.partition(END)
+                if not end:
+                    self._held = held[1 - len(END) :]
+                    return ""
+                held, self._inside, self._thought = after, False, True
+            begun = held.lstrip()
+            if BEGIN.startswith(begun):
+                self._held = held
+                return ""
+            if not begun.startswith(BEGIN):
+                self.over = True
+                # The blank lines between a thought and an answer are neither's.
+                return begun if self._thought else held
+            held, self._inside = begun[len(BEGIN) :], True
+
+    def rest(self) -> str:
+        """What was held back in case it was the beginning of a thought, now that nothing more comes."""
+        return "" if self._inside or self.over else self._held.lstrip() if self._thought else self._held

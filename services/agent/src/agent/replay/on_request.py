@@ -1,0 +1,138 @@
+"""rpc.agent.turn.…: one recorded turn, done again or made into a case, for an admin who asks through a gateway."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+import aiohttp
+
+from agent.adapters.catalogue import ExecutorCatalogue
+from agent.domain.cost import Price, SpendingAccount
+from agent.domain.turn.journal import TokenCount
+from agent.errors import HelpRefusedError
+from agent.llm.metering import Spending
+from agent.ports import Budgets, Models, Reservation, Search, UsageFacts
+from agent.record.recorded_turn import RecordedTurn
+from agent.record.turn_archive import TurnArchive
+from agent.replay.made_case import case_of
+from agent.replay.overrides import ChosenModel, OverrideError, chosen_model, one_model
+from agent.replay.replayer import Changes, Replayer
+from agent.settings import ModelSettings
+from contracts.providers import OFFLINE, ProviderInfo
+from contracts.replay_rpc import CaseReply, ComparedTurn, ReplayReply, ReplayRequest, TurnRequest
+
+
+@dataclass(frozen=True)
+class ReplayModels:
+    """Who can be asked. `own`: as companies' turns are; `listed`: every provider, and whether it is configured."""
+
+    own: Models
+    listed: Callable[[], Sequence[tuple[ProviderInfo, bool]]]
+    settings: ModelSettings
+    session: aiohttp.ClientSession
+    silence: float
+
+    def named(self, name: str) -> Models:
+        """That model alone; raises HelpRefusedError for one that settings could not name either."""
+        try:
+            chosen = chosen_model(name, self.settings)
+        except OverrideError as error:
+            raise HelpRefusedError("BAD_FIELD", f"model: {error}") from error
+        if not self._is_listed(chosen):
+            message = f"model: {name} is no model that is configured here: GET /v2/llm/config/providers lists them"
+            raise HelpRefusedError("BAD_FIELD", message)
+        return one_model(chosen, self.settings, self.session, self.silence)
+
+    def _is_listed(self, chosen: ChosenModel) -> bool:
+        if chosen.provider == OFFLINE.name:
+            return True
+        return any(
+            provider.name == chosen.provider
+            and configured
+            and any(chosen.model in (model.name, *model.aliases) for model in provider.models)
+            for provider, configured in self.listed()
+        )
+
+
+class Replaying:
+    """Turns that are on record. What a model is asked for again, the company pays, and nobody's own budget."""
+
+    def __init__(
+        self, archive: TurnArchive, catalogue: ExecutorCatalogue, models: ReplayModels, spending: Spending
+    ) -> None:
+        self._archive = archive
+        self._catalogue = catalogue
+        self._models = models
+        self._spending = spending
+
+    async def replay(self, request: ReplayRequest) -> ReplayReply:
+        """The turn again; raises HelpRefusedError, UnreachableError."""
+        models = self._models.named(request.model) if request.model else self._models.own
+        turn = await self._turn(request)
+        if turn is None:
+            return ReplayReply()
+        payer = CompanyPays(self._spending, SpendingAccount(request.company_id, turn_id=uuid4().hex))
+        changes = Changes(prompt=request.prompt)
+        replayer = Replayer(self._archive, self._catalogue, models, changes, Spending(payer, payer))
+        try:
+            found = await replayer.one(turn)
+        except OverrideError as error:
+            raise HelpRefusedError("BAD_FIELD", str(error)) from error
+        return ReplayReply(turn=ComparedTurn.model_validate(found))
+
+    async def case(self, request: TurnRequest) -> CaseReply:
+        """The turn as a case; raises UnreachableError."""
+        turn = await self._turn(request)
+        return CaseReply(case=None if turn is None else case_of(turn))
+
+    async def _turn(self, request: TurnRequest) -> RecordedTurn | None:
+        found = await self._archive.turn(request.company_id, request.user_id, request.turn_id, request.answered_at)
+        return found if found is not None and found.key.conversation == request.conversation_id else None
+
+
+class CompanyPays:
+    """ports.Budgets and ports.UsageFacts: the company's own, whoever had asked the question."""
+
+    def __init__(self, spending: Spending, account: SpendingAccount) -> None:
+        self._budgets: Budgets = spending.budgets
+        self._facts: UsageFacts = spending.facts
+        self._account = account
+
+    async def reserve(
+        self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
+    ) -> Reservation:
+        """Within the company's day; a visitor's hour is left alone. Raises BudgetSpentError."""
+        del hourly, search
+        further = None if wanted.further is None else replace(wanted.further, payer=None)
+        return await self._budgets.reserve(replace(wanted, payer=None, further=further), daily, None)
+
+    def settle(self, reservation: Reservation, used: int) -> None:
+        """What the call really used."""
+        self._budgets.settle(reservation, used)
+
+    def record(
+        self,
+        account: SpendingAccount,
+        provider: str,
+        model: str,
+        usage: TokenCount,
+        *,
+        estimated: bool,
+        reservation: Reservation | None = None,
+        goes_on: bool = False,
+        further: Reservation | None = None,
+        price: Price | None = None,
+    ) -> None:
+        """One model call."""
+        del account
+        self._facts.record(
+            self._account,
+            provider,
+            model,
+            usage,
+            estimated=estimated,
+            reservation=reservation,
+            goes_on=goes_on,
+            further=further,
+            price=price,
+        )

@@ -1,0 +1,25 @@
+"""Which of two media types a client would rather have (RFC 9110, section 12.5.1)."""
+
+import re
+
+_QUALITY = re.compile(r"^\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*$", re.IGNORECASE)
+Wish = tuple[float, int]
+"""A quality, and how early it was named: the greater is preferred."""
+
+
+def prefers(accept: str, first: str, second: str) -> bool:
+    """Whether the header Accept asks for `first` rather than for `second`; of equal qualities whatever is named before
+    the other counts, and where neither is it is `second`."""
+    return _wish(accept, first) > _wish(accept, second)
+
+
+def _wish(accept: str, media_type: str) -> Wish:
+    """By the most specific range that the type is in; without any it is not wanted."""
+    ranges = (media_type, media_type.partition("/")[0] + "/*", "*/*")
+    named: dict[str, Wish] = {}
+    for position, one in enumerate(accept.lower().split(",")):
+        name, *parameters = one.split(";")
+        told = next((found for part in parameters if (found := _QUALITY.match(part))), None)
+        named.setdefault(name.strip(), (float(told[1]) if told else 1.0, -position))
+    quality, place = next((named[one] for one in ranges if one in named), (0.0, 0))
+    return (quality, place) if quality else (0.0, 0)

@@ -1,0 +1,87 @@
+"""Answers out of their records: why one is as it is, what another model or prompt would have said, a case of it."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import Field
+
+from contracts.envelope import Wire
+from contracts.ids import ID_PATTERN, answer_id
+from contracts.replay_rpc import ComparedTurn, MadeCase, TurnRequest
+from contracts.trying_rpc import ExplainedTurn
+from gateway.errors import not_found
+from gateway.ports import TokenCaller
+from gateway.web.deps import AdminDep, Api, ApiDep, ConversationPath, OperatorDep
+from gateway.web.problems import described
+
+router = APIRouter(prefix="/v2/conversations/{conversationId}/turns/{turnId}", tags=["conversations"])
+TurnPath = Annotated[str, Path(alias="turnId", pattern=ID_PATTERN)]
+
+
+class ReplayWish(Wire):
+    """What is changed; left out: as it was."""
+
+    model: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="a configured model: its name, `provider:name`, or `offline`",
+    )
+    prompt: str | None = Field(
+        default=None, max_length=8000, description="instead of the company's own (`customSystemPrompt`)"
+    )
+
+
+@router.get("", response_model_exclude_none=True, responses=described(404))
+async def explain_turn(
+    api: ApiDep, caller: OperatorDep, conversation: ConversationPath, turn: TurnPath
+) -> ExplainedTurn:
+    """What an answer was made of: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
+    user, answered_at = await _answered(api, caller, conversation, turn)
+    found = await api.tryouts.explain(caller.company, conversation, turn, user, answered_at)
+    if found is None:
+        raise _no_record()
+    return found
+
+
+@router.post("/replay", response_model_exclude_none=True, responses=described(404, 429))
+async def replay_turn(
+    api: ApiDep, caller: AdminDep, conversation: ConversationPath, turn: TurnPath, body: ReplayWish
+) -> ComparedTurn:
+    """The turn again, with another model or prompt, beside what was answered. No tool is called and nothing is stored:
+    results come from the record. Model calls are paid for."""
+    found = await api.tryouts.replay(await _named(api, caller, conversation, turn), body.model, body.prompt)
+    if found is None:
+        raise _no_record()
+    return found
+
+
+@router.get("/case", responses=described(404))
+async def make_case(api: ApiDep, caller: AdminDep, conversation: ConversationPath, turn: TurnPath) -> MadeCase:
+    """The turn as a case of `nexus eval`: what was asked, and the tools that it was answered with."""
+    found = await api.tryouts.case(await _named(api, caller, conversation, turn))
+    if found is None:
+        raise _no_record()
+    return found
+
+
+async def _named(api: Api, caller: TokenCaller, conversation: str, turn: str) -> TurnRequest:
+    user, answered_at = await _answered(api, caller, conversation, turn)
+    return TurnRequest(
+        company_id=caller.company, conversation_id=conversation, turn_id=turn, user_id=user, answered_at=answered_at
+    )
+
+
+async def _answered(api: Api, caller: TokenCaller, conversation: str, turn: str) -> tuple[str | None, datetime]:
+    """Whose turn it is and when it was answered, which is where its record lies; raises NOT_FOUND."""
+    await api.access.watchable(caller, conversation)
+    view = await api.memory.conversation(caller.company, conversation)
+    answer = await api.memory.message(caller.company, conversation, answer_id(turn))
+    if answer is None:
+        raise _no_record()
+    return (view.visitor.id if view is not None else None), answer.created_at
+
+
+def _no_record() -> Exception:
+    return not_found("record of this turn")

@@ -1,0 +1,65 @@
+"""Errors in the language of whoever is told."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gateway
+from gateway.domain.spoken_errors import in_language
+
+ERRORS = {"Refused": 1, "Unavailable": 0, "Limited": 0, "TokenInvalid": 0, "TokenExpired": 0, "FrameError": 1}
+TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
+"""Where what is raised is said to people and their pages; behind the other doors are programs, which read English."""
+
+
+@pytest.mark.parametrize(
+    ("english", "spanish"),
+    [
+        ("there is no such conversation", "no existe esa conversación"),
+        ("too many messages: try again in 12 s", "demasiados mensajes: inténtalo de nuevo dentro de 12 s"),
+        ("text: at most 8000 characters, this has 8001", "text: como mucho 8000 caracteres; este texto tiene 8001"),
+        ("owner: Input should be 'human' or 'ai'", "owner: debe ser 'human' o 'ai'"),
+        ("rating: Input should be 'a', 'b' or 'c'", "rating: debe ser 'a', 'b' o 'c'"),
+        (
+            "temperature: Input should be less than or equal to 2; name: String should have at least 1 character",
+            "temperature: debe ser 2 o menos; name: debe tener al menos 1 carácter",
+        ),
+        ("a text that nobody has put into Spanish", "a text that nobody has put into Spanish"),
+        ("there is no frame of type '{0}; {}'", "no existe ningún mensaje de tipo '{0}; {}'"),
+    ],
+)
+def test_a_text_is_put_into_spanish_with_what_stands_in_it(english: str, spanish: str) -> None:
+    assert in_language(english, "es") == spanish
+    assert in_language(english, "en") == in_language(english, None) == english
+
+
+def test_every_error_that_people_are_told_has_its_spanish() -> None:
+    said = set(_raised())
+    assert len(said) > 60
+    assert sorted(one for one in said if in_language(one, "es") == one) == []
+
+
+def _raised() -> Iterator[str]:
+    source = Path(gateway.__file__).parent
+    for file in source.rglob("*.py"):
+        place = file.relative_to(source).parts[0]
+        if place not in TO_PEOPLE or file.name in {"completions.py", "chat_completions.py"} or "mcp" in file.name:
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if isinstance(node, ast.Call) and name == "not_found":
+                yield f"there is no such {_text(node.args[0])}"
+            elif isinstance(node, ast.Call) and name in ERRORS and len(node.args) > ERRORS[name]:
+                text = _text(node.args[ERRORS[name]])
+                # What is wrong with a field is said by whoever has found it.
+                if text and not text.endswith(": x"):
+                    yield text
+
+
+def _text(node: ast.expr) -> str:
+    """The text of a literal, with an x for each thing put into it; of anything else nothing."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
