@@ -131,3 +131,41 @@ def test_a_kind_is_listed_from_headings_items_sections_and_sentences(
 def test_a_ticker_is_compared_with_the_one_that_was_spoken_of(before: str, text: str, symbols: list[str]) -> None:
     calls = wish_in(text, SCHEMAS, (before,)).calls
     assert [arguments.get("symbol") for _, arguments in calls] == symbols
+
+
+FILMS = ("Photo lab", "## Films\n\nFilms are scanned. We keep films in a cellar in Lyon.")
+BATH = ("Photo lab", "## Film bath\n\nThe bath is warm. The bath is changed every week.")
+BORROW = ("Borrow books", "## Bring with you\n\n- Your pass\n- A deposit\n\n## Books\n\nWe lend books.")
+CAVE = ("Cave tours", "## Cave tour\n\nThe cave tour is for ages 12 and over. It is cold.")
+MILL = ("Mill", "## Hours\n\nThe mill is open from 10:00 to 16:00, April to October.")
+
+
+@pytest.mark.parametrize("tools", [(), ("fetch_page",)])
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_whoever_cannot_look_does_not_say_that_the_site_is_silent(tools: tuple[str, ...], language: Language) -> None:
+    question = [{"role": "user", "content": "do you sell kites?" if language == "en" else "¿vendéis cometas?"}]
+    response = respond(question, tools, language, introduced=True, knowledge=None, last=True)
+    assert isinstance(response, SayText)
+    assert ("right now" if language == "en" else "Ahora mismo") in response.text
+    assert not is_unknown(response.text)
+
+
+def test_a_term_after_one_that_was_explained_is_explained() -> None:
+    calls = wish_in("y el ratio de sharpe?", SCHEMAS, ("qué es el drawdown", "y la volatilidad?")).calls
+    assert calls == (("explain_concept", {"concept": "ratio de sharpe"}),)
+
+
+@pytest.mark.parametrize(
+    ("question", "page", "words"),
+    [
+        ("where do you keep the films?", FILMS, "Lyon"),
+        ("how often is the film bath changed", BATH, "every week"),
+        ("what do I need to borrow books?", BORROW, "Your pass"),
+        ("my son is 9, can he come on the cave tour?", CAVE, "ages 12"),
+        ("is the mill open in february?", MILL, "October"),
+    ],
+)
+def test_a_place_a_rate_what_to_bring_an_age_and_a_month_are_told_by_what_names_them(
+    question: str, page: tuple[str, str], words: str
+) -> None:
+    assert words in said(question, page)

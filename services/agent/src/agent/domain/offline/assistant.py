@@ -75,7 +75,7 @@ def respond(
         or (wish.withheld and known and asks_how(question))
     ):
         leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
-        if leaning and len(before) > 1 and (goes_on(leaning) or leans(leaning)):
+        if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
             leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
         answered = said[-1] if said and not is_unknown(said[-1]) else ""
         about = wish.intent is Intent.ABOUT

@@ -28,6 +28,7 @@ from agent.domain.offline.shapes import (
     COUNTED,
     FIGURE,
     FULL_NAME,
+    HOW_MANY,
     PRICE,
     SAID_AS,
     SAYS_WHERE,
@@ -74,6 +75,7 @@ class PassageIndex:
         self._headed = [keys_in(one.heading or (one.title if one.number else "")) for one in passages]
         self._under = [keys_in(one.heading) for one in passages]
         self._said = [one.text for one in passages]
+        self._heading = [one.heading for one in passages]
         self._row = [one.row for one in passages]
         self._texts = [words_of(one.text) for one in passages]
         self._written = [{stem(word) for word in one} for one in self._texts]
@@ -228,6 +230,12 @@ class PassageIndex:
         """Whether a passage says how many there are of something: a number before it, or a cell of a table."""
         if self._row[at] and keys & self._own[at] and any(map(str.isdigit, self._said[at])):
             return True
+        if (
+            keys & self._under[at]
+            and HOW_MANY.search(plain(self._heading[at]))
+            and any(map(str.isdigit, self._said[at]))
+        ):
+            return True  # the heading asks the same
         said = plain(self._said[at])
         return any(keys & keys_of(word) for found in COUNTED.finditer(said) for word in found[0].split()[1:])
 

@@ -26,6 +26,7 @@ from agent.domain.offline.passage_index import SHORT, SHOWN_ALONE, PassageIndex
 from agent.domain.offline.questions import is_bare, is_vague, needed, terms
 from agent.domain.offline.sections import all_shown, compared, included
 from agent.domain.offline.shapes import (
+    CLOCK,
     DO_YOU,
     DOES_OR_NOT,
     HOW_MANY,
@@ -92,7 +93,7 @@ def rank(
     if (leaning_on or names_alone) and (topic := index.unnamed(terms(without_how_long(before)))):
         # "And on Pro?" is of what was asked of Premium.
         shares = [share if index.shares_any(topic, at) else 0.0 for at, share in enumerate(shares)]
-    if TAKES in must and (topic := [keys for keys in asked.values() if keys not in SHOWN_ALONE]):
+    if (TAKES in must or CLOCK in must) and (topic := [keys for keys in asked.values() if keys not in SHOWN_ALONE]):
         # Under "Trial and refunds" each sentence has a time of its own.
         shares = [share if index.says_itself(topic, at) else 0.0 for at, share in enumerate(shares)]
     if before and is_vague(asked):

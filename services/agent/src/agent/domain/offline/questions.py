@@ -27,8 +27,10 @@ from agent.domain.offline.shapes import (
     ASKS_WHICH,
     BARE,
     BEGIN,
+    BRINGING,
     CHEAPER,
     CLOCK,
+    DO_YOU,
     DURATION,
     FIGURE,
     FOR_WHOM,
@@ -58,6 +60,11 @@ from agent.domain.text_features import plain, stem, word_set
 
 _WHERE = frozenset(map(stem, ASKING))
 SOMEWHERE = frozenset(("=place",))
+_BROUGHT = frozenset(map(stem, word_set(
+    "bring trae traer llevar welcome allow allowed permitted accept admit bienvenido bienvenidos admitimos "
+    "permitido permite"
+)))  # fmt: skip
+"""What tells whether something may be brought."""
 _DAYS = frozenset(map(stem, word_set(
     "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays "
     "sundays weekend weekends lunes martes miercoles jueves viernes sabado sabados domingo domingos finde"
@@ -109,6 +116,9 @@ def needed(question: str) -> list[frozenset[str]]:
     found += [frozenset(("=discount",))] if CHEAPER.search(said) and not TWO.search(said) else []
     if may := MAY.search(said):
         doing = next(iter(telling(said[may.end() :])), "")
+        if bringing := BRINGING.match(said, may.end()):
+            found.append(_BROUGHT)
+            doing = next(iter(telling(said[bringing.end() :])), "")
         another = TO_ANOTHER.match(said, may.end())
         meant = {"change"} if another else meanings_of(doing)
         found.append(frozenset(f"={name}" for name in meant) - TOLD_OTHERWISE)
@@ -149,7 +159,8 @@ def terms(text: str) -> dict[str, frozenset[str]]:
         keys = {word: found - {"=contact"} if word == stem(way["way"]) else found for word, found in keys.items()}
     looked_for = {"=hours", "=contact"}
     keys = {word: found - {word} if looked_for & found else found for word, found in keys.items()}
-    if "=hours" in {key for found in keys.values() for key in found} or all(map(is_day, keys)):
+    asks_whether = MAY.search(plain(text)) or DO_YOU.search(plain(text)) or all(map(is_day, keys))
+    if asks_whether or "=hours" in {key for found in keys.values() for key in found}:
         # What hours are told for other days says of this one that there are none.
         keys = {word: found | {"=weekday"} if is_day(word) else found for word, found in keys.items()}
     keys = {

@@ -187,6 +187,7 @@ FREE_OF = re.compile(
 )
 MAY = re.compile(r"\b(?:can|could|may) (?:i|we|you)\b|\b(?:puedo|podemos|podria|podeis|puedes) |\bse puede\b|"
                   r"\b(?:allowed|possible) to\b")  # fmt: skip
+BRINGING = re.compile(r" *(?:bring|traer(?:me)?|llevar(?:me)?|take (?:my|our|the|an?))\b")
 TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to|a) ")
 """May I go from one thing to another: that is to change."""
 TOLD_OTHERWISE = frozenset(("=price",))

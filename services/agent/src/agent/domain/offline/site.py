@@ -13,8 +13,8 @@ from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
 from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
-from agent.domain.offline.questions import leans
-from agent.domain.offline.shapes import FULL_NAME, OF_IT, WHERE_IS
+from agent.domain.offline.questions import leans, terms
+from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.superlatives import asks_for_most
 from agent.domain.text_features import plain
@@ -36,6 +36,7 @@ _OF_A_PERSON = re.compile(
     re.IGNORECASE,
 )
 """Of somebody who was spoken of: nobody else is meant."""
+_OWN_RELATIVE = re.compile(r"\b(?:my|our|mi|nuestr[oa]) \w+", re.IGNORECASE)
 _WHAT_IT_HAS = re.compile(
     r"\bwhat (?:does|do) (?:it|that(?: one)?|this(?: one)?|they) (?:have|include|offer|come with|give)|"
     r"\bque (?:trae|incluye|lleva|tiene|ofrece)n?\W*$"
@@ -91,7 +92,7 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     asked = replace(asked, question=named)
     same = _same_section(asked, [*spoken, *others])
     same = same if answers(asked.question, asked.before, same) else []
-    if same or _OF_A_PERSON.search(asked.question):
+    if same or _of_a_person(asked.question):
         return SayText(quoted(same, asked.language)) if same else asked.unknown()
     # What follows a question that was not answered is answered where that one is, or not at all.
     of_it = OF_IT if asked.answered else ENOUGH
@@ -99,6 +100,8 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     nearer = asked.before.rpartition("\n")[2]
     if not chosen and nearer != asked.before:
         chosen = rank(asked.question, nearer, spoken, total=found.documents, of_it=of_it)
+    if not chosen and asked.before and any(key in TOLD_ITSELF for key in terms(asked.question)):
+        chosen = rank(asked.question, "", spoken, total=found.documents)
     words = telling(asked.question)
     place = WHERE_IS.search(plain(asked.question))
     leaning = bool(asked.before) and leans(asked.question)
@@ -113,9 +116,14 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     return SayText(quoted(chosen, asked.language)) if chosen else asked.unknown()
 
 
+def _of_a_person(question: str) -> bool:
+    """Whether somebody is meant who was spoken of before, and no relative whom the question names itself."""
+    return bool(_OF_A_PERSON.search(question)) and not _OWN_RELATIVE.search(question)
+
+
 def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What the section that was quoted last says of a question that leans on it."""
-    person = _OF_A_PERSON.search(asked.question)
+    person = _of_a_person(asked.question)
     if not (asked.answered and (asked.before or person)) or asks_for_most(asked.question):
         return []
     if person:
