@@ -88,9 +88,16 @@ async def test_a_file_a_changed_page_and_a_question_nobody_could_answer_are_in_t
         await expect(await chat.ask("At what hours are you open?")).to_contain_text("from seven to three")
 
         await expect(await chat.ask("Do you mend umbrellas?")).to_contain_text("I do not know")
-        await admin.reload()
         gap = admin.locator("[data-gap]", has_text="umbrellas")
-        await gap.get_by_label("Answer").fill("Yes, while you wait.")
+
+        async def listed() -> bool:
+            await admin.reload()
+            await admin.get_by_role("link", name="Knowledge").click()
+            await expect(admin.locator(".documents li", has_text="lamps")).to_be_visible()
+            return await gap.count() == 1
+
+        assert await eventually(listed, 60)
+        await gap.get_by_role("textbox").fill("Yes, while you wait.")
         await gap.get_by_role("button", name="Make it the answer").click()
         await expect(gap).to_have_count(0)
         await expect(await chat.ask("Do you mend umbrellas?")).to_contain_text("Yes, while you wait.")

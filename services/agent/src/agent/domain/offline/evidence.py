@@ -88,6 +88,15 @@ CHECKS = (
         ),
     ),
     Evidence(_PERSONS, _TELLS_PERSONS),
+    Evidence(
+        re.compile(r"\b(?:at night|tonight|in the (?:morning|afternoon|evening)|de noche|"
+                   r"por la (?:manana|tarde|noche))\b"),
+        re.compile(
+            r"\d{1,2}[:.h]\d{2}|\d ?[ap]\.?m\b|\b(?:24|las \d{1,2}|night|morning|afternoon|evening|noche|manana|"
+            r"tardes?|"
+            r"any ?time|any hour|cualquier hora|always|siempre|hours?|closed|cerrado)\b"
+        ),
+    ),
     Evidence(AGE, _TELLS_AGE),
 )  # fmt: skip
 

@@ -49,6 +49,18 @@ def listed(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     return next((those for way in ways if (those := way(kind, passages))), list[Excerpt]())[:MOST_SHOWN]
 
 
+def counts_up(question: str, one: Excerpt) -> bool:
+    """Whether a sentence can answer the question, should that be for what there is of a kind."""
+    found = _LISTED.search(plain(question))
+    of_kinds = found is not None and not keys_of(found["kind"] or found["named"]) & _OWN_SHAPE
+    return (
+        not of_kinds
+        or (one.row and not one.item)
+        or any(map(str.isdigit, one.text))
+        or bool(_COUNTED_UP.search(one.text))
+    )
+
+
 def _columns(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The row of prices of a table whose columns are the things, on a page that speaks of the kind."""
     keys = keys_of(kind)

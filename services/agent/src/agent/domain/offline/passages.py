@@ -20,7 +20,7 @@ from agent.domain.offline.constraints import (
 )
 from agent.domain.offline.evidence import HOW_TO, tells
 from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
-from agent.domain.offline.kinds import MOST_SHOWN, listed
+from agent.domain.offline.kinds import MOST_SHOWN, counts_up, listed
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.passage_index import SHORT, SHOWN_ALONE, PassageIndex
 from agent.domain.offline.questions import is_bare, is_vague, needed, terms
@@ -100,6 +100,7 @@ def rank(
         # "Can I add more?" is of what was asked before.
         shares = [share if index.share(earlier, at) >= of_it else 0.0 for at, share in enumerate(shares)]
     shares = [share if share and tells(question, index.section(at)) else 0.0 for at, share in enumerate(shares)]
+    shares = [share if counts_up(question, one) else 0.0 for share, one in zip(shares, passages, strict=True)]
     if part_alone:
         shares = [0.0 if is_part_of_price(one.text) else share for share, one in zip(shares, passages, strict=True)]
     if (many := HOW_MANY.search(plain(question))) and not keys_of(many["what"]) & COMMON:
@@ -121,7 +122,8 @@ def rank(
     if index.only_heading(asked, at):
         # The heading asks it; what stands below, from its beginning, is the answer: a list as a whole.
         return [passages[other] for other in section[: MOST_SHOWN if chosen.item else 3]]
-    if chosen.item and HOW_TO.search(plain(question)):
+    titled = keys_in(f"{chosen.title} {chosen.heading}")
+    if chosen.item and HOW_TO.search(plain(question)) and any(keys & titled for keys in asked.values()):
         return [passages[other] for other in section if passages[other].item][:MOST_SHOWN]
     if index.needs_section(asked, must, at) and sum(len(passages[other].text) for other in section) <= _TELLS:
         return [passages[other] for other in section if not (index.scrap(other) or passages[other].row)]
