@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from aiohttp import web
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HostSite:
-    """`page` is the address with the widget on it."""
+    """`page` is the address with the widget on it; `words` is what stands on it now."""
 
     origin: str
+    words: str = "Open from nine to five, every day."
 
     @property
     def page(self) -> str:
@@ -29,13 +30,15 @@ async def host_site(server: str, company: str, attributes: str = "", lang: str =
         f"default-src 'none'; script-src {server}; connect-src {server} {server.replace('http', 'ws', 1)}; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
-    body = (
+    head = (
         f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><title>Shop &lt;b&gt;&amp;amp;</title>'
         f'<script src="{server}/widget.js" data-company="{company}" {attributes} defer></script></head>'
-        "<body><main><h1>Shop</h1><p>Open from nine to five, every day.</p></main></body></html>"
+        "<body><main><h1>Shop</h1>"
     )
+    running = HostSite("")
 
     async def page(_: web.Request) -> web.Response:
+        body = f"{head}<p>{running.words}</p></main></body></html>"
         return web.Response(text=body, content_type="text/html", headers={"Content-Security-Policy": policy})
 
     async def icon(_: web.Request) -> web.Response:
@@ -48,6 +51,7 @@ async def host_site(server: str, company: str, attributes: str = "", lang: str =
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     try:
-        yield HostSite(f"http://127.0.0.1:{runner.addresses[0][1]}")
+        running.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        yield running
     finally:
         await runner.cleanup()

@@ -44,6 +44,10 @@ async def test_every_command_of_the_guide_does_what_it_says(
             done = await asyncio.to_thread(CliRunner().invoke, app, [*given, "--data", str(stack.data)], env=spoken)
             assert done.exit_code == 0, f"{line}: {done.output}"
             said[line] = done.output
+    asked = ["knowledge", "search", "hours", "--company", "no-such", "--data", str(stack.data)]
+    refused = await asyncio.to_thread(CliRunner().invoke, app, asked, env=stack.env)
+    assert refused.exit_code == 1
+    assert "there is no company no-such" in refused.stderr
     env = await asyncio.to_thread(CliRunner().invoke, app, ["env", "--data", str(stack.data)], env=stack.env)
     assert f"export NEXUS_URL={stack.url}\n" in env.output
     assert "export NEXUS_TOKEN=ey" in env.output

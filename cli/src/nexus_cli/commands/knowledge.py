@@ -74,6 +74,7 @@ def search(
     async def work(rpc: RpcClient) -> None:
         from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
 
+        await _there(rpc, company)
         asked = KnowledgeSearch(company_id=company, text=query, limit=limit)
         found = await rpc.call(SEARCH, asked, deadline=DEADLINE)
         if as_json:
@@ -95,6 +96,7 @@ def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json 
     async def work(rpc: RpcClient) -> None:
         from contracts.knowledge_rpc import GAPS, GapsRequest
 
+        await _there(rpc, company)
         found = await rpc.call(GAPS, GapsRequest(company_id=company), deadline=DEADLINE)
         if as_json:
             print(json.dumps([one.to_wire() for one in found.items], indent=2, ensure_ascii=False))
@@ -105,6 +107,14 @@ def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json 
             print("no gaps")
 
     with_rpc(data, work)
+
+
+async def _there(rpc: RpcClient, company: str) -> None:
+    """Ends the command where there is no such company: nothing found would read as if it had nothing."""
+    from contracts.company_rpc import COMPANY_GET, CompanyRequest
+
+    if (await rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=DEADLINE)).settings is None:
+        fail(f"there is no company {company}: name one with --company, or make it with `nexus knowledge crawl URL`")
 
 
 async def _site(rpc: RpcClient, company: str, url: str) -> None:

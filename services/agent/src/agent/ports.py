@@ -90,7 +90,7 @@ class Prompt:
     """Whose assistant answers: models read of it in the prompt."""
     begun_before: bool = False
     """The conversation had begun before the messages that are shown here."""
-    knowledge: KnowledgeFound | None = None
+    knowledge: KnowledgeFound | None = field(default_factory=KnowledgeFound)
     """What was found for the question: models read it in the prompt. None: not to be had."""
     market: Mapping[str, Any] | None = None
     """Its state now, where it is known: models read it in the prompt."""

@@ -72,6 +72,13 @@ _UNREAD: dict[Language, str] = {
     "persona.",
     "en": "I cannot read the site right now ({reason}), so I do not know. If you like, ask for a person.",
 }
+_NOT_SEARCHED: dict[Language, str] = {
+    "es": "Ahora mismo no puedo buscar en lo que dice la empresa, así que no lo sé. Prueba dentro de un "
+    "momento, o pide "
+    "hablar con una persona.",
+    "en": "I cannot search what the company says right now, so I do not know. Try again in a moment, or ask for a "
+    "person.",
+}
 _ABLE: tuple[tuple[str, dict[Language, str]], ...] = (
     ("fetch_page", {"es": "respondo con lo que dicen las páginas de este sitio", "en": "answer from this site's "
     "pages"}),
@@ -163,6 +170,11 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
 def unknown(language: Language, *, missed: bool) -> str:
     """That nothing known answers this."""
     return _UNKNOWN[missed][language]
+
+
+def not_searched(language: Language) -> str:
+    """That what the company says cannot be searched now: whether it tells this is open."""
+    return _NOT_SEARCHED[language]
 
 
 def nobody_yet(language: Language) -> str:

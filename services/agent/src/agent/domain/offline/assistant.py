@@ -10,12 +10,13 @@ from agent.domain.offline.answers import (
     is_unknown,
     market_now,
     nobody_yet,
+    not_searched,
     offers_person,
     plain_answer,
 )
 from agent.domain.offline.intents import Intent, Wish, asks_how, goes_on, wish_in
 from agent.domain.offline.person_words import beside_the_wish
-from agent.domain.offline.questions import leans
+from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.text_features import decision_words, language_of
@@ -26,6 +27,7 @@ from contracts.languages import Language
 HAND_OFF = "hand_off"
 DEMO = "demo"
 """The company of the development stack."""
+NOTHING_THERE = KnowledgeFound()
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 
 
@@ -38,12 +40,13 @@ def respond(
     introduced: bool = False,
     last: bool = False,
     market: Mapping[str, Any] | None = None,
-    knowledge: KnowledgeFound | None = None,
+    knowledge: KnowledgeFound | None = NOTHING_THERE,
     company: CompanyConfig | None = None,
 ) -> SayText | UseTools:
     """What a model would do with this prompt. `offered`: the tools there are, with their schemas; `introduced`: that it
     is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `knowledge`:
-    what was found for the question in what the company says; `company`: None is a trading platform.
+    what was found for the question in what the company says, None: it could not be searched; `company`: None is a
+    trading platform.
     """
     demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
@@ -61,14 +64,22 @@ def respond(
         wish = Wish(Intent.HANDOFF)
     response: SayText | UseTools
     known = knowledge is not None and bool(knowledge.documents)
+    away = knowledge is None or not knowledge.complete
     if handed and (accepts or not question):
         response = SayText(nobody_yet(language))
-    elif wish.intent in (Intent.SITE, Intent.ABOUT) or (wish.withheld and known and asks_how(question)):
-        leaning = before[-1] if before and (goes_on(question) or leans(question)) else ""
-        if leaning and len(before) > 1 and (goes_on(leaning) or leans(leaning)):
+    elif wish.intent is Intent.UNKNOWN and away and not known:
+        response = SayText(not_searched(language))
+    elif (
+        wish.intent in (Intent.SITE, Intent.ABOUT)
+        or (wish.intent is Intent.UNKNOWN and known)
+        or (wish.withheld and known and asks_how(question))
+    ):
+        leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
+        if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
             leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
         answered = said[-1] if said and not is_unknown(said[-1]) else ""
-        asked = SiteQuestion(question, leaning, language, page_url, wish.intent is Intent.ABOUT, missed, answered)
+        about = wish.intent is Intent.ABOUT
+        asked = SiteQuestion(question, leaning, language, page_url, about, missed, answered, away)
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and is_unknown(response.text):

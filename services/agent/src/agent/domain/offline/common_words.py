@@ -9,7 +9,8 @@ LIGHT = word_set(
     "do does did is are was be been am can could may might will would shall should have has had i you we they it he "
     "she me my your our their us them this that these those there here the a an of to for in on at by with from as "
     "and or but if so not no any some all much many long far often type types kind kinds tipo tipos clase clases "
-    "support supported supports more most very just also too up out about into than then what which who whom whose "
+    "support supported supports ir more most less very just also too up out about into than then what which who "
+    "whom whose "
     "when why how where get got give gives need want like know tell say says let please hi hello hey thanks ok okay "
     "well actually really whole work works make makes take takes offer offers sell sells provide provides possible "
     "thing things way exactly mean site page website company business service services product products el la los "
@@ -32,7 +33,7 @@ LIGHT = word_set(
 )
 """Of grammar and of asking: not looked for."""
 _COMMON = word_set(
-    "apply applies stay valid available start begin finish end keep hold carry send show help ask answer exist "
+    "over apply applies stay valid available start begin finish end keep hold carry send show help ask answer exist "
     "exists seem become allow require remain continue run play move live believe think understand learn try wait "
     "meet set add real actual normal usual usually quick quickly fast soon later early again still already always "
     "never sometimes maybe perhaps good bad best better nice fine new old other another same different dislike love "
@@ -78,7 +79,9 @@ _DOING = word_set(
     "mejor peor verdad mentira raro normal posible imposible necesario necesaria obligatorio obligatoria "
     "incluido incluida minimo maximo mama papa vive vivo vivimos somos soy "
 )
-COMMON = frozenset(map(stem, _COMMON)) | {stem(word) for word in _DOING if not meanings_of(word)}
+_SHARED = frozenset(("log", "nin"))
+"""Stems of common words (luego, nine) that are those of telling ones, too: logo, nino."""
+COMMON = (frozenset(map(stem, _COMMON)) | {stem(word) for word in _DOING if not meanings_of(word)}) - _SHARED
 """Stems of what anybody says about anything: they help to choose, and their absence is no reason for silence."""
 _LONG = 6
 _LONG_COMMON = tuple(one for one in COMMON if len(one) >= _LONG)
@@ -103,4 +106,11 @@ def telling(text: str) -> list[str]:
 def _is_light(word: str) -> bool:
     if len(word) == 4 and stem(word) not in COMMON and any(swapped(word, one) for one in LIGHT):
         return True
-    return (word in LIGHT or bare_verb(word) in LIGHT) and word not in ASKING
+    return word not in ASKING and any(one in LIGHT for one in (word, bare_verb(word), *_without_ending(word)))
+
+
+def _without_ending(word: str) -> list[str]:
+    """What an English verb may be inflected of: gets, getting."""
+    endings = [("s", 1)] if not word.endswith("ss") else []
+    endings += [("ing", 3), ("ing", 4)]
+    return [word[:-cut] for ending, cut in endings if word.endswith(ending) and len(word) - cut >= 3]

@@ -24,7 +24,9 @@ STATED_LENGTH = re.compile(
 """A length of time that a question states; "a month" alone is what a price is for."""
 AGE = re.compile(
     rf"\b(?:tiene|tengo|tienen|cumple|turns|aged?|de) {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
-    rf"\b{_COUNT}[ -](?:years?|months?)[ -]old\b"
+    rf"\b{_COUNT}[ -](?:years?|months?)[ -]old\b|"
+    r"\b(?:is|am|turned|he s|she s|i m|tiene|tengo|hij[oa] de) (?:only |just |solo )?\d{1,2}(?= ?(?:$|[,.;?!]|"
+    r"and\b|y\b|can\b|puede\b))"
 )
 """How old somebody is."""
 _HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{_UNIT}\b")

@@ -23,7 +23,8 @@ class SitePage:
 class Excerpt:
     """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
     `number`: of the passage that it is from, where it is from one that was found for the question; `row`: it stands by
-    itself, as a row or an item of a list (`item`) does; `column`: what a table calls its rows."""
+    itself, as a row or an item of a list (`item`) does; `column`: what a table calls its rows; `columns`: what it calls
+    the rest of each."""
 
     text: str
     heading: str
@@ -34,6 +35,7 @@ class Excerpt:
     row: bool = False
     item: bool = False
     column: str = ""
+    columns: tuple[str, ...] = ()
 
 
 def passages_of(page: SitePage) -> list[Excerpt]:
@@ -45,7 +47,8 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
     """The sentences, list items and rows of a text that begins under a heading."""
     found: list[Excerpt] = []
     columns = list[str]()
-    for line in filter(None, map(str.strip, text.splitlines())):
+    lines = [line for one in text.splitlines() if (line := one.strip())]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith("#"):
             heading, columns = line.lstrip("# "), []
             continue
@@ -58,7 +61,7 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
             row, item = True, False
             if not columns:
                 columns = cells
-                if not any(character.isdigit() for character in line):
+                if _RULE.fullmatch(following) or not any(character.isdigit() for character in line):
                     continue
             elif len(set(cells[1:])) == 1 and len(cells) > 2 and not any(one.isdigit() for one in cells[1]):
                 line = f"{cells[0]}: {cells[1]}"
@@ -73,7 +76,16 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
             columns, pieces = [], _ENDED.split(line.lstrip("- "))
         found += [
             Excerpt(
-                said, heading, url, title, len(found) + at, number, row, item, columns[0] if row and columns else ""
+                said,
+                heading,
+                url,
+                title,
+                len(found) + at,
+                number,
+                row,
+                item,
+                columns[0] if row and columns else "",
+                tuple(columns[1:]) if row else (),
             )
             for at, said in enumerate(pieces)
         ]

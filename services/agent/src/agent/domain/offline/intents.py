@@ -17,9 +17,11 @@ from agent.domain.offline.talk_words import (
     ABILITIES,
     ADVICE,
     AMENDS,
+    ANOTHER_TERM,
     ASKS_HOW,
     ASKS_WHEN,
     BOTH,
+    COMPARED_WITH,
     FORGET,
     IS_ABOUT,
     MARKET,
@@ -140,7 +142,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
     if "market_analysis" in schemas and not (found and found.calls and found.calls[0][0] in _FIGURES):
-        return Wish(Intent.ANALYSIS, (("market_analysis", {"query": text}),))
+        beside = one_before(said, before) if before and COMPARED_WITH.search(said) else []
+        return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
     if found is not None and (found.calls or found.missing):
         return found
     if trades and MARKET.search(said) and OPEN.search(said):
@@ -173,11 +176,14 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
     own = symbols_in(text)
+    compares = bool(own and before and COMPARED_WITH.search(said))
+    if compares:
+        own = list(dict.fromkeys([*one_before(said, before), *own]))
     if (
         row is None
         and own
         and before
-        and (_GOING_ON.search(said) or POSSESSED.search(text))
+        and (compares or _GOING_ON.search(said) or POSSESSED.search(text))
         and len(said.split()) <= _FEW
     ):
         row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
@@ -198,6 +204,9 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     what = explained(match) if match and not own and "explain_concept" in schemas else ""
     if what in ("that", "it", "this", "eso", "esto") and before and (spoken := CONCEPT.search(plain(before[-1]))):
         what = spoken[0]  # what was just asked for
+    if not what and (going_on := ANOTHER_TERM.match(plain(text))) and not own and "explain_concept" in schemas:
+        asked_first = next((one for one in reversed(before) if not ANOTHER_TERM.match(plain(one))), "")
+        what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
     what = "" if re.search(r"\d{2}", what) else what
     if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?)\b", what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
@@ -384,9 +393,9 @@ def asks_how(text: str) -> bool:
     return bool(_HOW.search(plain(text)))
 
 
-def goes_on(text: str) -> bool:
-    """Whether a question leans on the one before it."""
-    return bool(_GOING_ON.search(plain(text))) and len(telling(text)) <= 2
+def goes_on(text: str, words: int = 2) -> bool:
+    """Whether a question of so many telling words leans on the one before it."""
+    return bool(_GOING_ON.search(plain(text))) and len(telling(text)) <= words
 
 
 def _schemas(offered: Collection[str]) -> Mapping[str, Schema]:

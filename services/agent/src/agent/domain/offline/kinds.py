@@ -7,13 +7,14 @@ say it beside the kind ("The Pro plan costs …", under "Pro").
 import re
 from collections.abc import Sequence
 
+from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.text_features import plain
 
 MOST_SHOWN = 8
 _LISTED = re.compile(
-    r"\b(?:what|which|que|q|cual(?:es)?) (?:(?:kinds?|types?|sorts?|tipos?|clases?) (?:of|de) )?(?:son )?"
+    r"\b(?:what|which|que|q|cual(?:es)?) (?P<types>(?:kinds?|types?|sorts?|tipos?|clases?) (?:of|de) )?(?:son )?"
     r"(?:l[oa]s |the |your |vuestr[oa]s )?"
     r"(?P<kind>\w{3,}) (?:do (?:you|they)|are there|is there|have you|you have|you offer|hay|teneis|tienen|tienes|"
     r"ofreceis|ofrecen|haceis|hacen|existen|disponibles|available|dais|dan)\b|"
@@ -26,6 +27,12 @@ _PLACES = {"first": 0, "1st": 0, "primer": 0, "primero": 0, "primera": 0, "secon
 _PLACE = rf"(?P<place>{'|'.join(_PLACES)})"
 _ORDINAL = re.compile(rf"\b(?:the|el|la) {_PLACE}\b(?: (?P<kind>one|ones|(?!que\b|y\b|o\b|and\b|or\b)\w{{3,}}))?")
 _BULLET = re.compile(r"^- ([^:\n]{1,60}): ", re.MULTILINE)
+_TITLE_END = re.compile(r" [–—|·-] ")
+_COUNTED_UP = re.compile(r"[^,.;:]{2,}, [^,.;:]{2,}(?:, [^,.;:]{2,})*,? (?:and|or|y|e|o|u) \w", re.IGNORECASE)
+_FEW = 2
+_OWN_SHAPE = frozenset(("=hours", "=price", "=contact", "=where"))
+"""What is asked for by name and told by its look: no kind of things."""
+_PRICE_ROW = re.compile(r"^[^:]*\b(?:price|cost|precio|coste|tarifa|cuota)\b[^:]*:", re.IGNORECASE)
 _NAME = 4
 """Words of a name at most."""
 
@@ -33,7 +40,70 @@ _NAME = 4
 def listed(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question for what there is of a kind: each of them; nothing where the pages do not show them as such."""
     found = _LISTED.search(plain(question))
-    return members(found["kind"] or found["named"], passages)[:MOST_SHOWN] if found else []
+    if found is None:
+        return []
+    kind = found["kind"] or found["named"]
+    every = (members, _columns, _items, _named_alike, _sections, _enumerated)
+    ways = (members, _enumerated) if found["types"] else every
+    ways = ways[:1] if keys_of(kind) & _OWN_SHAPE else ways
+    return next((those for way in ways if (those := way(kind, passages))), list[Excerpt]())[:MOST_SHOWN]
+
+
+def counts_up(question: str, one: Excerpt) -> bool:
+    """Whether a sentence can answer the question, should that be for what there is of a kind."""
+    found = _LISTED.search(plain(question))
+    of_kinds = found is not None and not keys_of(found["kind"] or found["named"]) & _OWN_SHAPE
+    return (
+        not of_kinds
+        or (one.row and not one.item)
+        or any(map(str.isdigit, one.text))
+        or bool(_COUNTED_UP.search(one.text))
+    )
+
+
+def _columns(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The row of prices of a table whose columns are the things, on a page that speaks of the kind."""
+    keys = keys_of(kind)
+    pages = {one.url.partition("#")[0] for one in passages if keys & keys_in(f"{one.title} {one.heading} {one.text}")}
+    rows = [one for one in passages if one.row and not one.item and not one.column and _PRICE_ROW.search(one.text)]
+    return [one for one in rows if one.url.partition("#")[0] in pages][:1]
+
+
+def _items(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The items of a list under a heading that says little else than the kind."""
+    keys = keys_of(kind)
+    under = [one for one in passages if one.item and keys & keys_in(one.heading) and len(telling(one.heading)) <= _FEW]
+    return [one for one in under if (one.url, one.heading) == (under[0].url, under[0].heading)] if under else []
+
+
+def _named_alike(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """What stands first under each heading that has the kind and a name: Basic pack, Total pack."""
+    keys = keys_of(kind)
+    return _of_one_page([one for one in passages if keys & keys_in(one.heading) and len(words_of(one.heading)) > 1])
+
+
+def _sections(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """What stands first in each section of the page that is called by the kind."""
+    keys = keys_of(kind)
+    return _of_one_page([one for one in passages if one.heading and keys & keys_in(_TITLE_END.split(one.title)[0])
+                         and len(telling(_TITLE_END.split(one.title)[0])) <= _FEW])  # fmt: skip
+
+
+def _of_one_page(found: Sequence[Excerpt]) -> list[Excerpt]:
+    """The first of each heading, of the page that has the most headings."""
+    pages: dict[str, dict[str, Excerpt]] = {}
+    for one in found:
+        pages.setdefault(one.url.partition("#")[0], {}).setdefault(one.heading, one)
+    best = max(pages.values(), key=len, default=dict[str, Excerpt]())
+    return list(best.values()) if len(best) > 1 else []
+
+
+def _enumerated(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The sentence that counts several of them up."""
+    keys = keys_of(kind)
+    said = [one for one in passages if not one.row and keys & keys_in(f"{one.heading} {one.text}")]
+    said = [one for one in said if _COUNTED_UP.search(one.text)]
+    return sorted(said, key=lambda one: not keys & keys_in(one.heading))[:1]
 
 
 def members(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:

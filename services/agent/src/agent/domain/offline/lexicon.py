@@ -85,6 +85,8 @@ _ENDING = re.compile(r"(?<=[a-z])(?:(?<!ca)n['’]t|['’](?:s|t|m|d|ll|re|ve))\
 """Of "what's", "dog's", "don't": said with an apostrophe, it is no word of its own."""
 _CODE = re.compile(r"\b([a-z]{1,5})-(\d)")
 """What a thing is called by: one word, and no figure."""
+_PREFIX = re.compile(r"\b([a-z])-(?=[a-z]{2})")
+"""E-bike and ebike are one."""
 _LONGEST_ENDING = 5
 
 
@@ -104,7 +106,7 @@ def meanings_of(word: str) -> frozenset[str]:
 
 def words_of(text: str) -> list[str]:
     """The text's words in their order, plain; p/e is one."""
-    written = _CODE.sub(r"\1\2", _ENDING.sub("", plain(text)))
+    written = _PREFIX.sub(r"\1", _CODE.sub(r"\1\2", _ENDING.sub("", plain(text))))
     return [word.replace("/", "") if word in ("p/e", "r/r") else word
             for found in _WORDS.findall(written) for word in _parts(found)]  # fmt: skip
 

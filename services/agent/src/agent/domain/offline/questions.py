@@ -22,12 +22,15 @@ from agent.domain.offline.constraints import (
 )
 from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
 from agent.domain.offline.shapes import (
+    A_MONTH,
     ASIDE,
     ASKS_WHICH,
     BARE,
     BEGIN,
+    BRINGING,
     CHEAPER,
     CLOCK,
+    DO_YOU,
     DURATION,
     FIGURE,
     FOR_WHOM,
@@ -43,10 +46,12 @@ from agent.domain.offline.shapes import (
     PRICE,
     THE_PLACE,
     TO_ANOTHER,
+    TOLD_ITSELF,
     TOLD_OTHERWISE,
     TWO,
     WHAT_TIME,
     WHEN,
+    WHERE,
     WHERE_IS,
     WHICH_DAYS,
     WHO,
@@ -54,6 +59,12 @@ from agent.domain.offline.shapes import (
 from agent.domain.text_features import plain, stem, word_set
 
 _WHERE = frozenset(map(stem, ASKING))
+SOMEWHERE = frozenset(("=place",))
+_BROUGHT = frozenset(map(stem, word_set(
+    "bring trae traer llevar welcome allow allowed permitted accept admit bienvenido bienvenidos admitimos "
+    "permitido permite"
+)))  # fmt: skip
+"""What tells whether something may be brought."""
 _DAYS = frozenset(map(stem, word_set(
     "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays "
     "sundays weekend weekends lunes martes miercoles jueves viernes sabado sabados domingo domingos finde"
@@ -76,6 +87,12 @@ def is_bare(asked: Mapping[str, frozenset[str]]) -> bool:
     return any(keys & BARE for keys in said) and all(keys & (BARE | BEGIN) or keys & COMMON for keys in said)
 
 
+def is_vague(asked: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a question has nothing but words that anybody says about anything."""
+    bare = [keys & COMMON and not any(key.startswith("=") for key in keys - COMMON) for keys in asked.values()]
+    return bool(bare) and all(bare)
+
+
 def needed(question: str) -> list[frozenset[str]]:
     """What a passage must tell to be an answer at all, however much else it shares with the question: a time of day,
     where that is asked; of what may be done, the doing, where other words for it are known."""
@@ -87,7 +104,9 @@ def needed(question: str) -> list[frozenset[str]]:
     found += [keys for asks, keys in CONTACTS if asks.search(said)]
     found += [WORTH] if ASKS_OPINION.search(said) else []
     found += [frozenset(("=when",))] if WHEN.search(said) else []
-    found += [PLACE] if WHERE_IS.search(said) else []
+    found += [PLACE] if WHERE_IS.search(said) else [SOMEWHERE] if WHERE.search(said) else []
+    found += [frozenset((key,)) for key, shape in PHRASES if key in TOLD_ITSELF and shape.search(plain(question))]
+    found += [frozenset(("=age",))] if AGE.search(plain(question)) else []
     found += [frozenset(("=include",))] if MADE_OF.search(said) else []
     found += [frozenset(("=name",))] if WHO.search(said) else []
     found += [PRICE | FIGURE | {"=percent"}] if HOW_PRICED.search(said) else []
@@ -97,6 +116,9 @@ def needed(question: str) -> list[frozenset[str]]:
     found += [frozenset(("=discount",))] if CHEAPER.search(said) and not TWO.search(said) else []
     if may := MAY.search(said):
         doing = next(iter(telling(said[may.end() :])), "")
+        if bringing := BRINGING.match(said, may.end()):
+            found.append(_BROUGHT)
+            doing = next(iter(telling(said[bringing.end() :])), "")
         another = TO_ANOTHER.match(said, may.end())
         meant = {"change"} if another else meanings_of(doing)
         found.append(frozenset(f"={name}" for name in meant) - TOLD_OTHERWISE)
@@ -128,6 +150,7 @@ def terms(text: str) -> dict[str, frozenset[str]]:
         # "How much is it?" alone is for its price.
         priced = not telling(text) or HOW_PRICED.search(" ".join(words_of(text)))
         shaped["=figure"] = PRICE if priced else FIGURE
+    word_of = {stem(word): word for word in telling(text)}
     keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
     # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
     telling_more = {word: found for word, found in keys.items() if word not in _WHERE}
@@ -136,7 +159,11 @@ def terms(text: str) -> dict[str, frozenset[str]]:
         keys = {word: found - {"=contact"} if word == stem(way["way"]) else found for word, found in keys.items()}
     looked_for = {"=hours", "=contact"}
     keys = {word: found - {word} if looked_for & found else found for word, found in keys.items()}
-    if "=hours" in {key for found in keys.values() for key in found} or all(map(is_day, keys)):
+    asks_whether = MAY.search(plain(text)) or DO_YOU.search(plain(text)) or all(map(is_day, keys))
+    if asks_whether or "=hours" in {key for found in keys.values() for key in found}:
         # What hours are told for other days says of this one that there are none.
         keys = {word: found | {"=weekday"} if is_day(word) else found for word, found in keys.items()}
+    keys = {
+        word: found | {"=month"} if A_MONTH.fullmatch(word_of.get(word, "")) else found for word, found in keys.items()
+    }
     return shaped | keys

@@ -51,11 +51,16 @@ def all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence
     return []
 
 
+def _named(heading: str) -> list[str]:
+    """A heading's words without the figures beside them, as "Silver – 85 €" has one."""
+    return [word for word in telling(heading) if not word.isdigit()]
+
+
 def _section(named: Sequence[str], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What stands under a heading that is little else than one of these words; or else the first to have one."""
     keys = {key for word in named for key in keys_of(word)}
     under = [one for one in passages
-             if keys & keys_in(one.heading) and len(telling(one.heading)) <= max(len(named) - 1, 1)]  # fmt: skip
+             if keys & keys_in(one.heading) and len(_named(one.heading)) <= max(len(named), 2)]  # fmt: skip
     wanted = next((word for word in named if any(keys_of(word) & keys_in(one.heading) for one in under)), None)
     under = [one for one in under if wanted is None or keys_of(wanted) & keys_in(one.heading)]
     first = under[:1] or [one for one in passages if keys & keys_in(one.text)][:1]

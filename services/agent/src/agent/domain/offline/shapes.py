@@ -6,6 +6,11 @@ A key that begins with = is a meaning; a question looks for it, and a sentence h
 
 import re
 
+MONTHS = (
+    r"january|february|(?-i:March)|april|(?-i:May)|june|july|august|september|october|november|december|"
+    r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+)
+A_MONTH = re.compile(MONTHS.replace("(?-i:", "(?:").lower())
 ACCOUNT_OPENED = re.compile(
     r"\b(?:create|open|make|set up|get|crea|crear|abre|abro|abrir|hago|haces|hacer|saco|sacar)\w* (?:an?|your|una|tu) "
     r"(?:\w+ )?(?:account|cuenta)",
@@ -22,12 +27,24 @@ SAID_AS = (
                          r"se (?:paga|pide)|"
                          r"pay|pagas?)\b", re.IGNORECASE)),
     ("=treat", re.compile(r"\b(?:treat|tratamos|atend\w+)\b", re.IGNORECASE)),
+    ("=month", re.compile(rf"\b(?:{MONTHS})\b", re.IGNORECASE)),
+    ("=often", re.compile(r"\b(?:every|each|once|twice|(?:per|a) (?:day|week|month|year)|daily|weekly|monthly|yearly|"
+                          r"hourly|\w+ times|cada|diari\w+|semanal\w*|mensual\w*|anual\w*|(?:una|dos|tres|"
+                          r"\d+) ve(?:z|ces)|"
+                          r"al (?:mes|a[nñ]o|d[ií]a)|(?:a la|por) semana|tod[oa]s l[oa]s)\b", re.IGNORECASE)),
+    ("=bring", re.compile(r"\b(?:bring|needs?|needed|requirements?|required?|requires|must (?:bring|have|be|"
+     "pass|wear)|documents?|wear|trae|traer|"
+                          r"llevar|necesit\w+|hace falta|hay que|requisitos?|documentaci[oó]n|imprescindible)\b",
+                          re.IGNORECASE)),
+    ("=age", re.compile(r"\b(?:ages?|aged|years? old|minimum age|under[- ]\d+s?|over[- ]\d+s?|over \d+ years|"
+                        r"\d+ (?:years|and over)|edad\w*|"
+                        r"(?:menor|mayor)(?:es)? de|a[nñ]os|any age|all ages)\b", re.IGNORECASE)),
     ("=percent", re.compile(r"\d ?%")),
     ("=begin", re.compile(r"\b(?:del?|from) (?:the )?\d{1,2}\b.{0,30}\b(?:al?|to|until) |\b(?:every|cada) (?:monday|"
                           r"tuesday|lunes|martes|mes|month|week|semana)|\b(?:desde|starting|a partir de)\b",
                           re.IGNORECASE)),
     ("=directions", re.compile(r"\bget(?:ting)? here\b|c[oó]mo llegar|\b(?:bus|metro|train|tren|autob[uú]s|tram)\b|"
-                               r"\bminut\w+ (?:\w+ )?(?:from|de)\b", re.IGNORECASE)),
+                               r"\bminut\w+ (?:\w+ )?(?:from|de|foot|walk\w*|pie|andando)\b", re.IGNORECASE)),
 )  # fmt: skip
 """What a passage tells in words of its own."""
 PHRASES = (
@@ -50,6 +67,27 @@ PHRASES = (
             re.IGNORECASE,
         ),
     ),
+    (
+        "=often",
+        re.compile(
+            r"\bhow (?:often|many times|frequently)\b|\bcada cu[aá]nt[oa]s?(?: tiempo)?\b|"
+            r"\bcon qu[eé] frecuencia\b|\bcu[aá]ntas veces\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "=bring",
+        re.compile(
+            r"\bwhat (?:else )?(?:do|should|must|will|would) (?:i|we) (?:(?:need|have) to )?(?:need|bring|take|"
+            r"provide|show|"
+            r"wear|have)\b|\b(?:which|what) (?:documents?|papers?|paperwork)\b|"
+            r"\bqu[eé] (?:necesito|necesitamos|hace falta|(?:tengo|tenemos|hay|debo) (?:que )?(?:llevar|traer|"
+            r"presentar|"
+            r"aportar)|llevo|traigo|llevar|traer)\b|\bqu[eé] (?:papel(?:es)?|documento\w*|documentaci[oó]n)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    ("=discount", re.compile(r"\bpay less\b|\bpag\w+ menos\b|\bm[aá]s barato\W*$", re.IGNORECASE)),
     ("=register", ACCOUNT_OPENED),
     ("=refund", re.compile(r"\b(?:money|cash|deposit|it) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
     ("=contact", re.compile(r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b", re.IGNORECASE)),
@@ -149,6 +187,7 @@ FREE_OF = re.compile(
 )
 MAY = re.compile(r"\b(?:can|could|may) (?:i|we|you)\b|\b(?:puedo|podemos|podria|podeis|puedes) |\bse puede\b|"
                   r"\b(?:allowed|possible) to\b")  # fmt: skip
+BRINGING = re.compile(r" *(?:bring|traer(?:me)?|llevar(?:me)?|take (?:my|our|the|an?))\b")
 TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to|a) ")
 """May I go from one thing to another: that is to change."""
 TOLD_OTHERWISE = frozenset(("=price",))
@@ -175,11 +214,27 @@ COMPARING = re.compile(
 FIGURE = frozenset(("=figure",))
 PRICE = frozenset(("=price",))
 CLOCK = frozenset(("=clock",))
-BARE = frozenset(("=figure", "=price", "=clock", "=when", "=length", "=takes"))
+BARE = frozenset(("=figure", "=price", "=clock", "=when", "=length", "=takes", "=often", "=bring"))
+TOLD_ITSELF = ("=often", "=bring")
+"""Kinds of questions that a passage answers by what it says itself, or its heading."""
+WHERE = re.compile(r"\bwhere (?:do|does|can|could|should|must|is|are|will)\b|\bdonde\b")
+SAYS_WHERE = re.compile(
+    r"\b(?:[Ii]n|[Aa]t|[Tt]o|[Nn]ear|[Oo]n|[Ff]rom|[Uu]nder|[Bb]ehind|[Oo]pposite|[Nn]ext to|[Oo]utside|"
+    r"[Ii]nside|[Ee]n|[Aa]|"
+    r"[Dd]esde|[Dd]e|[Ff]rente a|[Dd]etr[aá]s de) (?:(?:the|our|your|a|la|el|los|las|nuestr\w+|tu|un|una) )?"
+    r"(?:(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)[A-ZÁÉÍÓÚ]|"
+    r"(?:\w+ )?(?:desk|counter|shop|store|office|reception|entrance|door|building|centre|garden|street|square|"
+    r"harbour|car park|"
+    r"parking|website|app|account|checkout|calle|plaza|tienda|oficina|recepci[oó]n|entrada|puerta|centro|edificio|jard[ií]n|"
+    r"finca|local|sede|web|caja|planta))|"
+    r"›|\bonline\b|\b[Pp]arking\b|\b[Cc]ar park\b|\b(?:minut|met(?:re|er|ro)|mile|kil[oó]m)\w*|\b[Cc]alle |"
+    r"\b[Pp]laza |\b[Aa]venida "
+)
+"""That something is somewhere, as it is written."""
 PLACE = frozenset(("=where", "=directions"))
 BEGIN = frozenset(("=begin",))
 OF_IT = 0.4
 SHAPED = frozenset(("=when", "=name", "=clock", "=duration", "=discount", "=need", "=takes", "=length", "=worth",
-                    "=measure", "=address", "=number"))  # fmt: skip
+                    "=measure", "=address", "=number", "=often", "=bring", "=age", "=place"))  # fmt: skip
 SHOWN = frozenset(("=figure", "=price", "=clock", "=duration", "=takes"))
 TWO = re.compile(r"\b(?:and|or|y|o|e|vs|versus|frente)\b")

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from agent.domain.offline.answers import quoted, unknown, unread
+from agent.domain.offline.answers import not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.constraints import fits
+from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
 from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
-from agent.domain.offline.questions import leans
-from agent.domain.offline.shapes import FULL_NAME, OF_IT, WHERE_IS
+from agent.domain.offline.questions import leans, terms
+from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.superlatives import asks_for_most
 from agent.domain.text_features import plain
@@ -31,10 +31,12 @@ SURE = 0.8
 _NO_CHANCE = 5
 _OF_A_PERSON = re.compile(
     r"\b(?:he|she)\b|(?<!para )(?<!con )(?<!de )(?<!a )\b(?:él|ella)\b|\b(?:está|esta|"
-    r"viene|atiende|trabaja) el\W*$",
+    r"viene|atiende|trabaja) el\W*$|\bqu[eé] (?:d[ií]as|horas?) (?:viene|est[aá]|atiende|trabaja)\b|\b(?:viene|"
+    r"atiende|pasa consulta)\W*$",
     re.IGNORECASE,
 )
 """Of somebody who was spoken of: nobody else is meant."""
+_OWN_RELATIVE = re.compile(r"\b(?:my|our|mi|nuestr[oa]) \w+", re.IGNORECASE)
 _WHAT_IT_HAS = re.compile(
     r"\bwhat (?:does|do) (?:it|that(?: one)?|this(?: one)?|they) (?:have|include|offer|come with|give)|"
     r"\bque (?:trae|incluye|lleva|tiene|ofrece)n?\W*$"
@@ -64,6 +66,12 @@ class SiteQuestion:
     missed: bool
     answered: str = ""
     """What was said last, if it was an answer: a question that leans on it is of the same section first."""
+    away: bool = False
+    """Not all that the company says could be searched: what is not found may be there all the same."""
+
+    def unknown(self) -> SayText:
+        """That nothing is found, or that nobody could look."""
+        return SayText(not_searched(self.language) if self.away else unknown(self.language, missed=self.missed))
 
 
 def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
@@ -80,18 +88,20 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
     named = with_names(asked.question, asked.answered, spoken)
     if named is None:
-        return SayText(unknown(asked.language, missed=asked.missed))
+        return asked.unknown()
     asked = replace(asked, question=named)
     same = _same_section(asked, [*spoken, *others])
-    same = same if fits(asked.question, asked.before, same) else []
-    if same or _OF_A_PERSON.search(asked.question):
-        return SayText(quoted(same, asked.language) if same else unknown(asked.language, missed=asked.missed))
+    same = same if answers(asked.question, asked.before, same) else []
+    if same or _of_a_person(asked.question):
+        return SayText(quoted(same, asked.language)) if same else asked.unknown()
     # What follows a question that was not answered is answered where that one is, or not at all.
     of_it = OF_IT if asked.answered else ENOUGH
     chosen = rank(asked.question, asked.before, spoken, total=found.documents, of_it=of_it)
     nearer = asked.before.rpartition("\n")[2]
     if not chosen and nearer != asked.before:
         chosen = rank(asked.question, nearer, spoken, total=found.documents, of_it=of_it)
+    if not chosen and asked.before and any(key in TOLD_ITSELF for key in terms(asked.question)):
+        chosen = rank(asked.question, "", spoken, total=found.documents)
     words = telling(asked.question)
     place = WHERE_IS.search(plain(asked.question))
     leaning = bool(asked.before) and leans(asked.question)
@@ -101,16 +111,26 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     for clause in _CLAUSE.findall(asked.question):
         # What is said beside a question may be nothing that the pages speak of.
         chosen = chosen or ([] if leans(clause) else rank(clause, "", spoken, SURE, found.documents))
-    chosen = chosen if fits(asked.question, asked.before, chosen) else []
+    chosen = chosen if answers(asked.question, asked.before, chosen) else []
     chosen = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
-    return SayText(quoted(chosen, asked.language) if chosen else unknown(asked.language, missed=asked.missed))
+    return SayText(quoted(chosen, asked.language)) if chosen else asked.unknown()
+
+
+def _of_a_person(question: str) -> bool:
+    """Whether somebody is meant who was spoken of before, and no relative whom the question names itself."""
+    return bool(_OF_A_PERSON.search(question)) and not _OWN_RELATIVE.search(question)
 
 
 def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What the section that was quoted last says of a question that leans on it."""
-    person = _OF_A_PERSON.search(asked.question)
+    person = _of_a_person(asked.question)
     if not (asked.answered and (asked.before or person)) or asks_for_most(asked.question):
         return []
+    if person:
+        names = [set(words_of(name)) for name in FULL_NAME.findall(asked.answered)]
+        of_them = [one for one in passages if any(name <= set(words_of(one.heading)) for name in names)]
+        if found := rank(asked.question, "", of_them):
+            return found
     told = [one for one in passages if one.text in asked.answered]
     if len({(one.url, one.heading) for one in told}) != 1:
         return []
@@ -156,12 +176,12 @@ def from_site(asked: SiteQuestion, results: Sequence[Result], *, last: bool) -> 
     if not found and not last and len(tried) < MOST and (more := next_pages(question, before, language, pages, tried)):
         return UseTools(tuple((TOOL, {"path": path}) for path in more))
     found = found or best_passages(question, before, own) or best_passages(question, before, pages)
-    if found and (asked.about or fits(question, before, found)):
+    if found and (asked.about or answers(question, before, found)):
         return SayText(quoted(found, language))
     if fetched and not pages:
         error = cast("dict[str, Any]", fetched[0][1].get("error") or {})
         return SayText(unread(str(error.get("message") or error.get("code") or "?"), language))
-    return SayText(unknown(language, missed=asked.missed))
+    return asked.unknown()
 
 
 def _page(path: str, body: Mapping[str, Any]) -> SitePage:

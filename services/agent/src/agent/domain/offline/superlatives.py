@@ -154,17 +154,23 @@ def _alike(figured: Sequence[tuple[float, Excerpt]], question: str) -> list[tupl
     fitting = [
         rows
         for (_, heading), rows in tables.items()
-        if len(rows) > 1 and (keys & keys_in(heading or rows[0][1].title) or (keys and keys <= _said_by_all(rows)))
+        if len(rows) > 1 and (keys & keys_in(_name_of(heading, rows[0][1])) or (keys and keys <= _said_by_all(rows)))
     ]
     if fitting:
         return max(fitting, key=len)
     every = _said_of(question) - {"=price"}
-    saying = [(value, one) for value, one in figured if not one.row and every & keys_in(one.text)]
+    saying = [(value, one) for value, one in figured
+              if not one.row and every & keys_in(f"{one.title} {one.heading} {one.text}")]  # fmt: skip
     pages = {one.url for _, one in saying}
     if len(pages) == 1 and len(saying) > 1:
         return saying
     alone = [rows for rows in tables.values() if len(rows) > 1]
     return alone[0] if not keys and len(alone) == 1 else []
+
+
+def _name_of(heading: str, row: Excerpt) -> str:
+    """What a table is called, and what it calls its rows."""
+    return f"{heading or row.title} {row.column}"
 
 
 def _kind_named(question: str) -> set[str]:

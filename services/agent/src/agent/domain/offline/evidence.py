@@ -1,0 +1,119 @@
+"""What a quotation must tell to answer a question of its kind: who asks how to do something is told what to do, who
+asks why a reason, who states how many they are something about persons. What does not tell it answers another question.
+es and en; questions and quotations are plain.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.domain.number_words import BELOW_100
+from agent.domain.offline.constraints import AGE, fits
+from agent.domain.offline.excerpts import Excerpt
+from agent.domain.text_features import plain
+
+_BEGUN = r"(?:^|[.!?¿:;,)\n›»-] ?|\b(?:and|then|please|just|simply|or|to|by|y|o|luego|despues|para)\b )"
+_DO = (
+    r"(?:go|open|click|press|tap|choose|select|send|write|call|ring|phone|e-?mail|visit|bring|fill|log|sign|ask|tell|"
+    r"let|use|enter|upload|download|turn|switch|add|pay|book|order|contact|come|drop|show|scan|check|follow|start|create|"
+    r"register|apply|complete|return|put|install|connect|reply|text|message|give|take|set|remove|delete|cancel|change|"
+    r"pick|get|reserve|request|present|hand|pop|join|buy)"
+)
+_HAZ = (
+    r"(?:ve|entr[ae]|abr[ae]|puls[ae]|elige|elija|seleccion[ae]|envi[ae]|mand[ae]|escrib[ae]|llam[ae]|rellen[ae]|complet[ae]|"
+    r"visit[ae]|trae|traiga|inici[ae]|acced[ae]|haz|haga|pid[ae]|pide|solicit[ae]|solicite|avis[ae]|di|indi(?:ca|que)|us[ae]|"
+    r"introduc[ae]|introduzca|sube|suba|descarg\w+|activ[ae]|desactiv[ae]|pag[ae]|pague|reserv[ae]|contact[ae]|ven|venga|"
+    r"pas[ae]|muestr[ae]|sigue|siga|crea|cree|registr[ae]|devuelv[ae]|pon|ponga|instal[ae]|conect[ae]|respond[ae]|borr[ae]|"
+    r"cancel[ae]|cambi[ae]|recog[ae]|recoja|consult[ae]|apunt[ae]|inscrib[ae]|present[ae])(?:nos|te|l[oae]s?|se|me)?"
+)
+_WAYS = (
+    r"(?:by|via|over the|through|por|mediante|a traves de|con|desde|en|on|at|in|under) (?:(?:the|our|your|an?|el|la|"
+    r"nuestr[oa]|tu|un|una) )?(?:phone|telephone|e?-?mail|post|whatsapp|sms|app|website|web|site|form|counter|desk|"
+    r"reception|shop|store|account|settings|telefono|correo|formulario|pagina|aplicacion|mostrador|recepcion|tienda|"
+    r"clinica|cuenta|ajustes|transferencia|bizum)"
+)
+_ACTION = re.compile(
+    rf"{_BEGUN}{_DO}\b|{_BEGUN}{_HAZ}\b|\b{_WAYS}\b|\bonline\b|"
+    r"\byou (?:can|may|could|need|must|have to|should|just|only|simply|will)\b|"
+    r"\b(?:puedes?|podras?|podeis|pueden|se puede|tienes que|tiene que|hay que|debes?|necesitas?|basta con|se hace)\b|"
+    r"\b(?:we|you) (?:need|ask for)\b|\bpedimos\b"
+)
+_COUNT = rf"(?:\d{{1,3}}|{BELOW_100})"
+_PEOPLE = (
+    r"(?:people|persons?|guests?|adults?|kids?|children|friends|players|participants|riders|pax|of us|personas?|"
+    r"adult[oa]s|nin[oa]s|amig[oa]s|invitad[oa]s|comensales|participantes|alumn[oa]s)"
+)
+_PERSONS = re.compile(
+    rf"\b{_COUNT} (?:\w+ )?{_PEOPLE}\b|\b(?:we are|we re|there are|there s|party of|group of|table for|somos|seriamos|"
+    rf"seremos|grupo de) {_COUNT}\b|\bfor {_COUNT} of us\b"
+)
+_TELLS_PERSONS = re.compile(
+    rf"\b{_PEOPLE}\b|\b(?:groups?|part(?:y|ies)|per head|each|a head|everyone|anyone|famil\w+|capacity|grupos?|"
+    rf"por cabeza|"
+    rf"cada un[oa]|aforo|plazas|seats?|sleeps)\b|\bfor {_COUNT}\b|\bpara {_COUNT}\b"
+)
+_TELLS_AGE = re.compile(
+    r"\b(?:years?|anos?|ages?|aged|edad\w*|menor(?:es)?|mayor(?:es)?|under|over|adults?|adult[oa]s|child\w*|kids?|"
+    r"nin[oa]s?|infantil\w*|junior|baby|babies|bebes?|months?|mes(?:es)?|puppies|cachorros?)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A kind of question, and what a quotation that answers one tells."""
+
+    asks: re.Pattern[str]
+    tells: re.Pattern[str]
+
+
+HOW_TO = re.compile(
+    r"\bhow (?:(?:do|can|could|would|should|must|might|may) (?:i|we|one)|to|does one)\b"
+    r"(?! (?:know|(?:get|come) (?:there|here|to|from|home))\b)|"
+    r"\b(?:what|que) (?:do i|should i|must i|tengo que|hay que|debo|puedo) (?:have to )?(?:do|hacer) (?:to|para)\b|"
+    r"(?:^|[¿?.,;:] ?|\b(?:y|hola|ok|vale|pero|saber|decirme|dime|buenas) )como (?:(?:lo|la|los|las|me|te|os|le|"
+    r"se|nos) )?"
+    r"(?:puedo|podemos|podria|puede|pueden|hago|hacemos|hace|hay que|tengo que|"
+    r"(?!mucho|todo|nuevo|minimo|maximo|tiempo|cuando|llego|vamos|llegamos)\w{3,}(?:o|amos|emos|imos)\b)"
+)
+WHY = re.compile(r"(?:^|[¿?.,;:] ?|\b(?:and|but|y|pero|so) )(?:why(?! not)|por ?que)\b")
+CHECKS = (
+    Evidence(HOW_TO, _ACTION),
+    Evidence(
+        WHY,
+        re.compile(
+            r"\b(?:because|since|so that|due to|as we|as it|in order to|reason|thanks to|to (?:avoid|protect|"
+            r"keep|make|help|"
+            r"prevent|ensure)|porque|ya que|para que|debido|puesto que|asi|motivo|razon|gracias a|por eso|"
+            r"para \w+[aei]r)\b"
+        ),
+    ),
+    Evidence(_PERSONS, _TELLS_PERSONS),
+    Evidence(
+        re.compile(r"\b(?:at night|tonight|in the (?:morning|afternoon|evening)|de noche|"
+                   r"por la (?:manana|tarde|noche))\b"),
+        re.compile(
+            r"\d{1,2}[:.h]\d{2}|\d ?[ap]\.?m\b|\b(?:24|las \d{1,2}|night|morning|afternoon|evening|noche|manana|"
+            r"tardes?|"
+            r"any ?time|any hour|cualquier hora|always|siempre|hours?|closed|cerrado)\b"
+        ),
+    ),
+    Evidence(AGE, _TELLS_AGE),
+)  # fmt: skip
+
+
+HOW_HEADING = re.compile(
+    r"\bhow (?:it works|to|do|can)\b|\b(?:steps?|getting started|first steps|pasos|primeros pasos|"
+    r"como (?:funciona|se |\w+[aei]r))\b"
+)
+
+
+def tells(question: str, said: str) -> bool:
+    """Whether a text has what questions of this kind ask for."""
+    asked, told = plain(question), plain(said)
+    return all(one.tells.search(told) for one in CHECKS if one.asks.search(asked))
+
+
+def answers(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
+    """Whether what is quoted, as a whole, tells all that the question states and asks for."""
+    text = " ".join(f"{one.heading}: {one.text}" for one in quoted)
+    return bool(quoted) and tells(question, text) and fits(question, before, quoted)
