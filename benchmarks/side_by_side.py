@@ -62,7 +62,8 @@ class Side:
         tenth, last = percentile(self.overhead, 0.1), percentile(self.overhead, 0.99)
         return (
             f"{self.name}: to the first token p10 {tenth:.2f}, p50 {median(self.overhead):.2f}, p99 {last:.2f} ms; "
-            f"CPU a turn {sum(cpu[name] for name in SERVICES):.2f} ms, servers {sum(cpu[name] for name in SERVERS):.2f}: "
+            f"CPU a turn {sum(cpu[name] for name in SERVICES):.2f} ms, "
+            f"servers {sum(cpu[name] for name in SERVERS):.2f}: "
             + ", ".join(f"{name} {cpu[name]:.2f}" for name in SERVICES + SERVERS)
         )
 
