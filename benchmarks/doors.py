@@ -1,9 +1,10 @@
 """What does a turn cost through another's door, beside the websocket's own path?
 
 The same turn of a signed-in customer, 20 words in a burst, through each door in its client's own words, the stream
-read to its end. The doors take turns in laps of 15, each lap a customer and a conversation of its own, so that a
-machine that is busy for a while is so for all of them. Counted is the CPU time of the services, without what they
-spend at rest: a door is all in the gateway, and what it makes the others do is told beside.
+read to its end; MCP knows no turn: there it is one call of a tool. The doors take turns in laps of 15, each lap a
+customer and a conversation of its own, so that a machine that is busy for a while is so for all of them. Counted is the
+CPU time of the services, without what they spend at rest: a door is all in the gateway, and what it makes the others do
+is told beside.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from agent.scripted_model.server import scripted_model
 from benchmarks.first_token import BURST, COMPANY, SERVICES, running, spent
 from benchmarks.report import Figure
 from tests.support.chat_client import ChatClient
+from tests.support.mcp_client import connected
 from tests.support.running_stack import RunningStack
 
 QUESTION = "a turn through another's door"
@@ -79,6 +81,34 @@ async def websocket(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
             mark = len(client.frames)
             await client.send_frame("message.send", clientMessageId=str(uuid.uuid4()), text=TEXT)
             await client.wait_for("run.finished", after=mark)
+
+        yield turn
+
+
+@asynccontextmanager
+async def completions(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
+    """OpenAI chat completions; the client sends the conversation so far each time."""
+    messages: list[dict[str, str]] = []
+    async with http(stack, token) as post:
+
+        async def turn() -> None:
+            messages.append({"role": "user", "content": TEXT})
+            told = await post("/v1/chat/completions", {"model": "nexus", "messages": messages, "stream": True})
+            (*pieces, last) = [choice for event in told for choice in event["choices"]]
+            assert last["finish_reason"] == "stop"
+            said = "".join(piece["delta"].get("content") or "" for piece in pieces)
+            messages.append({"role": "assistant", "content": said})
+
+        yield turn
+
+
+@asynccontextmanager
+async def mcp(stack: RunningStack, token: str) -> AsyncGenerator[Turn]:
+    """MCP, with its official client: one call of a tool."""
+    async with connected(stack.url, token) as client:
+
+        async def turn() -> None:
+            assert not (await client.call_tool("get_price", {"symbol": "AAPL"})).is_error
 
         yield turn
 
@@ -157,4 +187,12 @@ async def http(stack: RunningStack, token: str) -> AsyncGenerator[Callable[[str,
         yield post
 
 
-DOORS = {"websocket": websocket, "Open Responses": responses, "AG-UI": ag_ui, "AI SDK": ai_sdk, "A2A": a2a}
+DOORS = {
+    "websocket": websocket,
+    "chat completions": completions,
+    "Open Responses": responses,
+    "AG-UI": ag_ui,
+    "AI SDK": ai_sdk,
+    "A2A": a2a,
+    "MCP": mcp,
+}

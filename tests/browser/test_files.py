@@ -1,5 +1,7 @@
 """Files and pictures between a visitor in the widget and a human agent in the console."""
 
+import base64
+import re
 import struct
 import zlib
 
@@ -82,3 +84,67 @@ async def test_a_tall_picture_leaves_what_follows_it_in_sight(visits: Visits) ->
     said = page.locator(".thread .said.visitor").last
     await is_drawn(said.locator(".files img"))
     await expect(said.get_by_role("button", name="last.txt")).to_be_in_viewport(ratio=1)
+
+
+PHOTO = """async () => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 3200, height: 2400 });
+  const pen = canvas.getContext("2d"), dots = pen.createImageData(3200, 2400);
+  const words = new Uint32Array(dots.data.buffer);
+  for (let at = 0, seed = 1; at < words.length; at += 1) {
+    seed = Math.imul(seed, 1664525) + 1013904223 | 0;
+    words[at] = 0xff000000 | (seed >>> 8 & 0x3f3f3f) | (at % 3200 < 1600 ? 0xc0 : 0xc00000);
+  }
+  pen.putImageData(dots, 0, 0);
+  const made = await new Promise((done) => { canvas.toBlob(done, "image/jpeg", 0.98); });
+  return new Promise((done) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result.split(",")[1]);
+    reader.readAsDataURL(made);
+  });
+}"""
+"""Red to the left and blue to the right, with dots that a JPEG cannot save."""
+SIDEWAYS = b"\xff\xe1\x00\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"
+"""What a telephone says that was held upright: turn it to the right."""
+COLOURS = """(picture) => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 30, height: 40 });
+  const pen = canvas.getContext("2d"), at = (y) => pen.getImageData(15, y, 1, 1).data;
+  pen.drawImage(picture, 0, 0, 30, 40);
+  return [10, 30].map(at).map(([red, , blue]) => (red > blue ? "red" : "blue"));
+}"""
+
+
+async def test_a_photograph_is_made_smaller_before_it_is_sent_and_stays_upright(visits: Visits) -> None:
+    chat = await visits.chat()
+    raw = base64.b64decode(await chat.page.evaluate(PHOTO))
+    photo = raw[:2] + SIDEWAYS + raw[2:]
+    assert len(photo) > 2_800_000
+    # What no browser can read as a picture goes as it is, and that is said.
+    chosen = chat.panel.locator(".chosen li")
+    await chat.panel.locator("input[type=file]").set_input_files(
+        [
+            FilePayload(name="IMG_0815.JPEG", mimeType="image/jpeg", buffer=photo),
+            FilePayload(name="odd.heic", mimeType="image/heic", buffer=b"x" * 2_900_000),
+        ]
+    )
+    await expect(chosen.first).to_contain_text(re.compile(r"IMG_0815[.]JPEG.*[12][.]\d MB"))
+    await expect(chosen.nth(1)).to_contain_text("it could not be made smaller")
+    await chat.panel.get_by_role("button", name="Remove odd.heic").click()
+    await chat.panel.get_by_role("button", name="Send", exact=True).click()
+    sent = chat.own.last.locator(".files")
+    await expect(sent).to_contain_text("IMG_0815.jpg")
+    shown = sent.locator("img")
+    await expect(shown).to_have_js_property("naturalWidth", 1920)
+    await expect(shown).to_have_js_property("naturalHeight", 2560)
+    response = await chat.page.request.get(str(await shown.get_attribute("src")))
+    stored = await response.body()
+    assert len(stored) <= 2_800_000
+    assert stored.startswith(b"\xff\xd8\xff")
+    assert b"Exif" not in stored
+    copy = base64.b64encode(stored).decode()
+    picture = f"""async () => {{
+      const picture = new Image();
+      picture.src = "data:image/jpeg;base64,{copy}";
+      await picture.decode();
+      return ({COLOURS})(picture);
+    }}"""
+    assert await chat.page.evaluate(picture) == ["red", "blue"]

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from contracts.agent_rpc import QUEUE
 from contracts.enumerations import OPEN
-from contracts.envelope import Wire
+from contracts.envelope import Snake, Wire
 from contracts.events.chat import Action, Usage
 from contracts.ids import CompanyId, Id
 from contracts.languages import Language
@@ -68,6 +68,15 @@ class CompletionTool(Wire):
     parameters: dict[str, Any] = Field(default_factory=dict[str, Any])
 
 
+class Sampling(Snake):
+    """How a model draws its words, in the names of OpenAI's interface; what is not set is the provider's own."""
+
+    top_p: float | None = Field(default=None, ge=0, le=1)
+    frequency_penalty: float | None = Field(default=None, ge=-2, le=2)
+    presence_penalty: float | None = Field(default=None, ge=-2, le=2)
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
+
+
 class CompleteRequest(Wire):
     """What to complete. Who asks, with which plan, is the principal's word alone; what is not set is the company's.
 
@@ -85,6 +94,8 @@ class CompleteRequest(Wire):
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1, le=MAX_OUTPUT)
     stop: list[str] = Field(default_factory=list[str], max_length=4)
+    sampling: Sampling | None = None
+    parallel_calls: bool = Field(default=True, description="false: the model asks for one tool at a time")
     language: Language | None = None
     stream: bool = Field(default=True, description="false: texts come when they are whole, so that none breaks off")
 

@@ -37,6 +37,28 @@ class ConversationUpdate(Wire):
     begins: bool = Field(default=False, description="the conversation has no message yet")
 
 
+class PersonMerge(Wire):
+    """All that is a visitor's becomes another person's at the desk; `into` null: what they began is theirs again.
+    `merge_id`: the same again is the same merge. NOT_FOUND for a person who is nobody's, CONFLICT for a customer."""
+
+    company_id: CompanyId
+    person_id: Id
+    into: Id | None = None
+    merge_id: Id
+    most: int = Field(default=200, ge=1, le=200, description="conversations that change hands with one call")
+    by: str = Field(min_length=1, max_length=64)
+    name: str | None = Field(default=None, max_length=200)
+
+
+class PersonMerged(Wire):
+    """The conversations that changed hands, newest first; `left`: there are more, the same again goes on."""
+
+    person_id: Id
+    into: Id | None = None
+    conversations: list[Id] = Field(max_length=200)
+    left: bool = False
+
+
 class NoteRequest(Wire):
     """A private note."""
 
@@ -110,6 +132,26 @@ class NamedReply(Wire):
     """Newest first, at most 50."""
 
     items: list[NamedNote]
+
+
+class ColleaguesRequest(Wire):
+    """Who works at the company's desk."""
+
+    company_id: CompanyId
+
+
+class Colleague(Wire):
+    """A human agent, and what to write behind @ in a note to name them and nobody else."""
+
+    user_id: str = Field(min_length=1, max_length=64)
+    name: str | None = None
+    mention: str
+
+
+class Colleagues(Wire):
+    """By name, at most 600: the team that the company names itself, and whoever was at the desk within a day."""
+
+    items: list[Colleague]
 
 
 class CountsRequest(Wire):
@@ -195,6 +237,8 @@ class CannedReplies(Wire):
 
 # Each may be called again: an update and a note have ids, a reply is put as a whole.
 CONVERSATION_UPDATE = Rpc("rpc.memory.conversation.update.v1", ConversationUpdate, ConversationReply, queue=QUEUE)
+PERSON_MERGE = Rpc("rpc.memory.person.merge.v1", PersonMerge, PersonMerged, queue=QUEUE)
+COLLEAGUES = Rpc("rpc.memory.colleagues.list.v1", ColleaguesRequest, Colleagues, queue=QUEUE)
 NOTE_ADD = Rpc("rpc.memory.note.add.v1", NoteRequest, NoteReply, queue=QUEUE)
 NOTES = Rpc("rpc.memory.notes.list.v1", ConversationRef, NotesReply, queue=QUEUE)
 COUNTS = Rpc("rpc.memory.conversations.count.v1", CountsRequest, CountsReply, queue=QUEUE)
@@ -205,6 +249,8 @@ REPLY_DELETE = Rpc("rpc.memory.reply.delete.v1", CannedReplyRef, CannedReplyGone
 
 METHODS: tuple[Rpc[Any, Any], ...] = (
     CONVERSATION_UPDATE,
+    PERSON_MERGE,
+    COLLEAGUES,
     NOTE_ADD,
     NOTES,
     COUNTS,

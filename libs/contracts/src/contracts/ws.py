@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, Strict, StrictBool, Str
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
-from contracts.events.chat import MAX_TEXT, MAX_TITLE, Action, CancelReason, Owner, Page
+from contracts.events.chat import MAX_TEXT, MAX_TITLE, MAX_URL, Action, CancelReason, Owner, Page
 from contracts.events.fact import Score
 from contracts.events.market import TriggeredAlert
 from contracts.files import MOST_FILES
@@ -29,12 +29,12 @@ Uuid = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 
 
 def _cut(page: Any) -> Any:
-    """A long title is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
+    """A long title or address is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
     if not isinstance(page, dict):
         return page
     fields = cast("dict[str, Any]", page)
-    title = fields.get("title")
-    return {**fields, "title": title[:MAX_TITLE]} if isinstance(title, str) else fields
+    longest = {"url": MAX_URL, "title": MAX_TITLE}
+    return {name: value[: longest.get(name)] if isinstance(value, str) else value for name, value in fields.items()}
 
 
 VisitedPage = Annotated[Page, BeforeValidator(_cut)]

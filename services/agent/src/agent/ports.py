@@ -96,6 +96,9 @@ class Prompt:
     """Its state now, where it is known: models read it in the prompt."""
     task: Literal["answer", "suggest", "improve"] = "answer"
     stop: tuple[str, ...] = ()
+    sampling: Mapping[str, float] | None = None
+    """How words are drawn, in the names of the OpenAI chat API; a model is told what its interface has."""
+    parallel_calls: bool = True
     tool_name: str | None = None
     """With `required`: this one."""
     about: str = ""

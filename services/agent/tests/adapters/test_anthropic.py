@@ -126,3 +126,11 @@ def test_the_request_speaks_anthropics_language() -> None:
     without = request_body(replace(prompt, tools=()))
     assert "tools" not in without
     assert all(block["type"] == "text" for message in without["messages"] for block in message["content"])
+
+
+def test_how_words_are_drawn_is_told_as_far_as_anthropic_has_words_for_it() -> None:
+    prompt = replace(PROMPT, sampling={"top_p": 0.5, "seed": 7}, parallel_calls=False)
+    body = request_body(prompt)
+    assert (body["top_p"], body["tool_choice"]) == (0.5, {"type": "auto", "disable_parallel_tool_use": True})
+    assert not body.keys() & {"temperature", "seed"}
+    assert request_body(replace(PROMPT, sampling={"seed": 7}))["temperature"] == 1.0

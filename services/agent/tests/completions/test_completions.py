@@ -101,7 +101,8 @@ async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversat
             CompletionMessage(role="assistant", content="hello"),
             CompletionMessage(role="user", content="count"),
         ]
-        request = asking(messages=brought, max_tokens=7, temperature=1.5, stop=["END"])
+        drawn = {"top_p": 0.5, "frequency_penalty": 0.1, "presence_penalty": -0.1, "seed": 7}
+        request = asking(messages=brought, max_tokens=7, temperature=1.5, stop=["END"], sampling=drawn)
         got = await complete(scene.nats, request)
         assert (got.text, len(got.texts)) == ("One two three.", 3)
         assert got.end is not None
@@ -111,6 +112,7 @@ async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversat
         assert asked["messages"][0]["content"].startswith("You are Kim.")
         assert [(m["role"], m["content"]) for m in asked["messages"][1:]] == [(m.role, m.content) for m in brought]
         assert (asked["max_tokens"], asked["temperature"], asked["stop"]) == (7, 1.5, ["END"])
+        assert {name: asked[name] for name in drawn} == drawn
         (usage,) = await scene.usage(1)
         assert (usage["userId"], usage["turnId"]) == ("ana", request.request_id)
         assert "conversationId" not in usage
@@ -154,7 +156,8 @@ async def test_a_tool_of_the_callers_own_comes_back_to_them(nats_server: NatsSer
         agent(nats_server.url, model.base_url),
     ):
         scene.executor.offer("get_price", {"price": 1})
-        got = await complete(scene.nats, asking(tools=[WEATHER]))
+        got = await complete(scene.nats, asking(tools=[WEATHER], parallel_calls=False))
+        assert model.asked[0]["parallel_tool_calls"] is False
         assert got.end is not None
         assert got.end.finish_reason == "tool_calls"
         (call,) = got.end.calls

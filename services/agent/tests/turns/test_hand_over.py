@@ -241,3 +241,48 @@ async def test_a_rule_leaves_one_message_outside_office_hours(nats_server: NatsS
         assert (await scene.answered("c1", 2))[1]["text"] == "A scripted answer."
         await scene.idle()
         assert len(await owners(scene)) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "wish"),
+    [("en", "a human please"), ("es", "agente por favor"), ("en", "My order is late. Can somebody call me?")],
+)
+async def test_words_ask_for_a_person_where_the_ai_is_switched_off(
+    nats_server: NatsServer, language: str, wish: str
+) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        await scene.configure(ai_auto_response_enabled=False)
+        await scene.visitor("c1", "do you sell bicycles?", locale=language)
+        await scene.idle()
+        assert await owners(scene) == []
+        await scene.visitor("c1", wish, locale=language)
+        changed = await waiting(scene)
+        # The visitor's own change, as with the button: the AI, which says nothing, is not who tells them of it.
+        assert (changed["by"], changed["reason"], changed["language"]) == ("visitor-1", "asked", language)
+        assert "bicycles" in changed["summary"][0]
+        # Nobody came, and they write on: what they asked for before is not asked for again.
+        await scene.release("c1")
+        await scene.visitor("c1", "and helmets?", locale=language)
+        await scene.idle()
+        assert [one["owner"]["kind"] for one in await owners(scene)] == ["waiting", "ai"]
+        assert await scene.answers("c1") == []
+        assert model.asked == []
+
+
+async def test_where_the_ai_is_switched_off_a_message_is_taken_once_and_rules_count(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        never = PersonRule(to="never", words=["astrology"])
+        await scene.configure(
+            ai_auto_response_enabled=False,
+            office_hours=OfficeHours.model_validate(closed_for_days()),
+            person_rules=[never, PersonRule(to="person", words=["invoice"])],
+        )
+        await scene.visitor("c1", "a human please, about astrology", locale="en")
+        await scene.idle()
+        assert await owners(scene) == []
+        for text in ("my invoice is wrong", "a human please"):
+            await scene.visitor("c2", text, locale="en")
+            await scene.idle()
+        (changed,) = await owners(scene, "c2")
+        assert (changed["owner"], changed["reason"]) == ({"kind": "ai"}, "rule")
+        assert changed["opensAt"]

@@ -20,6 +20,7 @@ from gateway.web import (
     knowledge,
     knowledge_answers,
     own_tools,
+    people,
     personal,
     personas,
     principals,
@@ -84,6 +85,7 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(visitors.router)
     # Its /conversations/counts before what takes any word for an id.
     application.include_router(desk.router)
+    application.include_router(people.router)
     application.include_router(conversations.router)
     application.include_router(files.router)
     application.include_router(agent_help.router)

@@ -17,6 +17,7 @@ class DeskStandIn:
 
     client: Client
     updates: list[desk_rpc.ConversationUpdate] = field(default_factory=list[desk_rpc.ConversationUpdate])
+    merges: list[desk_rpc.PersonMerge] = field(default_factory=list[desk_rpc.PersonMerge])
     notes: list[desk_rpc.NoteRequest] = field(default_factory=list[desk_rpc.NoteRequest])
     named: list[desk_rpc.NamedRequest] = field(default_factory=list[desk_rpc.NamedRequest])
     replies: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
@@ -25,6 +26,8 @@ class DeskStandIn:
         """Answers from now on."""
         server = RpcServer(self.client)
         await server.serve(desk_rpc.CONVERSATION_UPDATE, self._update)
+        await server.serve(desk_rpc.PERSON_MERGE, self._merge)
+        await server.serve(desk_rpc.COLLEAGUES, self._colleagues)
         await server.serve(desk_rpc.NOTE_ADD, self._note)
         await server.serve(desk_rpc.NOTES, self._notes)
         await server.serve(desk_rpc.COUNTS, self._counts)
@@ -37,6 +40,13 @@ class DeskStandIn:
     async def _update(self, request: desk_rpc.ConversationUpdate) -> ConversationReply:
         self.updates.append(request)
         return ConversationReply(conversation=conversation_view(request.conversation_id, request.company_id, "me"))
+
+    async def _merge(self, request: desk_rpc.PersonMerge) -> desk_rpc.PersonMerged:
+        self.merges.append(request)
+        return desk_rpc.PersonMerged(person_id=request.person_id, into=request.into, conversations=["c1"])
+
+    async def _colleagues(self, _: desk_rpc.ColleaguesRequest) -> desk_rpc.Colleagues:
+        return desk_rpc.Colleagues(items=[])
 
     async def _note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteReply:
         self.notes.append(request)

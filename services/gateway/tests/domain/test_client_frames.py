@@ -74,11 +74,14 @@ def test_half_an_emoji_makes_no_json_of_what_is_none(text: str) -> None:
         parse_frame(text)
 
 
-def test_a_pages_title_is_cut() -> None:
-    parsed = parse_frame(frame("hello", token="t", page={"url": "https://x.test/", "title": "x" * 301}))
-    assert isinstance(parsed, Hello)
-    assert parsed.page is not None
-    assert parsed.page.title == "x" * 300
+def test_a_pages_title_and_address_are_cut() -> None:
+    address = f"https://x.test/{'x' * 2048}"
+    for kind, told in (("hello", {"token": "t"}), ("message.send", {"clientMessageId": ID, "text": "hi"})):
+        parsed = parse_frame(frame(kind, **told, page={"url": address, "title": "x" * 301}))
+        assert isinstance(parsed, Hello | MessageSend)
+        assert parsed.page is not None
+        assert parsed.page.title == "x" * 300
+        assert parsed.page.url == address[:2048]
 
 
 @pytest.mark.parametrize(

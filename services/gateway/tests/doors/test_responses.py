@@ -344,6 +344,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"background": True, "store": False}, "background"),
     ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {"type": 7}}}}, "text.format.schema"),
     ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "data:x"}]}]}, "input[0].content[0]"),
+    ({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]}, "input[0].content[0]"),
+    ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]}, "input[0].content[0]"),
     ({"input": "  "}, "input"),
     ({"input": [{"role": "system", "content": "x" * 5000}] * 2, "store": True}, "instructions"),
 ]

@@ -1,5 +1,5 @@
-"""The public compliance cases of Open Responses (openresponses.org, which has them in its repository alone): the same
-requests, and what is asked of their answers. Of the seven, `image-input` is refused by name: see doors.md.
+"""The public compliance cases of Open Responses (openresponses.org, which has them in its repository alone), all seven:
+the same requests, and what is asked of their answers.
 """
 
 import json
@@ -22,6 +22,9 @@ def said(role: str, text: str) -> Json:
     return {"type": "message", "role": role, "content": text}
 
 
+PIXEL = "data:image/png;base64," + (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 WEATHER = {
     "type": "function",
     "name": "get_weather",
@@ -41,6 +44,18 @@ CASES: dict[str, Json] = {
     },
     "tool-calling": ASKED,
     "tool-calling-streaming": {**ASKED, "stream": True},
+    "image-input": {
+        "input": [
+            {
+                "type": "message",
+                "role": "user",
+                "content": [
+                    {"type": "input_text", "text": "What do you see in this image? Answer in one sentence."},
+                    {"type": "input_image", "image_url": PIXEL},
+                ],
+            }
+        ]
+    },
     "multi-turn": {
         "input": [
             said("user", "My name is Alice."),
@@ -89,6 +104,9 @@ async def test_the_published_cases_are_answered(
         assert wanted <= kinds
     assert response.keys() >= REQUIRED_OF_A_RESPONSE
     assert (response["object"], response["status"]) == ("response", "completed")
+    if case == "image-input":
+        (asked,) = completions.asked
+        assert [one.type for one in asked.messages[-1].pictures or ()] == ["image/png"]
     assert ("function_call" if tools else "message") in [item["type"] for item in response["output"]]
 
 

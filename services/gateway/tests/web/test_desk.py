@@ -133,18 +133,16 @@ async def test_what_a_customer_began_as_a_visitor_is_linked_to_them_with_the_vis
     for token, visitor in ((mine, mine), *((customer, one) for one in others)):
         async with ChatClient(gateway.url) as client:
             await client.hello(token, visitor=visitor)
-    assert desk.updates == []
+    assert desk.merges == []
     async with ChatClient(gateway.url) as client:
         welcome = await client.hello(customer, visitor=mine)
         assert welcome["conversationId"] != "c1"  # which the visitor's token goes on opening
-        (told,) = desk.updates
-        assert (told.conversation_id, told.person, told.by) == ("c1", "u-1", "u-1")
+        (told,) = desk.merges
+        assert (told.company_id, told.person_id, told.into, told.by) == ("acme", "me", "u-1", "u-1")
         await client.say("and now as myself")
 
         async def linked() -> bool:
-            return [(one.conversation_id, one.previous) for one in desk.updates[1:]] == [
-                (welcome["conversationId"], "c1")
-            ]
+            return [(one.conversation_id, one.previous) for one in desk.updates] == [(welcome["conversationId"], "c1")]
 
         await eventually(linked)
 
@@ -171,3 +169,19 @@ def test_the_following_conversation_is_the_same_whenever_it_is_asked_for_and_its
     assert is_issued_to(key, "acme", "me", one)
     assert not is_issued_to(key, "acme", "you", one)
     assert one != following_conversation_id(key, "acme", "me", "c2", 1_767_000_000_000)
+
+
+async def test_a_human_agent_merges_and_separates_visitors_of_their_own_company(
+    http: Http, tokens: TokenMaker, desk: DeskStandIn
+) -> None:
+    ana = tokens.user("ana", "commercial")
+    status, answer, _ = await http("POST", "/v2/visitors/v1/merge", token=ana, json={"into": "eva"})
+    assert (status, answer) == (200, {"personId": "v1", "into": "eva", "conversations": ["c1"], "left": False})
+    assert (await http("DELETE", "/v2/visitors/v1/merge", token=ana))[0] == 200
+    there, back = desk.merges
+    assert (there.company_id, there.person_id, there.into, there.by) == ("acme", "v1", "eva", "ana")
+    assert (back.person_id, back.into, back.by) == ("v1", None, "ana")
+    assert there.merge_id != back.merge_id
+    for body in ({}, {"into": None}, {"into": "no such id!"}, {"to": "eva"}):
+        assert (await http("POST", "/v2/visitors/v1/merge", token=ana, json=body))[0] == 422
+    assert len(desk.merges) == 2

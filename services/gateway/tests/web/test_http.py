@@ -296,6 +296,8 @@ async def test_the_openapi_document_names_every_route_and_its_errors(http: Http)
         "/v2/conversations/{conversationId}",
         "/v2/conversations/counts",
         "/v2/conversations/{conversationId}/notes",
+        "/v2/visitors/{visitorId}/merge",
+        "/v2/colleagues",
         "/v2/notes/named",
         "/v2/replies",
         "/v2/replies/{shortcut}",

@@ -3,11 +3,13 @@
 import asyncio
 
 from contracts.desk_rpc import (
+    COLLEAGUES,
     CONVERSATION_UPDATE,
     COUNTS,
     NAMED,
     NOTE_ADD,
     NOTES,
+    PERSON_MERGE,
     REPLIES,
     REPLY_DELETE,
     REPLY_PUT,
@@ -17,6 +19,8 @@ from contracts.desk_rpc import (
     CannedReplyRef,
     CannedReplyRequest,
     CannedReplySaved,
+    Colleagues,
+    ColleaguesRequest,
     ConversationUpdate,
     CountsReply,
     CountsRequest,
@@ -25,6 +29,8 @@ from contracts.desk_rpc import (
     NoteReply,
     NoteRequest,
     NotesReply,
+    PersonMerge,
+    PersonMerged,
 )
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
@@ -32,6 +38,7 @@ from contracts.rpc import ConversationRef, ConversationReply
 from memory.adapters.desk_facts import NOTED, UPDATED
 from memory.application.desk import Desk, DeskStore
 from memory.application.inbox import Inbox
+from memory.application.people import People
 from memory.application.rating_question import RatingQuestion
 from memory.domain.desk import RESOLVED, Update
 from memory.domain.keys import LogPosition
@@ -45,11 +52,19 @@ UPDATES, NOTE_CONSUMER = "memory-updates", "memory-notes"
 """The durable consumers."""
 
 
-def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox) -> None:
+def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox, people: People) -> None:
     """The methods."""
 
     async def update(request: ConversationUpdate) -> ConversationReply:
-        return ConversationReply(conversation=await desk.update(request))
+        updated = await desk.update(request)
+        await people.follow(request)
+        return ConversationReply(conversation=updated)
+
+    async def merge(request: PersonMerge) -> PersonMerged:
+        return await people.merge(request)
+
+    async def colleagues(request: ColleaguesRequest) -> Colleagues:
+        return await people.colleagues(request.company_id)
 
     async def add_note(request: NoteRequest) -> NoteReply:
         return NoteReply(note=await desk.note(request))
@@ -80,6 +95,8 @@ def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox) -> None:
         return CannedReplyGone(deleted=await store.delete_reply(request.company_id, request.shortcut))
 
     service.serve(CONVERSATION_UPDATE, answering(update))
+    service.serve(PERSON_MERGE, answering(merge))
+    service.serve(COLLEAGUES, answering(colleagues))
     service.serve(NOTE_ADD, answering(add_note))
     service.serve(NOTES, answering(notes))
     service.serve(COUNTS, answering(counts))

@@ -11,6 +11,7 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import Desk
 from memory.application.inbox import Inbox
+from memory.application.people import People
 from memory.application.rating_question import RatingQuestion
 from memory.handlers import FactIntake
 from runtime.direct import DirectReader
@@ -30,9 +31,9 @@ def desk_part(
 ) -> Desk:
     """Serves and follows the desk; `asked`, `storing`: the database as methods and as consumers speak to it."""
     service = intake.service
-    conversations = MongoConversations(storing["conversations"])
+    conversations, store = MongoConversations(storing["conversations"]), MongoDesk(storing)
     desk = Desk(
-        store=MongoDesk(storing),
+        store=store,
         facts=BusDeskFacts(service.publisher, DirectReader(service.nats, FACTS.name)),
         conversations=conversations,
         companies=companies,
@@ -41,6 +42,7 @@ def desk_part(
         log=log,
         clock=floor,
     )
-    desk_handlers.serve(service, desk, MongoDesk(asked), inbox)
+    people = People(desk=desk, store=store, conversations=conversations, companies=companies, inbox=inbox, looks=looks)
+    desk_handlers.serve(service, desk, MongoDesk(asked), inbox, people)
     desk_handlers.consume(intake, desk, RatingQuestion(conversations=conversations, companies=companies, log=log))
     return desk

@@ -12,6 +12,8 @@ NexusError (contracts)
     ├── ProjectionBehind     the projection did not reach a sequence in time
     ├── UnknownSequence      a reader named a sequence that the log has not reached
     ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
+    ├── NoSuchPerson         nobody of this id has written to the company
+    ├── NotMerged            these two are not one person at the desk
     ├── CompanyExists        settings are there already
     ├── NoSuchCompany        no settings to change
     ├── BadKnowledge         a document, answer or gap that cannot be taken as it was sent
@@ -91,6 +93,14 @@ class NoSuchConversation(MemoryFault):
 
 class AssignedMeanwhile(MemoryFault):
     """Somebody else has the conversation than the caller thinks: look again."""
+
+
+class NoSuchPerson(MemoryFault):
+    """Nobody of this id has written to the company."""
+
+
+class NotMerged(MemoryFault):
+    """These two cannot become one person at the desk as things stand."""
 
 
 class CompanyExists(MemoryFault):

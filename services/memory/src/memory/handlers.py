@@ -77,6 +77,8 @@ from memory.errors import (
     NoSuchCompany,
     NoSuchConversation,
     NoSuchKnowledge,
+    NoSuchPerson,
+    NotMerged,
     SettingsMoved,
     StoreUnavailable,
 )
@@ -102,6 +104,8 @@ CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
     (CompanyExists, ErrorCode.CONFLICT),
     (AssignedMeanwhile, ErrorCode.CONFLICT),
     (NoSuchConversation, ErrorCode.NOT_FOUND),
+    (NoSuchPerson, ErrorCode.NOT_FOUND),
+    (NotMerged, ErrorCode.CONFLICT),
     (NoSuchCompany, ErrorCode.NOT_FOUND),
     (NoSuchKnowledge, ErrorCode.NOT_FOUND),
     (MemoryMoved, ErrorCode.PRECONDITION_FAILED),

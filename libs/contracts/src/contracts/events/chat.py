@@ -14,6 +14,7 @@ from contracts.knowledge import Grounding
 
 MAX_TEXT = 8000
 MAX_TITLE = 300
+MAX_URL = 2048
 MAX_SUMMARY_LINES = 5
 MAX_SUMMARY_LINE = 300
 """Characters in a person's message."""
@@ -37,7 +38,7 @@ class Role(OpenEnum):
 class Page(Wire):
     """The page of the company's site on which the visitor writes."""
 
-    url: str = Field(max_length=2048)
+    url: str = Field(max_length=MAX_URL)
     title: str | None = Field(default=None, max_length=MAX_TITLE)
 
 

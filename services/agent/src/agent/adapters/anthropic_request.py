@@ -27,6 +27,10 @@ def request_body(prompt: Prompt) -> dict[str, Any]:
         "messages": messages,
         "stream": True,
     }
+    if prompt.sampling is not None and "top_p" in prompt.sampling:
+        # One of the two: newer models refuse both. There is no seed and no penalty.
+        del body["temperature"]
+        body["top_p"] = prompt.sampling["top_p"]
     if system:
         body["system"] = system
     if prompt.stop:
@@ -44,9 +48,12 @@ def request_body(prompt: Prompt) -> dict[str, Any]:
 
 
 def _tool_choice(prompt: Prompt) -> dict[str, Any]:
-    if prompt.tool_choice != "required":
-        return {"type": prompt.tool_choice}
-    return {"type": "any"} if prompt.tool_name is None else {"type": "tool", "name": prompt.tool_name}
+    if prompt.tool_choice == "none":
+        return {"type": "none"}
+    one = {} if prompt.parallel_calls else {"disable_parallel_tool_use": True}
+    if prompt.tool_choice == "auto":
+        return {"type": "auto", **one}
+    return {"type": "any", **one} if prompt.tool_name is None else {"type": "tool", "name": prompt.tool_name, **one}
 
 
 def _converted(messages: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:

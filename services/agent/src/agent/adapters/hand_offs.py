@@ -70,7 +70,8 @@ class HandOffs:
         told: dict[str, Any] = json.loads(call.arguments)
         hours, at = await self._hours(key.company), self._now()
         opens = opening(hours, at)
-        data = _asking(opens, reason=told["reason"], summary=told["summary"], language=told["language"])
+        by = told.get("by") or BY
+        data = _asking(opens, reason=told["reason"], by=by, summary=told["summary"], language=told["language"])
         identity = derive_id(call.call_id, NAME)
         found: list[str] = []
 
@@ -99,8 +100,8 @@ class HandOffs:
 
 
 def _asking(
-    opens: datetime | None, *, reason: str, summary: list[str] | None = None, language: str | None = None
+    opens: datetime | None, *, reason: str, by: str = BY, summary: list[str] | None = None, language: str | None = None
 ) -> OwnerChanged:
     """`opens`: when somebody is there; None: now."""
     owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
-    return OwnerChanged(owner=owner, by=BY, reason=reason, summary=summary, language=language, opens_at=opens)
+    return OwnerChanged(owner=owner, by=by, reason=reason, summary=summary, language=language, opens_at=opens)

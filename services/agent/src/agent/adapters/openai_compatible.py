@@ -118,6 +118,7 @@ class OpenAICompatible:
             "max_tokens": prompt.max_tokens,
             "stream": True,
             "stream_options": {"include_usage": True},
+            **(prompt.sampling or {}),
         }
         if prompt.tools:
             request["tools"] = [
@@ -128,6 +129,8 @@ class OpenAICompatible:
                 for t in prompt.tools
             ]
             request["tool_choice"] = prompt.tool_choice
+            if not prompt.parallel_calls:
+                request["parallel_tool_calls"] = False
             if prompt.tool_choice == "required" and prompt.tool_name is not None:
                 request["tool_choice"] = {"type": "function", "function": {"name": prompt.tool_name}}
         if prompt.stop:

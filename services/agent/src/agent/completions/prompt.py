@@ -65,6 +65,8 @@ def prompt_for(
         language=language,
         company=config,
         stop=tuple(request.stop),
+        sampling=request.sampling.model_dump(exclude_none=True) if request.sampling is not None else None,
+        parallel_calls=request.parallel_calls,
         sight=sight,
     )
 

@@ -77,14 +77,17 @@ def offered_with_hand_over(tools: Sequence[OfferedTool], language: Language) -> 
     return (*tools, OfferedTool(NAME, DESCRIPTION[language], CATEGORY, PARAMETERS, LABEL[language]))
 
 
-def completed(call: TurnCall, spoken: Sequence[PromptMessage], journal: Journal, language: Language) -> TurnCall:
-    """A call of the tool with all that the person gets; lines that it does not give are made of what was said."""
+def completed(
+    call: TurnCall, spoken: Sequence[PromptMessage], journal: Journal, language: Language, by: str | None = None
+) -> TurnCall:
+    """A call of the tool with all that the person gets; lines that it does not give are made of what was said. `by`:
+    whose the change of owner is, where it is not the AI's."""
     arguments: dict[str, Any] = json.loads(call.arguments)
     reason = arguments.get("reason")
     lines = [one_line(line, MAX_SUMMARY_LINE) for line in str(arguments.get("summary") or "").splitlines()]
     given = [re.sub(r"^[-*•\d.) ]+(?=\S)", "", line) for line in lines if line]
     summary = given[:MAX_SUMMARY_LINES] or summary_of(spoken, journal, language)
-    told = {"reason": reason if reason in REASONS else ASKED, "summary": summary, "language": language}
+    told = {"reason": reason if reason in REASONS else ASKED, "summary": summary, "language": language, "by": by}
     return replace(call, arguments=json.dumps(told | {"basis": journal.basis}, ensure_ascii=False))
 
 

@@ -54,6 +54,7 @@ from agent.turns.prefetch import Preparing
 from agent.turns.stream import Deltas
 from agent.turns.tool_runs import outcomes
 from agent.turns.watches import Watch
+from agent.turns.without_ai import ask_without_ai
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
 from contracts.conversation import Fact
@@ -121,6 +122,7 @@ class Drive:
             settings = await self._settings()
             handling, effect = advance(handling, event, policy_of(settings), clock.now())
         if isinstance(effect, Ack):
+            await ask_without_ai(self._ports, self._knowing, self._seen, settings)
             self._close_run(settings)
         return effect
 
@@ -364,13 +366,9 @@ class Drive:
         with span(SPAN_COMMIT) as work:
             appending = await self._ports.chat.append(self._key, ending, fence)
             work.set_attributes({"nexus.outcome": appending.outcome})
-        match appending.outcome:
-            case "refused":
-                return AppendRefused()
-            case "unknown":
-                return AppendUnknown()
-            case "stored":
-                record_turn(self._ports, self._key, self._knowing, journal, settings)
+        if appending.outcome != "stored":
+            return AppendRefused() if appending.outcome == "refused" else AppendUnknown()
+        record_turn(self._ports, self._key, self._knowing, journal, settings)
         if code:
             self._running_deltas().end("run.error", {"code": code, "message": ending.text})
         else:

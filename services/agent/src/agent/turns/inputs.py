@@ -6,6 +6,7 @@ question is searched in the request for the first call's tokens, while the journ
 """
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from agent.domain.context.compression import Compressed
 from agent.domain.grounding import grounded, query_of
 from agent.domain.knowledge import Numbers, fitting, sources
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.offline.person_words import only_asks_for_person
+from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.own_words import OwnWords, words_of
 from agent.domain.pictures import TOKENS, Picture, Sight, fitting_pictures
 from agent.domain.providers import window_of
@@ -38,6 +39,7 @@ from contracts.channels import ChatKind
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.conversation import Snapshot
+from contracts.ids import turn_id
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
 from contracts.person_rules import Asking, ruling
@@ -173,6 +175,23 @@ class Knowing:
         if asks or (to == "person" and text and not _message_taken(effect.view)):
             return step((hand_over.NAME, {"reason": hand_over.ASKED if asks else hand_over.RULE}))
         return None
+
+    async def without_ai(self, seen: AskedSnapshot, config: CompanyConfig) -> TurnCall | None:
+        """The call that asks for a person where the AI is switched off: what was written since the last change of owner
+        asks for one, or the company's rules do. A message that waits for people who are not there is left at that."""
+        view = seen.view
+        history = await asyncio.shield(self.begin(view.seq))
+        after = max(view.basis, view.owner_seq)
+        texts = [one.text for one in history.messages if not one.mine and one.seq > after]
+        to, asks = ruled(config, seen.asker, "\n".join(texts)), any(map(asks_for_person, texts))
+        if to == "never" or not (asks or (to == "person" and texts)) or _message_taken(view):
+            return None
+        turn = turn_id(self.key.company, self.key.conversation, view.newest_visitor)
+        said_why = json.dumps({"reason": hand_over.ASKED if asks else hand_over.RULE})
+        call = TurnCall(f"{turn}-person", hand_over.NAME, said_why)
+        journal = Journal(turn, view.newest_visitor, started_at=0.0, deadline=0.0)
+        by = seen.asker.user or "visitor"
+        return hand_over.completed(call, history.messages, journal, seen.asker.language, by=by)
 
     async def unread_files(self, effect: CallModel, language: Language) -> ModelAnswer | None:
         """What an assistant of rules says to files alone; None: something was said."""

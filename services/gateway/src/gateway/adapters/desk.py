@@ -25,6 +25,14 @@ class BusDesk:
             raise not_found("conversation")
         return reply.conversation
 
+    async def merge(self, request: desk_rpc.PersonMerge) -> desk_rpc.PersonMerged:
+        """What changed hands; raises Refused: NOT_FOUND, CONFLICT."""
+        return await ask(self._client, desk_rpc.PERSON_MERGE, request, deadline=CHANGE_SECONDS)
+
+    async def colleagues(self, company: str) -> desk_rpc.Colleagues:
+        """Who works at the company's desk."""
+        return await ask(self._client, desk_rpc.COLLEAGUES, desk_rpc.ColleaguesRequest(company_id=company))
+
     async def add_note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteView:
         """The note as it is stored."""
         return (await ask(self._client, desk_rpc.NOTE_ADD, request, deadline=CHANGE_SECONDS)).note

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import structlog
 
-from contracts.desk_rpc import ConversationUpdate
+from contracts.desk_rpc import ConversationUpdate, PersonMerge
 from contracts.ids import derive_id
 from gateway.adapters.desk import BusDesk
 from gateway.adapters.memory import BusMemory
@@ -86,30 +86,26 @@ class Topics:
         a visitor's. Returns the newest."""
         if token is None or not has_account(caller):
             return None
-        told: list[str] = []
         try:
             visitor = await self._tokens.verify_for_renewal(token)
             if visitor.role != "visitor" or visitor.company != caller.company:
                 return None
             async with asyncio.timeout(SECONDS):
-                while len(told) < MOST_LINKED:
-                    conversation = await self._memory.latest(visitor.company, visitor.subject)
-                    if conversation is None or conversation in told:
-                        break
-                    await self._desk.update(
-                        ConversationUpdate(
-                            company_id=caller.company,
-                            conversation_id=conversation,
-                            update_id=derive_id(caller.company, conversation, "signed in", caller.subject),
-                            person=caller.subject,
-                            by=caller.subject,
-                            name=caller.name or caller.visit.name,
-                        )
+                linked = await self._desk.merge(
+                    PersonMerge(
+                        company_id=caller.company,
+                        person_id=visitor.subject,
+                        into=caller.subject,
+                        merge_id=derive_id(caller.company, visitor.subject, "signed in", caller.subject),
+                        most=MOST_LINKED,
+                        by=caller.subject,
+                        name=caller.name or caller.visit.name,
                     )
-                    told.append(conversation)
+                )
         except (GatewayError, TimeoutError) as error:
             log.warning("chat.visitor_not_linked", company=caller.company, error=str(error))
-        return told[0] if told else None
+            return None
+        return linked.conversations[0] if linked.conversations else None
 
     async def follows(self, caller: TokenCaller, conversation: str, previous: str) -> None:
         """Somebody has written in a conversation that takes another one's place. What cannot be told is told with the

@@ -1,11 +1,12 @@
 """What a caller of the OpenAI-compatible interface sends, as the bus has it.
 
-Format: https://platform.openai.com/docs/api-reference/chat/create. What is not named here is accepted and has no
-effect, as servers of this interface do; what would change the answer's shape is refused, by name.
+Format: https://platform.openai.com/docs/api-reference/chat/create. What would change the answer and is not done here
+is refused, by name; what is not named here is accepted and has no effect, as servers of this interface do.
 """
 
 import json
 from base64 import b64decode
+from collections.abc import Collection
 from io import BytesIO
 from typing import Annotated, Any, Literal, cast
 
@@ -22,6 +23,7 @@ from contracts.completion_rpc import (
     CompletionMessage,
     CompletionPicture,
     CompletionTool,
+    Sampling,
 )
 from contracts.errors import ErrorCode, FieldFault
 from contracts.languages import Language
@@ -108,6 +110,20 @@ class NamedTool(Open):
     function: NamedFunction
 
 
+class AllowedTools(Open):
+    """Of the caller's tools, these alone."""
+
+    mode: Literal["auto", "required"]
+    tools: list[NamedTool] = Field(min_length=1, max_length=MAX_TOOLS)
+
+
+class AllowedChoice(Open):
+    """A choice among some of the caller's tools."""
+
+    type: Literal["allowed_tools"]
+    allowed_tools: AllowedTools
+
+
 class StreamOptions(Open):
     """How to stream."""
 
@@ -127,7 +143,25 @@ class ResponseFormat(Open):
     json_schema: NamedSchema | None = None
 
 
-class ChatCompletionRequest(Open):
+_NEUTRAL: dict[str, tuple[tuple[Any, ...], str]] = {
+    "n": ((1,), "one choice a request: leave n out, or ask again"),
+    "logprobs": ((False,), "there are none here: leave it out"),
+    "top_logprobs": ((0,), "there are none here: leave it out"),
+    "modalities": ((["text"],), "text alone"),
+    "audio": ((), "text alone"),
+    "functions": ((), "use tools and tool_choice"),
+    "function_call": ((), "use tools and tool_choice"),
+    "logit_bias": (({},), "tokens are each model's own, and more than one may answer: leave it out"),
+    "reasoning_effort": ((), "how a model reasons cannot be chosen here: leave it out"),
+    "verbosity": (("medium",), "cannot be chosen here: say it in a message"),
+    "web_search_options": ((), "the company's tools are used by themselves: leave it out"),
+    "moderation": ((), "there is none to ask for here: leave it out"),
+    "store": ((False,), "nothing is kept of a completion: use /v1/responses, or leave it out"),
+}
+"""What is not done here, with the values that ask for nothing, and what to do instead."""
+
+
+class ChatCompletionRequest(Sampling, Open):
     """A completion: the whole conversation so far, and how to go on."""
 
     model: str = Field(min_length=1, max_length=200, description="nexus: the company's own; GET /v1/models lists all")
@@ -138,12 +172,10 @@ class ChatCompletionRequest(Open):
     max_tokens: int | None = Field(default=None, ge=1)
     max_completion_tokens: int | None = Field(default=None, ge=1)
     stop: str | Annotated[list[str], Field(max_length=4)] | None = None
-    n: int | None = Field(default=None, ge=1)
     tools: list[FunctionTool] | None = Field(default=None, max_length=MAX_TOOLS)
-    tool_choice: Literal["auto", "none", "required"] | NamedTool | None = None
+    tool_choice: Literal["auto", "none", "required"] | NamedTool | AllowedChoice | None = None
+    parallel_tool_calls: bool | None = None
     response_format: ResponseFormat | None = None
-    logprobs: bool | None = None
-    modalities: list[str] | None = None
 
     @property
     def wants_usage(self) -> bool:
@@ -176,10 +208,14 @@ def request_of(
     if len(set(names)) < len(names):
         raise _bad("tools", "two tools have the same name")
     choice, named = body.tool_choice or "auto", None
-    if isinstance(choice, NamedTool):
+    if isinstance(choice, AllowedChoice):
+        allowed = {one.function.name for one in choice.allowed_tools.tools}
+        _check_known(allowed, names)
+        tools = [tool for tool in tools if tool.name in allowed]
+        choice = choice.allowed_tools.mode
+    elif isinstance(choice, NamedTool):
         choice, named = "required", choice.function.name
-        if named not in names:
-            raise _bad("tool_choice", f"there is no tool {named!r} among yours")
+        _check_known({named}, names)
     if choice == "required" and not tools:
         raise _bad("tool_choice", "required needs tools of your own; the platform's are used when they are needed")
     most = body.max_completion_tokens or body.max_tokens
@@ -196,6 +232,8 @@ def request_of(
         temperature=body.temperature,
         max_tokens=min(most, MAX_OUTPUT) if most else None,
         stop=[word for word in stop if word],
+        sampling=_sampling(body),
+        parallel_calls=body.parallel_tool_calls is not False,
         language=language,
         stream=bool(body.stream),
     )
@@ -219,16 +257,22 @@ def shape_of(body: ChatCompletionRequest) -> TextShape | None:
     return TextShape(wanted.json_schema.json_schema)
 
 
+def _sampling(body: ChatCompletionRequest) -> Sampling | None:
+    asked = {name: getattr(body, name) for name in Sampling.model_fields}
+    return Sampling(**asked) if any(value is not None for value in asked.values()) else None
+
+
 def _check_shape(body: ChatCompletionRequest) -> None:
-    if body.n is not None and body.n != 1:
-        raise _bad("n", "one choice a request: leave n out, or ask again")
-    if body.logprobs:
-        raise _bad("logprobs", "there are none here: leave it out")
-    if body.modalities and body.modalities != ["text"]:
-        raise _bad("modalities", "text alone")
-    for old in ("functions", "function_call"):
-        if (body.model_extra or {}).get(old) is not None:
-            raise _bad(old, "use tools and tool_choice")
+    for name, value in (body.model_extra or {}).items():
+        neutral, instead = _NEUTRAL.get(name, ((value,), ""))
+        if value is not None and value not in neutral:
+            raise _bad(name, instead)
+
+
+def _check_known(wanted: Collection[str], names: Collection[str]) -> None:
+    for name in sorted(wanted):
+        if name not in names:
+            raise _bad("tool_choice", f"there is no tool {name!r} among yours")
 
 
 def _message(message: ChatMessage, at: str) -> CompletionMessage:

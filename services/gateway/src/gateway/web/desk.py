@@ -11,6 +11,7 @@ from contracts.desk_rpc import (
     SHORTCUT_PATTERN,
     CannedReplies,
     CannedReply,
+    Colleagues,
     ConversationUpdate,
     CountsReply,
     NamedReply,
@@ -153,6 +154,13 @@ async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationP
             name=caller.name,
         )
     )
+
+
+@router.get("/colleagues", response_model_exclude_none=True, responses=described())
+async def list_colleagues(api: ApiDep, caller: OperatorDep) -> Colleagues:
+    """Who works at the company's desk, by name, and what names each of them in a note: the team that the company names
+    itself, and whoever was at the desk within a day."""
+    return await api.desk.colleagues(caller.company)
 
 
 @router.get("/notes/named", response_model_exclude_none=True, responses=described())

@@ -1,6 +1,7 @@
 """Errors over HTTP: problem documents (RFC 9457), every one with the code that the websocket uses too."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -44,6 +45,8 @@ STATUS: dict[ErrorCode, int] = {
 }
 PUBLIC = frozenset({"/v2/visitors", "/widget.json", "/dev/tokens"})
 """Paths that need no token."""
+_FIELD = re.compile(r"(?!(str|int|float|bool|dict)$)[a-z_0-9]+").fullmatch
+"""A field's name, beside those of types (`str`, `list[str]`, `NamedTool`)."""
 _CODES = {
     401: "UNAUTHORIZED",
     403: "FORBIDDEN",
@@ -228,5 +231,6 @@ def _where(error: Mapping[str, Any]) -> Sequence[int | str]:
 def _field(where: Sequence[int | str], path: str) -> str:
     if not path.startswith(OPENAI):
         return ".".join(str(part) for part in where) or "body"
-    # As that interface spells it: messages[0].content.
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).lstrip(".") or "body"
+    # As that interface spells it: messages[0].content. Which of several forms it was taken for is no part of the name.
+    named = (part for part in where if isinstance(part, int) or _FIELD(part))
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in named).lstrip(".") or "body"

@@ -83,12 +83,25 @@ class MongoConversations:
         return [state for state in states if conversation_key(state.company, state.conversation) not in ours]
 
     async def latest_of(self, company: str, user_id: str) -> str | None:
-        """The person's conversation with the latest activity, of those that they began under this id."""
+        """The person's conversation with the latest activity, of those that they began under this id: also when it is
+        another person's at the desk."""
         prefix = f"{company}:{user_id}"
-        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}, "visitorKey": {"$exists": False}}
+        within = {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}
+        own: Document = {"personKey": within, "visitorKey": {"$exists": False}}
+        found: list[str] = []
         async with speaking("read a person's conversations"):
-            rows = await self._rows.find(where, {"_id": 1}).sort("personKey", DESCENDING).limit(1).to_list()
-        return rows[0]["_id"].split("/", 1)[1] if rows else None
+            for key, where in (("personKey", own), ("visitorKey", {"visitorKey": within})):
+                rows = self._rows.find(where, {key: 1}).sort(key, DESCENDING).limit(1)
+                found += [row[key] for row in await rows.to_list()]
+        return max(found).rsplit("/", 1)[1] if found else None
+
+    async def of_person(self, company: str, user_id: str, limit: int, *, lent: bool = False) -> list[InboxConversation]:
+        """What is the person's at the desk; `lent`: what they began that is another one's. Latest activity first."""
+        key, prefix = "visitorKey" if lent else "personKey", f"{company}:{user_id}"
+        where = {key: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+        async with speaking("read a person's conversations"):
+            rows = await self._rows.find(where).sort(key, DESCENDING).limit(limit).to_list()
+        return [self._read(row) for row in rows]
 
     async def page(
         self, company: str, filter_by: InboxFilter, limit: int, cursor: str | None

@@ -32,9 +32,10 @@ class MongoTalks:
         self._facts = facts
 
     async def talks(self, company: str, user: str, limit: int) -> list[Talk]:
-        """The person's conversations, latest activity first."""
+        """The conversations that the person began themselves, latest activity first: what somebody else wrote who is
+        taken for them at the desk stays out of their own sight."""
         prefix = f"{company}:{user}"
-        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}, "visitorKey": {"$exists": False}}
         async with speaking("read a person's conversations"):
             found = self._conversations.find(where, {"personKey": 1}).sort("personKey", DESCENDING).limit(limit)
             rows = await found.to_list()

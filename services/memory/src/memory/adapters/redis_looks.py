@@ -99,6 +99,14 @@ class RedisLooks:
         except (RedisError, OSError, TimeoutError) as error:
             raise CacheUnavailable(f"Redis could not note who is at the desk: {error}") from error
 
+    async def colleagues(self, company: str) -> dict[str, str | None]:
+        """Who was at the desk within a day, and their names; raises CacheUnavailable."""
+        try:
+            found = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(f"{DESK}{company}:names"))
+        except (RedisError, OSError, TimeoutError) as error:
+            raise CacheUnavailable(f"Redis could not tell who was at the desk: {error}") from error
+        return {one.decode(): name.decode() or None for one, name in found.items()}
+
     async def next_in_turn(self, company: str, conversation: str, wait: str, since: datetime) -> tuple[str, str] | None:
         """Whose turn it is to have the conversation, and their name: of those at the desk since then whoever was given
         none for the longest. The same for everybody who asks about this wait. None: nobody is at the desk.

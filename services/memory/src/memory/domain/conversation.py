@@ -315,7 +315,9 @@ def _take_words(state: InboxConversation, fact: LogFact) -> None:
     match fact.data:
         case OperatorMessage() as data:
             text = f"{data.text} {data.name or ''}"
-        case VisitorMessage() | AssistantMessage() as data:
+        case VisitorMessage() as data:
+            text = " ".join(filter(None, (data.text, data.name, data.email)))
+        case AssistantMessage() as data:
             text = data.text
         case _:
             return

@@ -7,7 +7,8 @@ itself: `basis` is the newest fact that was known when it was made.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -128,6 +129,19 @@ def called(operator: str, name: str | None) -> tuple[str, ...]:
     words = re.findall(r"\w+", name or "")
     whole = [between.join(words) for between in ("", ".", "-", "_")] if words else []
     return tuple(dict.fromkeys(map(folded, [operator, *words[:1], *whole])))
+
+
+def mentionable(people: Mapping[str, str | None]) -> dict[str, str]:
+    """What names each of these human agents ({id: name}) and nobody else of them: their first name, their whole name,
+    or their id."""
+    names = Counter(name for one, whole in people.items() for name in called(one, whole))
+
+    def best(one: str, name: str | None) -> str:
+        words = re.findall(r"\w+", name or "")
+        choices = [*words[:1], ".".join(words)] if words else []
+        return next((choice for choice in choices if names[folded(choice)] == 1), one)
+
+    return {one: best(one, name) for one, name in people.items()}
 
 
 def folded(name: str) -> str:

@@ -19,6 +19,7 @@ class MessagePart(Open):
 
     type: str
     text: str | None = None
+    image_url: str | None = None
 
 
 class InputItem(Open):
@@ -33,6 +34,12 @@ class InputItem(Open):
     output: str | list[MessagePart] | None = None
     approval_request_id: str | None = Field(default=None, max_length=200)
     approve: bool | None = None
+
+    @property
+    def has_pictures(self) -> bool:
+        """Whether it is a user's message with pictures."""
+        parts = self.content if self.role == "user" and isinstance(self.content, list) else ()
+        return any(part.type == "input_image" for part in parts)
 
 
 class ClientFunction(Open):
@@ -145,13 +152,14 @@ def check(body: CreateResponse) -> None:
         raise bad("background", "needs a response that is kept: leave store out")
 
 
-def text_of(content: str | list[MessagePart] | None, at: str) -> str:
-    """The text of a message's content or of a result; raises Refused BAD_FIELD for anything but text."""
+def text_of(content: str | list[MessagePart] | None, at: str, *, first: int = 0) -> str:
+    """The text of a message's content or of a result, whose parts are counted from `first`; raises Refused BAD_FIELD
+    for anything but text."""
     if content is None:
         raise bad(at, "is missing")
     if isinstance(content, str):
         return content
-    for index, part in enumerate(content):
+    for index, part in enumerate(content, first):
         if part.type not in {"input_text", "output_text", "text"} or part.text is None:
             raise bad(f"{at}[{index}]", f"text parts alone are understood, not {part.type!r}")
     return "\n".join(part.text or "" for part in content)

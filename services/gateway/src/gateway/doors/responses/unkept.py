@@ -3,6 +3,7 @@
 They are completions (web/completions.py) in other clothes.
 """
 
+import re
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -28,8 +29,10 @@ def request_of(
     messages: list[dict[str, Any]] = []
     if body.instructions:
         messages.append({"role": "system", "content": body.instructions})
+    places = ["instructions"] * len(messages)
     for index, item in enumerate(body.items):
         _add(messages, item, f"input[{index}]")
+        places += [f"input[{index}]"] * (len(messages) - len(places))
     choice: Any = body.tool_choice
     if isinstance(choice, ChosenFunction):
         choice = {"type": "function", "function": {"name": choice.name or ""}}
@@ -53,12 +56,16 @@ def request_of(
     except ValidationError as error:
         raise bad("input", f"{message_of(error.errors()[0])}, with the instructions") from None
     except Refused as error:
-        # Said of the messages that were made of the input.
         field = error.fields[0].field if error.fields else "input"
-        name = {"messages": "input", "response_format": "text.format.schema"}.get(
-            field.partition("[")[0].partition(".")[0], field
-        )
-        raise bad(name, error.message.partition(": ")[2] or error.message) from None
+        raise bad(_name(field, places), error.message.partition(": ")[2] or error.message) from None
+
+
+def _name(field: str, places: list[str]) -> str:
+    """What a completion calls so, in the words of a response; `places`: what each of its messages was made of."""
+    if (content := re.fullmatch(r"messages\[(\d+)\](\.content.*)?", field)) is not None:
+        return places[int(content[1])] + (content[2] or "")
+    names = {"messages": "input", "response_format": "text.format.schema"}
+    return names.get(field.partition("[")[0].partition(".")[0], field)
 
 
 def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
@@ -66,7 +73,8 @@ def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
         case "message":
             if item.role is None:
                 raise bad(f"{at}.role", "is missing")
-            messages.append({"role": item.role, "content": text_of(item.content, f"{at}.content")})
+            content = _parts(item, at) if item.has_pictures else text_of(item.content, f"{at}.content")
+            messages.append({"role": item.role, "content": content})
         case "function_call":
             call = {"id": item.call_id or "", "type": "function"}
             call["function"] = {"name": item.name or "", "arguments": item.arguments or ""}  # pyright: ignore[reportArgumentType]
@@ -80,6 +88,17 @@ def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
             return
         case _:
             raise bad(f"{at}.type", f"there is no {item.type!r} here")
+
+
+def _parts(item: InputItem, at: str) -> list[dict[str, Any]]:
+    """A user's text and pictures, in the words of a completion."""
+    content = item.content if isinstance(item.content, list) else []
+    return [
+        {"type": "image_url", "image_url": {"url": part.image_url}}
+        if part.type == "input_image"
+        else {"type": "text", "text": text_of([part], f"{at}.content", first=index)}
+        for index, part in enumerate(content)
+    ]
 
 
 async def events(

@@ -1,8 +1,10 @@
 /* Where a human agent writes: three suggested replies, a better wording, and the message itself. */
 import { post } from "./api.js";
 import { make, button } from "./dom.js";
+import { colleagueSource } from "./colleagues.js";
 import { glyph } from "./glyphs.js";
-import { ReplyPicker, filled } from "./replies.js";
+import { Picker } from "./picker.js";
+import { filled, replySource } from "./replies.js";
 import { language, say } from "./words-of.js";
 
 const LONGEST = 8000, TYPING_PAUSE = 3000, TONES = ["friendly", "formal", "brief"];
@@ -12,12 +14,11 @@ export class Composer {
   #send; #typing; #note; #isNote = false; #noteSwitch; #picker; #says = "send"; #conversation; #files; #offers; #fault; #label; #lastTyped = 0; #improve;
 
   /* send(text, files) sees to it, files being ids of what `files` has taken in; typing() tells the visitor that somebody writes; note(text) keeps a private one and may raise;
-     places() gives what fills in a ready reply. */
-  constructor(conversation, { files, send, typing, note, places }) {
+     places() gives what fills in a ready reply; mine: one's own id. */
+  constructor(conversation, { files, send, typing, note, places, mine }) {
     this.#conversation = conversation;
     this.#send = send;
     this.#note = note;
-    this.#picker = new ReplyPicker((text) => this.put(filled(text, places())));
     this.#noteSwitch = button("", () => this.#turnNote(!this.#isNote), { class: "quiet", "aria-pressed": "false" }, glyph("note"), say("privateNote"));
     this.#typing = typing;
     this.#offers = make("div", { class: "offers", "aria-live": "polite" });
@@ -25,8 +26,10 @@ export class Composer {
     this.#label = make("span", {}, say("send"));
     this.field = make("textarea", {
       rows: "3", maxlength: String(LONGEST), placeholder: say("writeHint"), "aria-label": say("write"),
-      oninput: () => { this.#picker.look(this.field.value); this.#typed(); }, onkeydown: (event) => this.#key(event),
+      oninput: () => { this.#picker.look(); this.#typed(); }, onkeydown: (event) => this.#key(event),
     });
+    this.#picker = new Picker(this.field, replySource((text) => this.put(filled(text, places()))),
+      colleagueSource(mine, () => this.#isNote, (typed, mention) => this.#name(typed, mention)));
     const tone = make("select", { "aria-label": say("tone") }, make("option", { value: "" }, say("toneAny")),
       ...TONES.map((one) => make("option", { value: one }, say(`tone_${one}`))));
     this.#improve = button(say("improve"), () => this.#better(tone.value), {});
@@ -55,6 +58,12 @@ export class Composer {
   put(text) {
     this.field.value = text.slice(0, LONGEST);
     this.field.focus();
+  }
+  /* The rest of a name, in the place of what was typed of it. */
+  #name(typed, mention) {
+    const { field } = this, end = field.selectionStart;
+    field.setRangeText(`${mention} `, end - typed.length, end, "end");
+    field.focus();
   }
   tell(text) { this.#fault.textContent = text; }
 

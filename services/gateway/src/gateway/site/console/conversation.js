@@ -32,6 +32,7 @@ export class ConversationView {
       files, send: (text, sent) => this.#say(text, sent),
       typing: () => context.live.send("typing", { conversationId: id }),
       note: async (text) => { await post(this.#at("notes"), { text, noteId: crypto.randomUUID() }); await this.#loadNotes(); },
+      mine: context.session.who.subject,
       places: () => ({
         name: this.#view && nameOf(this.#view), agent: context.session.who.name || context.session.who.subject,
         company: context.session.who.company, page: this.#view?.visitor?.page?.title || this.#view?.visitor?.page?.url,
@@ -304,7 +305,7 @@ export class ConversationView {
   /* What is remembered of a customer, in their own words: read once, too. */
   #remembered = make("div", { class: "earlier" }); #rememberedOf = null;
   async #showRemembered({ visitor }) {
-    if (!visitor?.plan || visitor.id === this.#rememberedOf) return;
+    if (!(visitor?.plan || visitor?.was) || visitor.id === this.#rememberedOf) return;
     this.#rememberedOf = visitor.id;
     try {
       const known = await get(`/v2/users/${encodeURIComponent(visitor.id)}/memory`);

@@ -1,6 +1,7 @@
 /* What is done with a conversation beside writing in it: its state, whose it is, its labels and topic. */
 import { call } from "./api.js";
 import { make, button } from "./dom.js";
+import { merge, separate } from "./people.js";
 import { exactly, moment, say } from "./words-of.js";
 
 const HOUR = 3_600_000;
@@ -19,7 +20,7 @@ export class Desk {
   /* e: resolve, or open again. */
   turn() { if (this.#view) this.#change({ state: this.#view.status === "open" ? "resolved" : "open" }); }
   show(view) {
-    const told = JSON.stringify([view.status, view.snoozedUntil, view.assignee, view.assigneeName, view.labels, view.topic, view.visitor?.id]);
+    const told = JSON.stringify([view.status, view.snoozedUntil, view.assignee, view.assigneeName, view.labels, view.topic, view.visitor?.id, view.visitor?.was]);
     if (told === this.node.dataset.told || this.node.contains(document.activeElement) && /^(input|select)$/i.test(document.activeElement.tagName)) {
       this.#view = view;
       return;
@@ -71,14 +72,16 @@ export class Desk {
     });
     return field;
   }
-  /* Whom the visitor has turned out to be: their earlier conversations are then one person's. */
+  /* Whom the visitor has turned out to be: their conversations are then one person's. */
   #customer({ visitor }) {
-    if (visitor?.plan) return "";
-    const field = make("input", {
-      "aria-label": say("isCustomer"), placeholder: say("isCustomer"), value: visitor?.was ? visitor.id : "", "data-what": "customer", maxlength: "64", size: "14",
-      onchange: () => this.#change({ customer: field.value.trim() || null }),
-    });
-    return field;
+    if (!visitor || visitor.plan || visitor.id === "-") return "";
+    const act = visitor.was ? separate : merge;
+    return button(say(visitor.was ? "separate" : "mergeWith"), () => this.#person(act), { class: "small quiet", "data-what": "person" });
+  }
+  async #person(act) {
+    try {
+      if (await act(this.#view)) this.#onChange((await call("GET", `/v2/conversations/${encodeURIComponent(this.#id)}`)).body);
+    } catch (error) { this.#onFault(error.message); }
   }
   #snooze(until) {
     if (!until) return;
@@ -118,6 +121,7 @@ export function changeInWords(change, mine) {
   }
   if (change.labels) return change.labels.length ? say("event_labels", { name: who, labels: change.labels.join(", ") }) : say("event_noLabels", { name: who });
   if (change.person && change.person === change.by) return say("event_signedIn", { name: who });
+  if (change.person && change.by === "memory") return say("event_samePerson", { to: change.person });
   if (change.person != null) return change.person ? say("event_person", { name: who, to: change.person }) : say("event_noPerson", { name: who });
   return change.topic ? say("event_topic", { name: who, topic: change.topic }) : null;
 }

@@ -8,43 +8,18 @@ const MOST_SHOWN = 6;
 /* {name}, {agent}, {company}, {page}: what is not known stays as it is, to be seen and filled in. */
 export const filled = (text, places) => fill(text, Object.fromEntries(Object.entries(places).filter(([, value]) => value)));
 
-export class ReplyPicker {
-  node = make("ul", { class: "picker", role: "listbox", hidden: true, "aria-label": say("replies") });
-  #replies = null; #shown = []; #at = 0; #onPick;
-
-  constructor(onPick) { this.#onPick = onPick; }
-
-  /* What stands in the field: a slash and the beginning of a shortcut, or words of the reply. */
-  async look(text) {
-    const asked = /^\/(\S*)$/.exec(text);
-    if (!asked) { this.close(); return; }
-    this.#replies ||= get("/v2/replies").then(({ items }) => items).catch(() => { this.#replies = null; return []; });
-    const wanted = asked[1].toLowerCase();
-    const all = await this.#replies;
-    this.#shown = [...all.filter((one) => one.shortcut.startsWith(wanted)),
+/* For a picker: a slash and the beginning of a shortcut, or words of the reply. onPick(text) */
+export function replySource(onPick) {
+  let replies = null;
+  return async (before) => {
+    const asked = /^\/(\S*)$/.exec(before);
+    if (!asked) return null;
+    replies ||= get("/v2/replies").then(({ items }) => items).catch(() => { replies = null; return []; });
+    const wanted = asked[1].toLowerCase(), all = await replies;
+    const found = [...all.filter((one) => one.shortcut.startsWith(wanted)),
       ...all.filter((one) => !one.shortcut.startsWith(wanted) && one.text.toLowerCase().includes(wanted))].slice(0, MOST_SHOWN);
-    this.#at = 0;
-    this.#draw();
-  }
-  close() { this.node.hidden = true; this.#shown = []; }
-  /* Whether the key was for it. */
-  key(event) {
-    if (!this.#shown.length) return false;
-    if (event.key === "ArrowDown") this.#at = (this.#at + 1) % this.#shown.length;
-    else if (event.key === "ArrowUp") this.#at = (this.#at + this.#shown.length - 1) % this.#shown.length;
-    else if (event.key === "Enter" || event.key === "Tab") { this.#pick(this.#shown[this.#at]); return true; }
-    else if (event.key === "Escape") { this.close(); return true; }
-    else return false;
-    this.#draw();
-    return true;
-  }
-  #pick(one) { this.close(); this.#onPick(one.text); }
-  #draw() {
-    this.node.hidden = !this.#shown.length;
-    this.node.replaceChildren(...this.#shown.map((one, index) =>
-      make("li", { role: "option", "aria-selected": String(index === this.#at), onclick: () => this.#pick(one) },
-        make("b", {}, `/${one.shortcut}`), " ", one.text.slice(0, 120))));
-  }
+    return { label: say("replies"), options: found.map((one) => ({ title: `/${one.shortcut}`, text: one.text.slice(0, 120), pick: () => onPick(one.text) })) };
+  };
 }
 
 export const repliesView = {

@@ -2,16 +2,19 @@
    so that nobody waits for it: therefore its words and its style are its own. */
 const WORDS = {
   en: {
-    attach: "Attach files", remove: "Remove {name}", sending: "Sending…", open: "Open {name}", large: "At most 10 MB",
+    attach: "Attach files", remove: "Remove {name}", sending: "Sending…", open: "Open {name}", large: "At most 10 MB", smaller: "Making it smaller…", asIs: "{size}, as large as it was: it could not be made smaller",
     most: "At most 5 files in one message", away: "Could not be sent. Try again.", gone: "Not kept any more",
   },
   es: {
-    attach: "Adjuntar archivos", remove: "Quitar {name}", sending: "Enviando…", open: "Abrir {name}", large: "Como máximo 10 MB",
+    attach: "Adjuntar archivos", remove: "Quitar {name}", sending: "Enviando…", open: "Abrir {name}", large: "Como máximo 10 MB", smaller: "Reduciendo la imagen…", asIs: "{size}, sin reducir: no se ha podido hacer más pequeña",
     most: "Como máximo 5 archivos por mensaje", away: "No se ha podido enviar. Inténtalo otra vez.", gone: "Ya no se conserva",
   },
 };
 const MOST = 5, MOST_BYTES = 10 * 1024 * 1024, DEADLINE = 90_000;
 const PICTURE = /^image\/(png|jpeg|gif|webp)$/;
+/* A picture of more bytes is made smaller before it is sent: models that see are shown no larger one. What moves (GIF) would
+   stand still. The longest side and the quality that are tried, one after the other. */
+const MOST_PICTURE = 2_800_000, STILL = /^image\/(?!gif|svg)/, STEPS = [[2560, .85], [2048, .8], [1600, .7]];
 const SHAPES = {
   clip: "M20 11.5 12 19.4a5 5 0 0 1-7-7l8.4-8.4a3.4 3.4 0 0 1 4.8 4.8l-8.2 8.2a1.7 1.7 0 0 1-2.4-2.4l7.4-7.4",
   file: "M13.5 3.5H6.5v17h11V7.5ZM13.5 3.5v4h4M9.5 12.5h5M9.5 16h5",
@@ -36,9 +39,43 @@ const sheet = new CSSStyleSheet(); // needs no permission of the page's content 
 sheet.replaceSync(STYLE);
 
 const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`);
-const fill = (text, { name }) => text.replace("{name}", () => name);
+const fill = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
 /* What a message says that is nothing but files. */
 const named = (files) => files.map((file) => file.name).join(", ");
+
+/* The same picture in fewer bytes, upright as the camera held it; null: it cannot be made smaller here. */
+async function smaller(file, make) {
+  let picture;
+  try {
+    picture = await createImageBitmap(file, { imageOrientation: "from-image" });
+    for (const [side, quality] of STEPS) {
+      const by = Math.min(1, side / Math.max(picture.width, picture.height));
+      const canvas = make("canvas", { width: Math.round(picture.width * by), height: Math.round(picture.height * by) });
+      const pen = canvas.getContext("2d");
+      pen.imageSmoothingQuality = "high";
+      pen.drawImage(picture, 0, 0, canvas.width, canvas.height);
+      const found = await encoded(canvas, pen, quality, !/png|webp/.test(file.type));
+      if (found && found.size <= MOST_PICTURE) return new File([found], renamed(file.name, found.type), { type: found.type });
+    }
+  } catch { /* no picture that this browser can read, or no room for it */ } finally { picture?.close(); }
+  return null;
+}
+/* What can be seen through stays so, where the browser writes WebP; the rest is a JPEG. */
+async function encoded(canvas, pen, quality, opaque) {
+  const write = (type) => new Promise((done) => { canvas.toBlob(done, type, quality); });
+  if (opaque || !seenThrough(pen.getImageData(0, 0, canvas.width, canvas.height).data)) return write("image/jpeg");
+  const found = await write("image/webp");
+  if (found?.type === "image/webp") return found;
+  pen.globalCompositeOperation = "destination-over";
+  pen.fillStyle = "#fff";
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  return write("image/jpeg");
+}
+function seenThrough(pixels) {
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] < 255) return true;
+  return false;
+}
+const renamed = (name, type) => `${name.replace(/\.\w{1,5}$/, "")}.${type === "image/jpeg" ? "jpg" : "webp"}`;
 
 export class Files {
   #kit; #ask; #conversation;
@@ -86,15 +123,22 @@ export class Files {
   }
   get #path() { return `/v2/conversations/${encodeURIComponent(this.#conversation())}/files`; }
 
-  /* What the server says of a file that is sent; raises Error with words. */
-  async send(file) {
+  /* What the server says of a file that is sent, a picture of many bytes smaller than it was; told(words) says what is
+     done. Raises Error with words. */
+  async send(file, told) {
+    const tooLarge = STILL.test(file.type) && file.size > MOST_PICTURE;
+    if (tooLarge) told(this.words.smaller);
+    const made = tooLarge && await smaller(file, this.#kit.make);
+    if (made) file = made;
     if (file.size > MOST_BYTES) throw new Error(this.words.large);
+    told(this.words.sending);
     let answer, said;
     try {
       answer = await this.#ask(`${this.#path}?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file, signal: AbortSignal.timeout(DEADLINE) });
       said = await answer.json();
     } catch { throw new Error(this.words.away); }
     if (!answer.ok) throw new Error(said.detail || this.words.away);
+    told(tooLarge && !made ? fill(this.words.asIs, { size: size(said.size) }) : size(said.size));
     return said;
   }
   /* Where files for the next message are chosen; changed() is called when there are others. */
@@ -145,7 +189,7 @@ class Picker {
     this.#chosen.push(one);
     this.list.append(one.node);
     if (full) { failed(words.most); return; }
-    this.#files.send(file).then((ref) => { one.ref = ref; told.textContent = size(ref.size); }, (error) => failed(error.message)).finally(() => this.#draw());
+    this.#files.send(file, (text) => { told.textContent = text; }).then((ref) => { one.ref = ref; }, (error) => failed(error.message)).finally(() => this.#draw());
   }
   #draw() {
     this.list.hidden = !this.#chosen.length;

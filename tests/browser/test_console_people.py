@@ -1,0 +1,97 @@
+"""Who is who at the desk: colleagues named in a note, and visitors who are one person."""
+
+import uuid
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.test_accessibility import violations
+from tests.browser.test_console import a_visitor, signed_in
+from tests.browser.visits import Visits
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_note_completes_the_names_of_colleagues_with_keys_and_with_the_mouse(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("hello")
+        colleague = await visits.open("/console")
+        await colleague.get_by_label("Token of your company").fill(stack.mint("commercial", "benita", "demo"))
+        await colleague.get_by_role("button", name="Sign in", exact=True).click()
+        await expect(colleague.get_by_role("heading", name="Inbox")).to_be_visible()
+        page = await signed_in(visits)
+        await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+        field, names = page.get_by_label("Your message"), page.get_by_role("listbox", name="Colleagues")
+        # What the visitor is to read names nobody.
+        await field.press_sequentially("@ben")
+        await expect(names).to_be_hidden()
+        await field.fill("")
+        await page.get_by_role("button", name="Private note").click()
+        await field.press_sequentially("please look, @BENI")
+        await expect(names.get_by_role("option")).to_have_count(1)
+        active = await field.get_attribute("aria-activedescendant")
+        await expect(page.locator(f"#{active}")).to_have_attribute("aria-selected", "true")
+        assert await violations(page) == []
+        await field.press("Enter")
+        await expect(field).to_have_value("please look, @benita ")
+        await expect(names).to_be_hidden()
+        await field.press_sequentially("or @b")
+        await names.get_by_role("option").filter(has_text="benita").click()
+        await expect(field).to_be_focused()
+        await expect(field).to_have_value("please look, @benita or @benita ")
+        # An address names nobody, and Escape leaves what is typed as it is.
+        await field.press_sequentially("mail a@b")
+        await expect(names).to_be_hidden()
+        await field.press_sequentially(" @b")
+        await expect(names).to_be_visible()
+        await field.press("Escape")
+        await expect(names).to_be_hidden()
+        await page.get_by_role("button", name="Keep the note").click()
+        await expect(colleague.get_by_role("link", name="Mentions").locator(".count")).to_be_visible()
+
+
+async def test_a_visitor_is_merged_with_a_customer_after_a_question_and_separated(
+    visits: Visits, stack: RunningStack
+) -> None:
+    word = f"teapot{uuid.uuid4().hex[:8]}"
+    user = f"u{uuid.uuid4().hex[:8]}"
+    async with await a_visitor(stack) as visitor, ChatClient(stack.url, stack.mint("user", user, "demo")) as customer:
+        await customer.hello()
+        await customer.ask(f"Is my {word} on its way?")
+        await visitor.hello()
+        await visitor.ask("hello from the telephone")
+        page = await signed_in(visits)
+        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        await row.click()
+        await page.get_by_role("button", name="Merge with…").click()
+        dialog = page.get_by_role("dialog", name="Who is this visitor?")
+        await expect(dialog.get_by_role("button", name="Merge", exact=True)).to_be_disabled()
+        await dialog.get_by_label("Words, name, e-mail or id").fill(word)
+        people = dialog.get_by_role("radio")
+        await expect(people).to_have_count(1)
+        await people.check()
+        await expect(dialog).to_contain_text(f"will be shown as {user}'s")
+        assert await violations(page) == []
+        await dialog.get_by_role("button", name="No", exact=True).click()
+        await expect(page.get_by_role("heading", name=user)).to_have_count(0)
+        await page.get_by_role("button", name="Merge with…").click()
+        await dialog.get_by_label("Words, name, e-mail or id").fill(user)
+        await people.first.check()
+        await dialog.get_by_role("button", name="Merge", exact=True).click()
+        await expect(page.get_by_role("button", name="Separate")).to_be_visible()
+        await expect(page.locator(".thread .notice.change").last).to_contain_text(f"merged the visitor with {user}")
+        await expect(page.locator(f'.details .earlier a[href$="{customer.conversation}"]')).to_be_visible()
+        await expect(row).to_contain_text(user)
+        await page.get_by_role("button", name="Separate").click()
+        assert await violations(page) == []
+        await page.get_by_role("dialog").get_by_role("button", name="Separate").click()
+        await expect(page.get_by_role("button", name="Merge with…")).to_be_visible()
+        await expect(row).not_to_contain_text(user)
+        # Nobody in the chats has seen anything of it.
+        assert word not in str(visitor.frames)
+        assert "telephone" not in str(customer.frames)
