@@ -14,10 +14,12 @@ from nats.aio.client import Client
 
 from contracts.channel_rpc import CHANNEL_VERIFY, ChannelVerifyReply, ChannelVerifyRequest
 from contracts.channels import LiveTurnKind
+from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
 from gateway.testing_doors import AnsweringAgent
 from gateway.testing_executor import ExecutorStandIn
 from gateway.testing_services import CompletionsStandIn
+from runtime.conversation import ConversationLog
 from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
@@ -86,10 +88,10 @@ HEADERS = {
 }
 
 
-def request(gateway: GatewayUnderTest, token: str, path: str, body: bytes) -> bytes:
+def request(gateway: GatewayUnderTest, token: str, path: str, body: bytes, method: str = "POST") -> bytes:
     more = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
     head = (
-        f"POST {path} HTTP/1.1\r\nHost: {gateway.url.removeprefix('http://')}\r\nAuthorization: Bearer {token}\r\n"
+        f"{method} {path} HTTP/1.1\r\nHost: {gateway.url.removeprefix('http://')}\r\nAuthorization: Bearer {token}\r\n"
         f"{more}Content-Type: application/json\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
@@ -138,8 +140,16 @@ async def test_a_request_that_is_cut_at_any_byte_says_nothing_and_one_that_drips
     assert heard() == 1
 
 
+def rereading(door: str, conversation: str, asked: int) -> list[tuple[str, str, Any]]:
+    """How clients read an answer again: by the door that it was asked at, and by those that know its conversation."""
+    run = {**BODIES["/v2/ag-ui"], "threadId": "c", "messages": []}
+    task = {"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": {"id": f"{conversation}-{asked}"}}
+    own = ("GET", "/v2/ui/chat/c/stream", None) if door == "ui" else ("POST", "/v2/ag-ui", run)
+    return [own, ("GET", f"/v1/responses/resp_{conversation}.{asked}?stream=true", None), ("POST", "/a2a", task)]
+
+
 async def test_readers_that_do_not_read_hold_nobody_up(
-    gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent
+    gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent, nats_client: Client
 ) -> None:
     released = asyncio.Event()
 
@@ -157,27 +167,33 @@ async def test_readers_that_do_not_read_hold_nobody_up(
     agent.how = long_winded
     async with AsyncExitStack() as stack, httpx.AsyncClient(base_url=gateway.url, timeout=20) as http:
 
-        async def told(user: str, chat: str, text: str) -> httpx.Response:
-            message = {"id": uuid.uuid4().hex, "role": "user", "parts": [{"type": "text", "text": text}]}
+        async def told(user: str, door: str, text: str) -> httpx.Response:
+            message = {"id": uuid.uuid4().hex, "role": "user"}
+            bodies = {
+                "ui": {"id": "c", "message": {**message, "parts": [{"type": "text", "text": text}]}},
+                "ag-ui": {**BODIES["/v2/ag-ui"], "threadId": "c", "messages": [{**message, "content": text}]},
+            }
             headers = {"Authorization": f"Bearer {tokens.user(user, 'user')}"}
-            asked = http.stream("POST", "/v2/ui/chat", json={"id": chat, "message": message}, headers=headers)
-            return await stack.enter_async_context(asked)
+            path = "/v2/ui/chat" if door == "ui" else "/v2/ag-ui"
+            return await stack.enter_async_context(http.stream("POST", path, json=bodies[door], headers=headers))
 
         writers: list[asyncio.StreamWriter] = []
         for number in range(READERS // EACH):
-            user = f"slow{number}"
-            assert (await told(user, "c", "long")).status_code == 200
-            for _ in range(EACH - 1):
+            user, door = f"slow{number}", ("ui", "ag-ui")[number % 2]
+            assert (await told(user, door, "long")).status_code == 200
+            conversation = named_conversation_id("acme", user, door, "c")
+            asked = (await ConversationLog(nats_client).snapshot("acme", conversation)).newest_visitor
+            ways = rereading(door, conversation, asked)
+            for at in range(EACH - 1):
+                method, path, body = ways[at % len(ways)]
                 reader, writer = await connected(gateway)
-                head = (
-                    f"GET /v2/ui/chat/c/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {tokens.user(user, 'user')}"
-                )
-                writer.write(f"{head}\r\n\r\n".encode())
-                assert b" 200 " in await reader.readline()
+                content = json.dumps(body).encode() if body else b""
+                writer.write(request(gateway, tokens.user(user, "user"), path, content, method))
+                assert b" 200 " in await reader.readline(), path
                 writers.append(writer)
         released.set()
         async with asyncio.timeout(15):
-            answer = await told("quick", "c", "short")
+            answer = await told("quick", "ui", "short")
             said = [line async for line in answer.aiter_lines()]
         assert any("Soon." in line for line in said)
         for writer in writers:
