@@ -62,11 +62,13 @@ class Side:
         tenth, last = percentile(self.overhead, 0.1), percentile(self.overhead, 0.99)
         return (
             f"{self.name}: to the first token p10 {tenth:.2f}, p50 {median(self.overhead):.2f}, p99 {last:.2f} ms; "
-            f"CPU a turn {sum(cpu[name] for name in SERVICES):.2f} ms, servers {sum(cpu[name] for name in SERVERS):.2f}"
+            f"CPU a turn {sum(cpu[name] for name in SERVICES):.2f} ms, "
+            f"servers {sum(cpu[name] for name in SERVERS):.2f}: "
+            + ", ".join(f"{name} {cpu[name]:.2f}" for name in SERVICES + SERVERS)
         )
 
 
-async def compare(clone: Path, pairs: int) -> None:
+async def compare(clone: Path, pairs: int, pause: float) -> None:
     """Prints both, and this clone's share of the other one's time."""
     async with AsyncExitStack() as stack:
         sides: list[Side] = []
@@ -82,7 +84,7 @@ async def compare(clone: Path, pairs: int) -> None:
                     side.begin()
             for side in sides[:: 1 if pair % 2 else -1]:
                 await side.turn()
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(pause)
         that, this = sides
         print(that, this, sep="\n")
         ratios = [mine / other for other, mine in zip(that.overhead, this.overhead, strict=True)]
@@ -94,8 +96,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clone", type=Path, help="the other clone, set up with make setup")
     parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--pause", type=float, default=PAUSE, help="seconds between two turns")
     options = parser.parse_args()
-    asyncio.run(compare(options.clone.resolve(), options.pairs))
+    asyncio.run(compare(options.clone.resolve(), options.pairs, options.pause))
 
 
 if __name__ == "__main__":

@@ -302,6 +302,9 @@ class Bus:
                 if body["config"].get("deliver_policy") == "new":
                     known.next_seq = stream.last_seq + 1
             known.config = body["config"]
+        elif verb == "LIST":
+            listed = [self._about(stream, name, one) for name, one in stream.consumers.items()]
+            return {"total": len(listed), "consumers": listed[int(body.get("offset", 0)) :]}
         else:
             name = words[3]
         consumer = stream.consumers.get(name)
@@ -310,6 +313,9 @@ class Bus:
         if verb == "DELETE":
             del stream.consumers[name]
             return {"success": True}
+        return self._about(stream, name, consumer)
+
+    def _about(self, stream: SimulatedStream, name: str, consumer: Consumer) -> dict[str, Any]:
         return {
             "stream_name": stream.name,
             "name": name,

@@ -13,9 +13,11 @@ from runtime.span_store import GATHERED
 from tests.support.account import Line
 
 TURNS = 4
-STARTED, REST = 2.0, 30.0
-"""Seconds without a word of its own after which a stack has started, and for which it is heard at rest."""
-AT_REST, AT_REST_IN_STORES = 3.0, 3.0
+STARTED, REST = 2.0, 75.0
+"""Seconds without a word of its own after which a stack has started, and for which it is heard at rest: more than the
+minute after which what is looked at by the clock is looked at again. Requests for messages are renewed every 210 to 300
+seconds, 15 of them with two messages each: 0.1 a second that are not heard here."""
+AT_REST, AT_REST_IN_STORES = 2.8, 3.0
 """Messages a second; commands a second to MongoDB and Redis together."""
 PLAIN, WITH_A_TOOL_CALL = 27, 44
 """The second where the tool's service is asked anew; 42 where its answer is kept."""

@@ -97,7 +97,9 @@ def test_an_opening_is_found_behind_as_many_holidays_as_there_may_be() -> None:
         ({"hours": [{"days": ["mon"], "opens": "9", "closes": "18:00"}]}, "officeHours.hours.0.opens", "09:00"),
         ({"hours": [{"days": ["mon"], "opens": "09:00", "closes": "25:00"}]}, "officeHours.hours.0.closes", "23:59"),
         ({"hours": [{"days": ["mon"], "opens": "09:00", "closes": "09:00"}]}, "officeHours.hours.0", "24:00"),
-        ({"holidays": ["25/12/2026"]}, "officeHours.holidays.0", "date"),
+        ({"holidays": ["25/12/2026"]}, "officeHours.holidays.0", "2026-12-25"),
+        ({"holidays": [86400]}, "officeHours.holidays.0", "2026-12-25"),
+        ({"holidays": ["2026-12-25T00:00:00"]}, "officeHours.holidays.0", "2026-12-25"),
         ({"open": True}, "officeHours.open", "no such field"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
-from runtime import batch_worker, batches, pull_worker
+from runtime import batches, pull_worker
 from runtime.batch_worker import BatchWorker
 from runtime.consumers import ConsumerSpec
 from runtime.outcomes import Outcome
@@ -23,7 +23,7 @@ SEEN = 10.0
 
 def test_silence_is_noticed_within_ten_seconds_and_is_longer_than_a_heartbeat() -> None:
     assert pull_worker.REST_HEARTBEAT < pull_worker.REST_SILENCE <= SEEN - pull_worker.TICK
-    assert batches.HEARTBEAT < batches.SILENCE <= SEEN - batch_worker.WAIT
+    assert batches.HEARTBEAT < batches.SILENCE <= SEEN - batches.TICK
 
 
 @pytest.mark.parametrize("kind", ["one by one", "in batches"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from nats.aio.client import Client
 from nats.errors import OutboundBufferLimitError
 
+from contracts.streams import CHAT
+from runtime.marks import Marks, demand
 from runtime.testing import eventually
 from runtime.upkeep import Upkeep
 
@@ -23,4 +25,17 @@ async def test_a_connection_that_breaks_in_the_middle_does_not_end_the_looking_a
     await upkeep.reconnected()
     await eventually(lambda: looks >= 2)
     assert upkeep.still() is None
+    await upkeep.stop()
+
+
+async def test_marks_count_as_soon_as_they_are_demanded(nats_streams: Client) -> None:
+    key, marks = b"k" * 32, Marks.of(nats_streams)
+    marks.use((key,))
+    upkeep = Upkeep(nats_streams, None, [])
+    await upkeep.listen()
+    upkeep.start()
+    subject = "chat.acme.c1.message.assistant.v1"
+    assert marks.genuine(CHAT.name, subject, 1, {}, b"{}")
+    since = await demand(nats_streams, (key,))
+    await eventually(lambda: not marks.genuine(CHAT.name, subject, since[CHAT.name], {}, b"{}"), 5.0)
     await upkeep.stop()

@@ -98,6 +98,9 @@ async def test_what_is_forgotten_is_found_no_more_and_what_is_said_of_it_later_i
         assert "My broker is Kappa Securities" in await found(one, "broker Kappa")
         await call(one, FORGET, what="broker Kappa", call="c2")
         assert await found(one, "broker Kappa") == ["The fees of brokers are high"]
+        seq = await writer.visitor("Forget my broker", user="ana", role="user")
+        await writer.assistant("Done, I have forgotten: “My broker is Kappa Securities”.", seq)
+        assert "Kappa" not in str(await found(one, "broker Kappa"))
         await writer.visitor("So my broker is Kappa Securities again", user="ana", role="user")
         assert "So my broker is Kappa Securities again" in await found(one, "broker Kappa")
 

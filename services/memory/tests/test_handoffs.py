@@ -220,7 +220,7 @@ async def test_an_owner_who_goes_away_loses_the_visitor_once_and_both_are_told(s
     async with AsyncExitStack() as stack:
         one = await stack.enter_async_context(replica(servers))
         # Long enough that the waiting which follows is not over in the same sweep.
-        config = {"companyId": "acme", "handoffTimeoutSeconds": 3600}
+        config = {"companyId": "acme", "aiAutoResponseEnabled": True, "handoffTimeoutSeconds": 3600}
         await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=20)
         writer = Writer(one.client)
         await writer.owner(OwnerKind.HUMAN, "op1")
@@ -252,7 +252,7 @@ async def test_an_owner_who_goes_away_loses_the_visitor_once_and_both_are_told(s
 async def test_the_ai_takes_over_at_once_where_the_company_says_so(servers: Servers) -> None:
     async with AsyncExitStack() as stack:
         one = await stack.enter_async_context(replica(servers))
-        config = {"companyId": "acme", "ownerIdleAction": "ai", "ownerIdleMinutes": 5}
+        config = {"companyId": "acme", "ownerIdleAction": "ai", "ownerIdleMinutes": 5, "aiAutoResponseEnabled": True}
         await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=20)
         writer = Writer(one.client)
         await writer.visitor("my invoice is wrong")
@@ -260,6 +260,30 @@ async def test_the_ai_takes_over_at_once_where_the_company_says_so(servers: Serv
         sweeps = await sweepers(stack, servers, 2, In(minutes(6)))
         assert await swept(sweeps, writer) == 2
         assert await owners(one, writer) == [OwnerKind.HUMAN, OwnerKind.AI]
+
+
+async def test_who_waits_where_the_assistant_is_off_stays_in_the_queue_and_is_told_so_once(servers: Servers) -> None:
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
+        config = {"companyId": "acme", "aiAutoResponseEnabled": False}
+        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=20)
+        writer = Writer(one.client)
+        await writer.visitor("a person, please", locale="en")
+        await writer.owner(OwnerKind.WAITING)
+        sweeps = await sweepers(stack, servers, 3)
+        assert await swept(sweeps, writer) == 1
+        assert await owners(one, writer) == [OwnerKind.WAITING]
+        notice = CloudEvent[SystemMessage].model_validate_json((await facts_of(one, writer))[-1].event).data
+        assert (notice.code, "still in the queue" in notice.text) == ("HANDOFF_TIMEOUT", True)
+
+        async def at_rest() -> bool:
+            """It is looked at no more every second."""
+            await sweeps[0].sweep()
+            return writer.conversation not in [conversation for _, conversation, _ in await sweeps[0].due()]
+
+        await eventually(at_rest, 20)
+        assert await owners(one, writer) == [OwnerKind.WAITING]
+        assert len(await facts_of(one, writer)) == 3
 
 
 async def test_an_owner_who_reads_or_has_nobody_waiting_keeps_the_conversation(servers: Servers) -> None:

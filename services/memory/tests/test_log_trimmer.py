@@ -51,7 +51,7 @@ async def trimming(memory: Replica, ahead: timedelta = MONTHS, kept: int = 0) ->
     trimmed = TrimmedChat(memory.client, log)
 
     async def all_read() -> bool:
-        state = await trimmed.state()
+        state = await trimmed.state(0)
         return state is not None and state.read_up_to == state.last_seq
 
     await eventually(all_read)

@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import structlog
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.js.api import AckPolicy, ConsumerConfig
 from prometheus_client import REGISTRY
 
 from contracts.streams import STREAMS
 from memory.adapters.stream_figures import StreamFigures
-from runtime.connection import jetstream
+from runtime.connection import jetstream, subscribe
 from runtime.publisher import Publisher
 from runtime.streams import ensure_streams
+from runtime.testing import eventually
 
 SMALL = tuple(replace(stream, max_bytes=1024 * 1024) for stream in STREAMS)
 
@@ -47,3 +49,19 @@ async def test_fill_age_and_lag_are_told(nats_client: Client) -> None:
         ("stream.fills", "CHAT"),
         ("stream.keeps_less_than_promised", "FACTS"),
     ]
+
+
+async def test_the_bus_is_asked_once_a_minute_however_often_metrics_are(nats_client: Client) -> None:
+    await ensure_streams(nats_client, SMALL)
+    asked: list[str] = []
+
+    async def hear(message: Msg) -> None:
+        asked.append(message.subject)
+
+    await subscribe(nats_client, "$JS.API.STREAM.INFO.CHAT", hear)
+    figures = StreamFigures(nats_client, SMALL)
+    for _ in range(3):
+        await figures.renew()
+    await nats_client.flush()
+    await eventually(lambda: len(asked) == 1)
+    assert figure("nexus_stream_fill_ratio", stream="CHAT") == 0

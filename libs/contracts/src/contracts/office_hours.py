@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field, StrictBool, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
 
 from contracts.enumerations import at_the_door
 from contracts.languages import spoken_language
@@ -17,15 +17,17 @@ from contracts.text import Text
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _TIME = re.compile(r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$")
+_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 MIDNIGHT = "24:00"
 AHEAD = 1_100
 """Days in which there is an opening: more than 52 weeks for every two holidays that there may be."""
 _AWAY = Text(
     es="Ahora mismo no hay nadie del equipo: vuelve a haber alguien {when}. Les dejo tu mensaje y te contestarán por "
-    "aquí; mientras tanto puedes seguir escribiendo y te ayudo yo en lo que pueda.",
+    "aquí; mientras tanto puedes seguir escribiendo{help}.",
     en="Nobody from the team is here right now; somebody is back {when}. I have left them your message and they will "
-    "answer you here. You can go on writing meanwhile, and I will help as far as I can.",
+    "answer you here. You can go on writing meanwhile{help}.",
 )
+_HELP = Text(es=" y te ayudo yo en lo que pueda", en=", and I will help as far as I can")
 _ADDRESS = Text(
     es=" Si prefieres que te escriban por correo, deja aquí tu dirección.",
     en=" If you would rather be written to by e-mail, leave your address here.",
@@ -55,6 +57,12 @@ def _zone(value: str, info: ValidationInfo) -> str:
     return value
 
 
+def _date(value: Any, info: ValidationInfo) -> Any:
+    if at_the_door(info) and not (isinstance(value, str) and _DATE.match(value)):
+        raise ValueError("use a date such as 2026-12-25")
+    return value
+
+
 class OpenHours(Strict):
     """From when to when people are there on some days of the week. What closes before it opens runs past midnight."""
 
@@ -77,7 +85,9 @@ class OfficeHours(Strict):
 
     timezone: TimeZone = Field(description="an IANA name, e.g. Europe/Madrid")
     hours: list[OpenHours] = Field(min_length=1, max_length=21)
-    holidays: list[date] = Field(default_factory=list[date], max_length=100, description="days on which nobody comes")
+    holidays: list[Annotated[date, BeforeValidator(_date)]] = Field(
+        default_factory=list[date], max_length=100, description="days on which nobody comes"
+    )
     ask_address: StrictBool = Field(
         default=False, description="outside them visitors are told that they may leave an e-mail address"
     )
@@ -106,9 +116,11 @@ def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
     return max((end for start, end in spans if start <= now < end), default=None)
 
 
-def told_away(hours: OfficeHours | None, opens: datetime, now: datetime, language: str) -> str:
-    """What a visitor reads outside the hours: that nobody is there, when somebody is, and that a message is taken."""
-    told = _AWAY.said_in(language).format(when=spoken_time(hours, opens, now, language))
+def told_away(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:
+    """What a visitor reads outside the hours: that nobody is there, when somebody is, and that a message is taken.
+    `ai`: the assistant goes on helping meanwhile."""
+    when, help_ = spoken_time(hours, opens, now, language), _HELP.said_in(language) if ai else ""
+    told = _AWAY.said_in(language).format(when=when, help=help_)
     return told + (_ADDRESS.said_in(language) if hours and hours.ask_address else "")
 
 

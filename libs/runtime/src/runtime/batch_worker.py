@@ -35,9 +35,9 @@ log = structlog.get_logger(__name__)
 
 BATCH = 256
 LINGER = 0.25
-"""Seconds that a batch may fill."""
-WAIT = 1.0
-"""Seconds that a batch is waited for at once; asking again costs nothing."""
+"""Seconds that a batch may fill, unless the worker says otherwise."""
+WAIT = 15.0
+"""Seconds that a batch is waited for at once; a lost request and the worker's end are noticed before."""
 LONGEST_WORK = 60.0
 """Seconds that a handler may take; then it is broken off, and its messages come again."""
 ENDED_WITHIN = 10.0
@@ -54,11 +54,14 @@ AT_ONCE = 50
 class BatchWorker:
     """Feeds `handler` for as long as the service lives. All replicas that name the same durable share the work."""
 
-    def __init__(self, source: Client, spec: ConsumerSpec, handler: Handler, *, service: str) -> None:
+    def __init__(
+        self, source: Client, spec: ConsumerSpec, handler: Handler, *, service: str, linger: float = LINGER
+    ) -> None:
         self._client = client_of(source)
         self._spec = spec
         self._handler = handler
         self._service = service
+        self._linger = linger
         self._batches = PullBatches(self._client, spec.stream, spec.durable, BATCH)
         self._dead_letters = DeadLetters(self._client)
         self._marks = Marks.of(self._client)
@@ -106,7 +109,7 @@ class BatchWorker:
         while not self._stopping:
             self._turned = time.monotonic()
             try:
-                messages = await self._batches.next(WAIT, LINGER)
+                messages = await self._batches.next(WAIT, self._linger)
                 if messages:
                     await self._handle(messages)
             except NatsError as error:
@@ -182,12 +185,9 @@ def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outco
             return await handled(delivery)
 
     async def handled(delivery: Delivery) -> Outcome:
-        if not delivery.genuine:
-            return Ack()  # its dead letter is for the projection to write, which reads everything
-        try:
-            read = event.model_validate_json(delivery.data)
-        except ValidationError as error:
-            return DeadLetter(f"does not fit its contract: {brief(error)}")
+        read = _read(event, delivery)
+        if not isinstance(read, BaseModel):
+            return read
         async with free:
             try:
                 return await take(delivery, read)
@@ -201,6 +201,31 @@ def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outco
         return await asyncio.gather(*(one(delivery) for delivery in deliveries))
 
     return all_of
+
+
+def together(
+    event: type[EventT], take: Callable[[Sequence[tuple[Delivery, EventT]]], Awaitable[Sequence[Outcome]]]
+) -> Handler:
+    """A handler that takes in the events of a batch at once; one that does not fit its contract is a dead letter."""
+
+    async def all_of(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
+        read = [_read(event, delivery) for delivery in deliveries]
+        fitting = [
+            (delivery, one) for delivery, one in zip(deliveries, read, strict=True) if isinstance(one, BaseModel)
+        ]
+        taken = iter(await take(fitting) if fitting else ())
+        return [next(taken) if isinstance(one, BaseModel) else one for one in read]
+
+    return all_of
+
+
+def _read(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
+    if not delivery.genuine:
+        return Ack()  # its dead letter is for the projection to write, which reads everything
+    try:
+        return event.model_validate_json(delivery.data)
+    except ValidationError as error:
+        return DeadLetter(f"does not fit its contract: {brief(error)}")
 
 
 def brief(error: ValidationError) -> str:

@@ -5,6 +5,7 @@ ends first, what has arrived is handed out, the rest was never sent.
 """
 
 import asyncio
+import random
 import time
 from collections import deque
 
@@ -13,17 +14,23 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
+from runtime.bus_client import BusClient
 from runtime.connection import subscribe
 from runtime.consumers import on_new_leader
 from runtime.replies import headers_of, status_of
 
-EXPIRES = 60.0
-HEARTBEAT = 8.0
-SILENCE = 9.0
+EXPIRES = 300.0
+HEARTBEAT = 8.5
+SILENCE = 9.5
 """Seconds without a message or a heartbeat after which a request is taken for lost. A server that is away shows on the
 connection, and a new leader of the consumer says so: this is the net below both."""
+TICK = 0.25
+"""Seconds between two looks at least, and at most by which silence is noticed later."""
 DEAF = 20.0
 """Seconds without a word after which a puller that goes on asking counts as deaf."""
+HURRIED, HURRIED_LINGER = 0.5, 0.02
+"""Seconds after somebody waited for which batches fill for a moment only, and that moment: what they wait for may be on
+its way here."""
 RESERVE = 2
 """Batches that may have been asked for and not been taken, at most."""
 
@@ -50,6 +57,8 @@ class PullBatches:
         self._name = 0
         self._heard = 0.0
         self._silent_since = 0.0
+        self._hurried_until = 0.0
+        self._woken = False
         self._lost: str | None = None
 
     @property
@@ -67,9 +76,13 @@ class PullBatches:
             pending_bytes=1 << 30,
         )
         self._elected = await on_new_leader(self._client, *self._of, self._ask_anew)
+        if isinstance(self._client, BusClient):
+            self._client.on_reconnect.append(self.wake)
 
     async def close(self) -> list[Msg]:
         """Receives nothing more; returns what has arrived and was not taken."""
+        if isinstance(self._client, BusClient) and self.wake in self._client.on_reconnect:
+            self._client.on_reconnect.remove(self.wake)
         if self._subscription is not None:
             await self._subscription.drain()
             self._subscription = None
@@ -89,17 +102,24 @@ class PullBatches:
             ConsumerLostError: there is no consumer to pull from.
         """
         await self._ask()
-        if not self._arrived and self._lost is None:
-            await self._sleep(wait)
+        if not self._arrived and self._lost is None and not self._woken:
+            await self._sleep(min(wait, max(self._heard + SILENCE - time.monotonic(), TICK)))
         if 0 < len(self._arrived) < self._size and self._lost is None:
-            await self._sleep(linger)
+            await self._sleep(min(linger, HURRIED_LINGER) if time.monotonic() < self._hurried_until else linger)
+        self._woken = False
         if self._lost is not None:
             lost, self._lost = self._lost, None
             raise ConsumerLostError(lost)
         return [self._arrived.popleft() for _ in range(min(self._size, len(self._arrived)))]
 
     def wake(self) -> None:
-        """Ends a wait."""
+        """Ends a wait, or the next one where nobody waits now."""
+        self._woken = True
+        self._wake.set()
+
+    def hurry(self) -> None:
+        """Somebody waits for what has come, or is about to come: batches hardly fill for a moment."""
+        self._hurried_until = time.monotonic() + HURRIED
         self._wake.set()
 
     async def _sleep(self, seconds: float) -> None:
@@ -128,7 +148,8 @@ class PullBatches:
             return
         self._name += 1
         self._asked, self._heard = self._size, now
-        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (self._size, EXPIRES * 1e9, HEARTBEAT * 1e9)
+        expires = EXPIRES * random.uniform(0.7, 1.0)  # so that not all are renewed at once
+        body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (self._size, expires * 1e9, HEARTBEAT * 1e9)
         await self._client.publish(self._subject, body, reply=f"{self._prefix}{self._name}")
 
     async def _on_message(self, message: Msg) -> None:

@@ -86,6 +86,8 @@ class BusClient(Client):
         self._ps = BusParser(self)
         self._takers: dict[int, Take] = {}
         self._writing = False
+        self.on_reconnect: list[Callable[[], None]] = []
+        """Called first after each reconnect, by those whose requests the server has lost; they must be quick."""
 
     def listen(self, subscription: int, take: Take) -> None:
         """From now on messages of the subscription with this id go to `take`, past its queue, as they are read.

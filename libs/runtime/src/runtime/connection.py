@@ -95,6 +95,12 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
         await hooks.failed(error)
 
     client = BusClient()
+
+    async def reconnected() -> None:
+        for call in list(client.on_reconnect):
+            call()
+        await hooks.reconnected()
+
     try:
         async with asyncio.timeout(settings.connect_deadline):
             await client.connect(
@@ -102,7 +108,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
                 name=name,
                 error_cb=on_error,
                 disconnected_cb=hooks.disconnected,
-                reconnected_cb=hooks.reconnected,
+                reconnected_cb=reconnected,
                 reconnect_time_wait=RECONNECT_WAIT * random.uniform(0.5, 1.5),  # pyright: ignore[reportArgumentType] - it sleeps for a float
                 max_reconnect_attempts=-1,
                 connect_timeout=2,

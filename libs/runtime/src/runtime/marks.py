@@ -73,6 +73,11 @@ class Marks:
         self._keys, self._taking_part = keys or (), keys is not None
 
     @property
+    def taking_part(self) -> bool:
+        """Whether what is marked is written or read here."""
+        return self._taking_part
+
+    @property
     def of_new_streams(self) -> dict[str, dict[str, str]]:
         """The metadata of a stream that is made now, by name: in it marks are demanded from the first message on."""
         return {name: _demanded(1, self._keys[0]) for name in MARKED} if self._keys else {}

@@ -1,16 +1,17 @@
 """Pull consumers for work that is long or must run side by side: turns and tool calls.
 
 FastStream's workers block on long handlers or run them twice, so this is plain nats-py. There is always a request at
-the server, so a message starts without a round trip. At rest it is for one message and waits for a minute: next to no
-traffic, and a worker that stands still meanwhile takes one message and no second. When messages come close behind each
-other it is for as many as there are free slots (at most 100), for two seconds. What arrives beyond what was asked for
-waits in a backlog. What a handler raises is never an acknowledgement. A delivery is a lease: the server gives the
+the server, so a message starts without a round trip. At rest it is for one message and waits for five minutes: next to
+no traffic, and a worker that stands still meanwhile takes one message and no second. When messages come close behind
+each other it is for as many as there are free slots (at most 100), for two seconds. What arrives beyond what was asked
+for waits in a backlog. What a handler raises is never an acknowledgement. A delivery is a lease: the server gives the
 message to another worker unless it hears "in progress" within `ack_wait`; one ticker says so for all that it holds.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -47,9 +48,9 @@ EXPIRES = 2.0
 """Seconds that a request for many messages waits for them: less than a lease, so that a worker that stands still
 (SIGSTOP) is given no message twice."""
 HEARTBEAT, SILENCE = 1.0, 3.0
-REST_EXPIRES, REST_HEARTBEAT = 60.0, 8.0
+REST_EXPIRES, REST_HEARTBEAT = 300.0, 8.5
 """Seconds that the request for one message waits for it, and between two words of the server meanwhile."""
-REST_SILENCE = 9.0
+REST_SILENCE = 9.5
 """Seconds without a word after which a request is taken for lost. A server that is away shows on the connection, and a
 new leader of the consumer says so: this is the net below both. One word that is late costs one request."""
 CLOSE, BUSY = 0.1, 1.0
@@ -349,7 +350,9 @@ class PullWorker:
         # Many small requests would cost a message each: ask again when a quarter of the slots can be asked for.
         if wanted <= 0 or (asked and (not busy or wanted < min(self._slots, LARGEST_REQUEST) // 4)):
             return
-        expires, heartbeat = (EXPIRES, HEARTBEAT) if busy else (REST_EXPIRES, REST_HEARTBEAT)
+        # At rest by lot, so that not all are renewed at once.
+        resting = REST_EXPIRES * random.uniform(0.7, 1.0), REST_HEARTBEAT
+        expires, heartbeat = (EXPIRES, HEARTBEAT) if busy else resting
         self._silence = SILENCE if busy else REST_SILENCE
         self._next_request += 1
         key = str(self._next_request)

@@ -278,6 +278,7 @@ class Service:
             self._consuming[1].specs if self._consuming else [],
         )
         self.hooks.on_reconnect.append(self._upkeep.reconnected)
+        await self._upkeep.listen()
         self._upkeep.start()
         self.watch("upkeep", self._upkeep.still)
         await asyncio.gather(*(worker.start() for worker in self._workers))

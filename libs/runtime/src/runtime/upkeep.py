@@ -9,23 +9,29 @@ from contextlib import suppress
 
 import structlog
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from runtime.background import BackgroundLoop
+from runtime.connection import subscribe
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.errors import RuntimeFault
-from runtime.marks import Marks
+from runtime.marks import MARKED, Marks
 
 log = structlog.get_logger(__name__)
 
 PERIOD = 60.0
+"""Seconds between two looks at consumers."""
+TOLD_PERIOD = 300.0
+"""Seconds between two looks where there are none: a stream's change is told, and this is the net below that."""
+UPDATED = "$JS.EVENT.ADVISORY.STREAM.UPDATED"
 SOON = 1.0
 LONGEST_LOOK = 300.0
 
 
 class Upkeep:
     """Makes anew what is missing: streams after each reconnect, consumers then and every minute. Looks then, too, since
-    when marks are demanded."""
+    when marks are demanded, and as soon as a stream in which they may be has changed."""
 
     def __init__(
         self,
@@ -37,6 +43,7 @@ class Upkeep:
         self._streams = streams
         self._consumers = consumers
         self._woken = asyncio.Event()
+        self._due = asyncio.Event()
         self._loop = BackgroundLoop("upkeep", self._look, wait=self._until_due, longest=LONGEST_LOOK)
         self.start = self._loop.start
         self.stop = self._loop.stop
@@ -45,16 +52,27 @@ class Upkeep:
     async def reconnected(self) -> None:
         """A hook for the connection: look now."""
         self._woken.set()
+        self._due.set()
+
+    async def listen(self) -> None:
+        """Hears from now on when the streams change in which marks may be demanded."""
+        for name in MARKED if Marks.of(self._client).taking_part else ():
+            await subscribe(self._client, f"{UPDATED}.{name}", self._changed)
+
+    async def _changed(self, message: Msg) -> None:
+        del message
+        self._due.set()
 
     async def _until_due(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(PERIOD):
-                await self._woken.wait()
+            async with asyncio.timeout(PERIOD if self._consumers else TOLD_PERIOD):
+                await self._due.wait()
 
     async def _look(self) -> None:
         if not self._client.is_connected:
             await asyncio.sleep(SOON)
             return
+        self._due.clear()
         try:
             if self._woken.is_set() and self._streams is not None:
                 await self._streams()
@@ -65,5 +83,6 @@ class Upkeep:
         except (RuntimeFault, NatsError) as error:
             # The connection may have gone in the middle: whatever it is, the next look is soon.
             self._woken.set()
+            self._due.set()
             log.warning("upkeep.failed", error=str(error) or type(error).__name__)
             await asyncio.sleep(SOON)

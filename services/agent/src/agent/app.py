@@ -169,7 +169,7 @@ class Agent:
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
         analyses = Analyses(nats, SOURCE)
         histories = HistoryClient(rpc, chat, followed=followed)
-        self._forgotten = ForgottenConversations(histories, followed)
+        self._forgotten = ForgottenConversations(histories, followed, lambda key: self.engine.deleted(key))
         ports = Ports(
             chat=JetStreamChatLog(chat, writer, connections.verify, followed),
             journals=JournalStore(DirectReader(nats, TURNS.name), publisher, instance, followed.ended_by),

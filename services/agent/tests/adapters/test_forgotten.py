@@ -7,13 +7,15 @@ from agent.adapters.followed import FollowedConversations
 from agent.adapters.forgotten import ForgottenConversations
 from agent.adapters.histories import HistoryClient
 from agent.ports import Key
+from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
-from agent.testing.stage import stage
+from agent.testing.stage import agent, stage
 from contracts.channels import conversation_tree
 from contracts.erasure_rpc import FORGOTTEN
-from contracts.streams import CHAT
+from contracts.streams import CHAT, TURNS
 from runtime.rpc import RpcClient
-from runtime.testing import NatsServer
+from runtime.testing import NatsServer, eventually
 
 
 async def test_what_was_deleted_comes_into_no_prompt(nats_server: NatsServer) -> None:
@@ -22,8 +24,24 @@ async def test_what_was_deleted_comes_into_no_prompt(nats_server: NatsServer) ->
         await histories.up_to(Key(COMPANY, "c1"), await scene.visitor("c1", "a secret"))
         await scene.nats.jetstream().purge_stream(CHAT.name, subject=conversation_tree(COMPANY, "c1"))  # pyright: ignore[reportUnknownMemberType]
         told = orjson.dumps({"company": COMPANY, "conversations": ["c1"]})
-        forgotten = ForgottenConversations(histories, FollowedConversations())
+        forgotten = ForgottenConversations(histories, FollowedConversations(), lambda _: None)
         await forgotten.take(Msg(scene.nats, FORGOTTEN, data=b"nonsense"))
         await forgotten.take(Msg(scene.nats, FORGOTTEN, data=told))
         said = await histories.up_to(Key(COMPANY, "c1"), await scene.visitor("c1", "a new start"))
         assert [message.text for message in said.messages] == ["a new start"]
+
+
+async def test_a_model_that_answers_in_a_deleted_conversation_is_stopped_and_its_text_taken_back(
+    nats_server: NatsServer,
+) -> None:
+    rule = Rule(replies=[Reply(hang=True)])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.visitor("c1", "a secret")
+        await eventually(lambda: len(model.asked) == 1)
+        for stream in (CHAT, TURNS):
+            await scene.nats.jetstream().purge_stream(stream.name)  # pyright: ignore[reportUnknownMemberType]
+        await scene.nats.publish(FORGOTTEN, orjson.dumps({"company": COMPANY, "conversations": ["c1"]}))
+        await eventually(lambda: model.asked[0]["cancelled"])
+        await eventually(lambda: [told["reason"] for told in scene.told("run.cancelled")] == ["user"])
+        await scene.idle()
+        assert await scene.facts("c1") == []

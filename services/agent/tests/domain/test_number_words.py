@@ -17,6 +17,10 @@ from agent.domain.number_words import in_figures, large_in_figures, value_of
         ("20 mil millones", 20e9),
         ("1.5 million", 1.5e6),
         ("10.000", 10_000),
+        ("0.125", 0.125),
+        ("0,500", 0.5),
+        ("1234.567", 1_234.567),
+        ("100.000,50", 100_000.5),
         ("5k", 5_000),
         ("half a million", 500_000),
         ("mil doscientos", 1_200),
@@ -32,4 +36,5 @@ def test_a_text_says_its_large_numbers_and_percentages_in_figures() -> None:
     assert large_in_figures(said) == "tengo 10000, arriesgo un 2 %, o 0.5 % of a 1000000"
     assert in_figures("three shares, two dozen, una y treinta y dos") == "3 shares, 24, 1 y 32"
     assert large_in_figures("one above thirty-five, for twenty five days") == "one above 35, for twenty five days"
+    assert in_figures("half a dozen, media docena, una docena, a dozen y tres docenas") == "6, 6, 12, 12 y 36"
     assert in_figures("in two months, for one hour") == "in two months, for one hour"

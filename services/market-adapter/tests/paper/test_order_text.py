@@ -33,9 +33,9 @@ SOLD = replace(ORDER, side=Side.SELL, limit_price=Decimal("210.5"), stop_price=D
     ("order", "language", "text"),
     [
         (ORDER, "en", "Buy 3.5 IBM at market (paper)"),
-        (ORDER, "es-MX", "Comprar 3.5 IBM a mercado (simulado)"),
-        (replace(SOLD, type=OrderType.LIMIT), "es", "Vender 3.5 IBM límite 210.5 (simulado)"),
-        (replace(SOLD, type=OrderType.STOP), "fr", "Vender 3.5 IBM stop 190 (simulado)"),
+        (ORDER, "es-MX", "Comprar 3,5 IBM a mercado (simulado)"),
+        (replace(SOLD, type=OrderType.LIMIT), "es", "Vender 3,5 IBM límite 210,5 (simulado)"),
+        (replace(SOLD, type=OrderType.STOP), "fr", "Vender 3,5 IBM stop 190 (simulado)"),
         (replace(SOLD, type=OrderType.STOP_LIMIT), "en", "Sell 3.5 IBM stop 190 limit 210.5 (paper)"),
     ],
 )

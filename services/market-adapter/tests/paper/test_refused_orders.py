@@ -23,9 +23,9 @@ async def test_what_the_account_or_the_market_cannot_bear_is_refused(arguments: 
 
 
 @pytest.mark.parametrize(("language", "words"), [
-    ("es", ["esto cuesta 100100.00 USD y hay 100000.00 libres", "hay 0 IBM libres para vender", "órdenes en espera",
+    ("es", ["esto cuesta 100.100,00 USD y hay 100.000,00 libres", "hay 0 IBM libres para vender", "órdenes en espera",
             "ya está ejecutada", "no tienes ninguna orden", "es un índice", "no es un símbolo"]),
-    ("en", ["this takes 100100.00 USD and 100000.00 are free", "0 IBM are free to sell", "orders are waiting",
+    ("en", ["this takes 100,100.00 USD and 100,000.00 are free", "0 IBM are free to sell", "orders are waiting",
             "this order is filled", "you have no order", "is an index", "is not a symbol"]),
 ])  # fmt: skip
 async def test_a_refusal_is_said_in_the_callers_language(language: str, words: list[str]) -> None:

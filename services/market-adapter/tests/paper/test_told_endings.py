@@ -81,7 +81,7 @@ async def test_a_fill_carries_the_action_as_it_is_in_the_callers_language(langua
     (fact,) = desk.heard.of(FILLED)
     BY_TYPE[FILLED].data.model_validate(fact)
     assert (fact["action"]["state"], fact["action"]["details"]["filledQuantity"]) == ("confirmed", "10")
-    said = {"es": "Ejecutada: 10 a 101.5 USD", "en": "Filled: 10 at 101.5 USD"}
+    said = {"es": "Ejecutada: 10 a 101,5 USD", "en": "Filled: 10 at 101.5 USD"}
     assert fact["action"]["details"]["outcome"] == said[language]
 
 

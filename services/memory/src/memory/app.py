@@ -22,7 +22,7 @@ from memory import (
     sign_in_methods,
     sources,
 )
-from memory.adapters import mongo
+from memory.adapters import mongo, stream_figures
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_consumers import BusConsumers
 from memory.adapters.cache_erasure import CacheErasure
@@ -50,8 +50,6 @@ from memory.adapters.redis_positions import RedisPositions
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import PrincipalCheck
-from memory.adapters.stream_figures import EVERY as STREAMS_EVERY
-from memory.adapters.stream_figures import StreamFigures
 from memory.adapters.trimmed_chat import TrimmedChat
 from memory.adapters.webhook_table import WebhookTable
 from memory.application.activity import Activity
@@ -96,7 +94,6 @@ from runtime.settings import DevSettings, FileSettings, MongoSettings, RedisSett
 
 BOUNDS_EVERY = 30.0
 """Seconds between looks at the stream's beginning and incarnation: what is trimmed is far behind both looks."""
-
 SETTINGS_EVERY = 3_600.0
 FORMER_EVERY = 600.0
 """Seconds between looks for consumers of earlier releases."""
@@ -189,6 +186,7 @@ class MemoryReplica:
         async def take_in(facts: Sequence[LogFact]) -> None:
             facts = await erasing.late.project(facts, projection.project)
             activity.note(facts)
+            floor.stir()
             waiting.stir()
             due.stir()
             in_turn.stir()
@@ -313,8 +311,7 @@ class MemoryReplica:
         report_handlers.consume(intake, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
         room.consume()
         older_lists = listed(stored_conversations, MongoFacts(self._storing["facts"]))
-        changes = (*room.changes(), older_lists)
-        migrations.serve(service, changes, stored_format)
+        migrations.serve(service, (*room.changes(), older_lists), stored_format)
         context_handlers.consume(service, activity)
         told = PeriodicSweep("settings on the bus", SETTINGS_EVERY, companies.refresh)
 
@@ -365,6 +362,9 @@ class MemoryReplica:
 
         service.on_reconnect(refresh)
         service.on_reconnect(room.shelves.look)
+        figures = stream_figures.StreamFigures(service.nats, service.streams)
+        for refresh_figures in (floor.refresh, figures.renew):
+            service.before_metrics(refresh_figures)
         await self._keep_on(
             floor,
             windows,
@@ -377,13 +377,13 @@ class MemoryReplica:
             PeriodicSweep("position of Redis", POSITIONS_EVERY, redis.look),
             PeriodicSweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
             *erasing.sweeps,
-            PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.refresh),
             waiting,
             due,
             in_turn,
             PeriodicSweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
-            PeriodicSweep("figures of the streams", STREAMS_EVERY, StreamFigures(service.nats, service.streams).look),
+            PeriodicSweep("figures of the streams", stream_figures.EVERY, figures.look),
             PeriodicSweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
+            PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.renew),
             PeriodicSweep("untold settings", settings.settings_sweep, companies.sweep),
             told,
         )

@@ -83,7 +83,7 @@ from memory.errors import (
     StoreUnavailable,
 )
 from memory.ports import InboxFilter
-from runtime.batch_worker import BatchWorker, each
+from runtime.batch_worker import BatchWorker, each, together
 from runtime.consumers import ConsumerSpec
 from runtime.errors import ReadFailed, RpcError
 from runtime.outcomes import Ack, DeadLetter, Outcome
@@ -167,14 +167,39 @@ def take_in(
     async def unless_late(delivery: Delivery, given: EventT) -> Outcome:
         if intake.late is None:
             return await take(delivery, given)
-        owner = fact_owner(event_type, delivery.subject)
-        conversation = getattr(given.data, "conversation_id", None)
-        about = FactSubject(*owner, conversation, given.time, delivery.seq) if owner else None
-        return await intake.late.take(about, lambda: take(delivery, given))
+        return await intake.late.take(_about(event_type, delivery, given), lambda: take(delivery, given))
 
     spec = ConsumerSpec(FACTS.name, durable, (f"{event_type}.>",))
     service = intake.service
     service.add_worker(BatchWorker(service.nats, spec, each(event, unless_late), service=service.name))
+
+
+def take_in_together(
+    intake: FactIntake,
+    event_type: str,
+    durable: str,
+    event: type[EventT],
+    take: Callable[[Sequence[tuple[Delivery, EventT]]], Awaitable[Sequence[Outcome]]],
+    *,
+    linger: float,
+) -> None:
+    """The same for facts that cost much less together; a batch of them may fill for `linger` seconds."""
+
+    async def unless_late(given: Sequence[tuple[Delivery, EventT]]) -> Sequence[Outcome]:
+        if intake.late is None:
+            return await take(given)
+        return await intake.late.take_all([(_about(event_type, *one), one) for one in given], take)
+
+    spec = ConsumerSpec(FACTS.name, durable, (f"{event_type}.>",))
+    service = intake.service
+    worker = BatchWorker(service.nats, spec, together(event, unless_late), service=service.name, linger=linger)
+    service.add_worker(worker)
+
+
+def _about(event_type: str, delivery: Delivery, given: CloudEvent[Any]) -> FactSubject | None:
+    owner = fact_owner(event_type, delivery.subject)
+    conversation = getattr(given.data, "conversation_id", None)
+    return FactSubject(*owner, conversation, given.time, delivery.seq) if owner else None
 
 
 def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:

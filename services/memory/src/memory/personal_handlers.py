@@ -1,5 +1,7 @@
 """The methods and facts about users and about what companies use, one thin function each."""
 
+import asyncio
+from collections.abc import Sequence
 from datetime import UTC
 
 from contracts.channels import ChatKind
@@ -32,7 +34,16 @@ from memory.application.exports import Exports
 from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.application.usage import Usages
-from memory.handlers import CALL_COMPLETED, EXECUTIONS, FactIntake, answering, fact_owner, record, take_in
+from memory.handlers import (
+    CALL_COMPLETED,
+    EXECUTIONS,
+    FactIntake,
+    answering,
+    fact_owner,
+    record,
+    take_in,
+    take_in_together,
+)
 from memory.ports import Spent
 from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
@@ -40,6 +51,9 @@ from runtime.service import Service
 
 USAGE_RECORDED = "usage.recorded.v1"
 USAGE_COUNTED = "memory-usage"
+USAGE_LINGER = 1.0
+"""Seconds for which usage is gathered: so long at most is a company's use of today too small, and what was reserved for
+a call still reserved."""
 LEARNING, WATCHLISTS = "memory-learning", "memory-watchlists"
 """Consumers of earlier releases: the projection's and that of executions bring the same facts."""
 ADD_TO_WATCHLIST = "add_to_watchlist"
@@ -91,22 +105,33 @@ def serve(
 
 
 def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
-    """The facts that are counted, and settle what was reserved for them."""
+    """The facts that are counted, and settle what was reserved for them: nobody waits for either."""
 
-    async def take(delivery: Delivery, event: CloudEvent[UsageRecorded]) -> Outcome:
-        counted = await count(usages, delivery.subject, event)
-        return counted if isinstance(counted, DeadLetter) else await settle(budgets, delivery.subject, event)
+    async def take(given: Sequence[tuple[Delivery, CloudEvent[UsageRecorded]]]) -> Sequence[Outcome]:
+        known = [spent(delivery.subject, event) for delivery, event in given]
+        await usages.count([one for one in known if one is not None])
+        await asyncio.gather(*(settle(budgets, delivery.subject, event) for delivery, event in given))
+        return [DeadLetter("the subject names no company and user") if one is None else Ack() for one in known]
 
-    take_in(intake, USAGE_RECORDED, USAGE_COUNTED, CloudEvent[UsageRecorded], take)
+    take_in_together(intake, USAGE_RECORDED, USAGE_COUNTED, CloudEvent[UsageRecorded], take, linger=USAGE_LINGER)
 
 
-async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) -> Ack | DeadLetter:
+async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) -> None:
     """What a call used, into its company's account."""
+    one = spent(subject, event)
+    await usages.count([one] if one is not None else [])
+
+
+def spent(subject: str, event: CloudEvent[UsageRecorded]) -> Spent | None:
+    """What a call used; None: its subject names no company and user."""
     owner = fact_owner(USAGE_RECORDED, subject)
     if owner is None:
-        return DeadLetter("the subject names no company and user")
+        return None
     data = event.data
-    spent = Spent(
+    return Spent(
+        company=owner[0],
+        conversation=data.conversation_id,
+        event_id=event.id,
         day=event.time.astimezone(UTC).date(),
         turn_id=data.turn_id,
         prompt_tokens=data.usage.prompt_tokens,
@@ -114,8 +139,6 @@ async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) 
         cost=data.cost or 0.0,
         unpriced=data.cost is None and data.usage.prompt_tokens + data.usage.completion_tokens > 0,
     )
-    await usages.count(owner[0], event.id, spent, data.conversation_id)
-    return Ack()
 
 
 async def settle(budgets: BudgetBook, subject: str, event: CloudEvent[UsageRecorded]) -> Ack:

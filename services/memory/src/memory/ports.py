@@ -75,8 +75,12 @@ class MemoryStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one event says was used on a day (UTC); `cost` in US dollars, `unpriced` where there was no price."""
+    """What one event says was used on a day (UTC): of a company, and in a conversation where it names one; `cost` in US
+    dollars, `unpriced` where there was no price."""
 
+    company: str
+    conversation: str | None
+    event_id: str
     day: date
     turn_id: str | None
     prompt_tokens: int

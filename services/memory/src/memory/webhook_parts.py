@@ -19,8 +19,8 @@ from runtime.service import Service
 
 DELIVERY_LEASE = 15.0
 """Seconds after which a delivery that was in the hands of a killed replica is another's."""
-EVERY = 5.0
-"""Seconds between looks at who has webhooks: what a replica missed while the bus was away."""
+EVERY = 15.0
+"""Seconds between looks at who has webhooks. Changes are told, and after a reconnect it is looked at once."""
 
 
 async def webhook_parts(
@@ -60,4 +60,10 @@ async def webhook_parts(
 
     await look()
     service.watch("webhooks", feed.still)
-    return feed, WebhookChanges(service.nats, table), PeriodicSweep("webhooks", EVERY, look)
+    sweep = PeriodicSweep("webhooks", EVERY, look)
+
+    async def missed() -> None:
+        sweep.hurry()
+
+    service.on_reconnect(missed)
+    return feed, WebhookChanges(service.nats, table), sweep

@@ -95,6 +95,23 @@ def test_the_notice_speaks_the_visitors_language() -> None:
         assert words in decision.text
 
 
+def test_nothing_is_given_back_to_an_assistant_that_is_switched_off_nor_promised_of_it() -> None:
+    off = replace(TIMEOUT, ai=False, idle_to=OwnerKind.AI)
+    asked = [visitor(5, "en"), fact(ChatKind.OWNER, 7, WAITING, 9_000)]
+    told = decide(snapshot_of(asked), HERE, off, NOW, standing=QueuePlace(1))
+    assert isinstance(told, Notify)
+    assert (told.code, "assistant" in told.text, "still in the queue" in told.text) == ("HANDOFF_TIMEOUT", False, True)
+    notice = SystemMessage(message_id="n", text="x", code="HANDOFF_TIMEOUT", basis=0)
+    assert decide(snapshot_of([*asked, fact(ChatKind.SYSTEM, 8, notice)]), HERE, off, NOW) == NothingToDo()
+    # Back to the assistant once it is switched on again, with the question still due.
+    assert isinstance(decide(snapshot_of([*asked, fact(ChatKind.SYSTEM, 8, notice)]), HERE, TIMEOUT, NOW), GiveBack)
+    # An owner who has gone is followed by another person.
+    gone = snapshot_of([visitor(3), fact(ChatKind.OWNER, 7, TAKEN, 9_000)])
+    back = decide(gone, HERE, off, NOW, Absence(NOW - timedelta(hours=1)))
+    assert isinstance(back, GiveBack)
+    assert back.to is OwnerKind.WAITING
+
+
 TAKEN = OwnerChanged(owner=Owner(kind=OwnerKind.HUMAN, operator_id="op1"), by="op1")
 MINUTE = 60.0
 
@@ -126,6 +143,17 @@ def test_a_reply_is_an_answer_and_not_a_run_that_was_cancelled_for_the_person() 
 
 
 CLOSED = replace(TIMEOUT, hours=OfficeHours.model_validate(closed_for_days()))
+
+
+def test_who_waits_or_leaves_a_message_is_promised_nothing_of_an_assistant_that_is_off() -> None:
+    taken = OwnerChanged(owner=Owner(kind=OwnerKind.AI), by="v1", opens_at=NOW + timedelta(days=1))
+    for data, patience in ((WAITING, TIMEOUT), (taken, CLOSED)):
+        for locale, promise in (("en", "I will"), ("es", " yo")):
+            snapshot = snapshot_of([visitor(5, locale), fact(ChatKind.OWNER, 7, data)])
+            for ai in (True, False):
+                said = decide(snapshot, HERE, replace(patience, ai=ai), NOW, standing=QueuePlace(1))
+                assert isinstance(said, Notify)
+                assert (promise in said.text) is ai, said.text
 
 
 def test_outside_office_hours_a_wait_ends_in_a_message_for_the_team_and_not_in_nothing() -> None:

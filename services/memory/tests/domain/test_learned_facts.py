@@ -130,3 +130,72 @@ def test_an_older_memory_is_read_without_what_is_new_in_it() -> None:
 )
 def test_what_stands_before_the_request_to_remember_it_is_kept_without_the_request(text: str, kept: list[str]) -> None:
     assert after([text]).memory.user_notes == kept
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        # What somebody else is or does is not over with what the writer gave up.
+        ("My niece studies law", "I graduated last month"),
+        ("My nephew works at Google", "I left Google"),
+        ("My roommate smokes", "I quit smoking"),
+        ("Mi nieta juega al ajedrez", "Ya no juego al ajedrez"),
+        ("Mi cuñado trabaja en Renfe", "Me fui de Renfe"),
+        # What somebody did once stays true when they have died.
+        ("My grandfather left me a farm", "My grandfather died"),
+        ("Mi abuelo me dejó una finca", "Mi abuelo murió"),
+        # What is no longer so under a condition is so without it.
+        ("I run marathons", "I no longer run when it rains"),
+        ("Corro maratones", "Ya no corro cuando llueve"),
+        # A figure is no age.
+        ("I'm 1.80 tall", "I'm 34 years old"),
+        ("Antes vivía en Oviedo", "Vivo en Burgos"),
+        ("I save 500 a week", "I stopped saving 200 a month"),
+        ("I pay 90 a month for the gym", "I quit paying 50 a month for cable"),
+    ],
+)
+def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> None:
+    assert current(after([first, second])) == [second, first]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "left"),
+    [
+        ("I'm 41 years old", "I turned 42 yesterday", ["I turned 42 yesterday"]),
+        ("I'm a smoker", "I quit smoking in June", []),
+        ("My rent is 900", "My rent went up to 1000", ["My rent went up to 1000"]),
+        ("Mi alquiler es de 900", "Mi alquiler subió a 1000", ["Mi alquiler subió a 1000"]),
+        ("I drive a Civic", "I sold the Civic and drive a Rivian now", ["I sold the Civic and drive a Rivian now"]),
+        ("I live in Ghent", "We relocated to Liège in spring", ["We relocated to Liège in spring"]),
+        ("Mi jefa se llama Pilar", "Mi jefe ahora es Andrés", ["Mi jefe ahora es Andrés"]),
+        ("Tengo dos gatos", "Ahora tengo solo un gato", ["Ahora tengo solo un gato"]),
+        ("Mi correo es ana.ruiz@gmail.com", "Mi correo es a.ruiz@outlook.es", ["Mi correo es a.ruiz@outlook.es"]),
+        ("Prefiero respuestas en inglés", "Respóndeme en español a partir de ahora", None),
+        ("I run when it rains", "I no longer run when it rains", []),
+    ],
+)
+def test_what_is_over_or_has_another_value_now_is_history(first: str, second: str, left: list[str] | None) -> None:
+    state = after([first, second])
+    assert first not in current(state)
+    assert first in {past.value for past in state.memory.superseded}
+    assert left is None or current(state) == left
+
+
+def test_who_is_no_expert_in_markets_and_what_is_denied_is_no_profile() -> None:
+    for text in ("I'm an expert in cooking", "I'm a professional nurse", "Soy experta en historia"):
+        assert after([text]).memory.experience is None, text
+    for text in ("I'm an expert", "I'm an experienced trader", "Soy experto en bolsa", "I'm advanced, so be brief"):
+        assert after([text]).memory.experience == "advanced", text
+    for text in ("Don't call me Bob", "No me llamo Ana"):
+        assert after([text]).memory.name is None, text
+    assert after(["Call me Bob", "Don't call me Bob"]).memory.name is None
+    assert after(["No, me llamo Rosa"]).memory.name == "Rosa"
+    for text in ("I'm not a day trader", "I'm no longer a swing trader"):
+        assert after([text]).memory.trading_style is None, text
+    assert after(["Pasé de swing a largo plazo"]).memory.trading_style == "long_term"
+
+
+def test_a_deadline_for_money_is_a_fact_and_what_somebody_will_think_about_is_none() -> None:
+    for text in ("I need the money back before June 2028", "Necesito recuperar el dinero antes de junio de 2028"):
+        assert current(after([text])) == [text]
+    assert current(after(["Great, I'll think about it"])) == []

@@ -42,8 +42,8 @@ class Bus:
         self.done = done
         self.asked = 0
 
-    async def progress(self, stream: str, durable: str) -> ConsumerProgress | None:
-        del stream, durable
+    async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
+        del stream, durable, since
         self.asked += 1
         return ConsumerProgress(LogPosition(1, self.done), 1, self.done)
 

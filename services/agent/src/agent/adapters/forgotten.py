@@ -1,4 +1,6 @@
-"""Conversations that were deleted: what this process holds of them must come into no prompt."""
+"""Conversations that were deleted: what is held of them comes into no prompt, and no model goes on in them."""
+
+from collections.abc import Callable
 
 import orjson
 import structlog
@@ -12,11 +14,13 @@ _log = structlog.get_logger(__name__)
 
 
 class ForgottenConversations:
-    """Drops them when memory tells of a deletion (contracts.erasure_rpc.FORGOTTEN)."""
+    """Drops them when memory tells of a deletion (contracts.erasure_rpc.FORGOTTEN). `stop`: ends a conversation's
+    running turns."""
 
-    def __init__(self, histories: HistoryClient, followed: FollowedConversations) -> None:
+    def __init__(self, histories: HistoryClient, followed: FollowedConversations, stop: Callable[[Key], None]) -> None:
         self._histories = histories
         self._followed = followed
+        self._stop = stop
 
     async def take(self, message: Msg) -> None:
         """One deletion's conversations."""
@@ -29,3 +33,4 @@ class ForgottenConversations:
         for key in keys:
             self._histories.drop(key)
             self._followed.drop(key)
+            self._stop(key)

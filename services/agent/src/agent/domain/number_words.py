@@ -50,7 +50,8 @@ _MOST_COUNTED = 12
 """Smaller numbers count many other things: one of them, two orders."""
 _PERCENT = re.compile(rf"\b((?:{WORDED})(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
 _COUNTED = re.compile(
-    rf"(?<![\w.,-])(?>(?:(?P<dozens>{BELOW_100}) )?(?P<dozen>dozen|docenas?)\b|{WORDED}|una\b){_NO_COUNT}"
+    rf"(?<![\w.,-])(?>(?:(?P<half>half an? |media )|(?P<dozens>{BELOW_100}) |an? |una )?(?P<dozen>dozen|docenas?)\b"
+    rf"|{WORDED}|una\b){_NO_COUNT}"
 )
 
 
@@ -88,7 +89,9 @@ def _large(match: re.Match[str]) -> str:
 
 
 def _count(match: re.Match[str]) -> str:
-    return _figures((value_of(match["dozens"] or "") or 1) * 12 if match["dozen"] else value_of(match[0]))
+    if not match["dozen"]:
+        return _figures(value_of(match[0]))
+    return _figures(6 if match["half"] else (value_of(match["dozens"] or "") or 1) * 12)
 
 
 def _figures(value: float) -> str:

@@ -99,8 +99,9 @@ def number_of(text: str) -> float:
     if last < 0:
         return float(digits) * thousand
     tail = digits[last + 1 :]
-    # A lone separator before exactly three digits parts thousands; any other last one is the decimal point.
-    grouped = len(tail) == 3 and digits.count(digits[last]) >= 1 and not re.search(r"[.,]", digits[:last])
+    # A lone separator behind one to three digits (no zero first) and before exactly three parts thousands; any other
+    # last one is the decimal point.
+    grouped = len(tail) == 3 and re.fullmatch(r"[1-9]\d{0,2}", digits[:last]) is not None
     if grouped or digits.count(digits[last]) > 1:
         return float(re.sub(r"[.,]", "", digits)) * thousand
     return float(re.sub(r"[.,]", "", digits[:last]) + "." + tail) * thousand

@@ -103,6 +103,11 @@ class TurnEngine:
                 for drive in drives:
                     drive.stop(StopReason.DISABLED)
 
+    def deleted(self, key: Key) -> None:
+        """The conversation was deleted: nobody is left to answer."""
+        for drive in self._drives.get(key, ()):
+            drive.stop(StopReason.USER)
+
     @property
     def count(self) -> int:
         """How many deliveries are in work."""

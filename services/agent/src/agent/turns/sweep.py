@@ -24,6 +24,8 @@ log = structlog.get_logger(__name__)
 
 PATIENCE = 40.0
 """Seconds that a message may wait before it is looked at: a turn and a burst have their time."""
+AT_REST = 60.0
+"""Seconds between two settings of the clock while no message waits."""
 MOST = 100_000
 """Conversations that are remembered; the oldest are forgotten first."""
 LONGEST_LOOK = 120.0
@@ -50,7 +52,8 @@ class TurnSweep:
         patience: float = PATIENCE,
         first: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """`first` is awaited before each look (the agent sets its clock by the bus's)."""
+        """`first` is awaited before each look (the agent sets its clock by the bus's); while no message waits, once a
+        minute."""
         self._handle = handle
         self._first = first
         self._every = every
@@ -58,6 +61,7 @@ class TurnSweep:
         self._waiting: OrderedDict[Key, _WaitingMessage] = OrderedDict()
         self._look_back: Callable[[], Awaitable[object]] | None = None
         self._missed = True
+        self._first_at = float("-inf")
         self._looks: dict[Key, asyncio.Task[None]] = {}
         self._gate = asyncio.Semaphore(AT_ONCE)
         self._loop = BackgroundLoop(
@@ -148,7 +152,8 @@ class TurnSweep:
                 except BaseException:
                     self._missed = True
                     raise
-            if self._first is not None:
+            if self._first is not None and (self._waiting or time.monotonic() - self._first_at >= AT_REST):
+                self._first_at = time.monotonic()
                 await self._first()
             self._begin()
         except Exception:

@@ -78,7 +78,9 @@ async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body
         rule=found.index if found else None,
         open=opens is None,
         opens_at=opens,
-        told=told_away(config.office_hours, opens, at, body.language) if opens else None,
+        told=told_away(config.office_hours, opens, at, body.language, ai=config.ai_auto_response_enabled)
+        if opens
+        else None,
     )
 
 

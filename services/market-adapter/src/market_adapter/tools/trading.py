@@ -21,7 +21,7 @@ from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
 from market_adapter.domain.paper.actions import editable
-from market_adapter.domain.paper.order_text import ENDED, summary
+from market_adapter.domain.paper.order_text import ENDED, figure, money, summary
 from market_adapter.domain.paper.orders import (
     CENT,
     CONFIRM_WITHIN,
@@ -36,7 +36,6 @@ from market_adapter.domain.paper.orders import (
     content_of,
     contents,
     may_change,
-    plain,
     to_cents,
 )
 from market_adapter.domain.quotes import Quote
@@ -357,10 +356,11 @@ def _is_the_rest(account: Account, order: Order) -> bool:
 
 
 def _too_small(order: Order) -> Text:
-    price, needed = plain(order.reserve_price), plain((CENT / order.reserve_price).quantize(LOT, ROUND_UP))
+    quantity, price = figure(order.quantity), figure(order.reserve_price)
+    needed = figure((CENT / order.reserve_price).quantize(LOT, ROUND_UP))
     return Text(
-        es=f"{plain(order.quantity)} {order.symbol} a {price} es menos de un céntimo: pide {needed} o más",
-        en=f"{plain(order.quantity)} {order.symbol} at {price} is less than a cent: order {needed} or more",
+        es=f"{quantity.es} {order.symbol} a {price.es} es menos de un céntimo: pide {needed.es} o más",
+        en=f"{quantity.en} {order.symbol} at {price.en} is less than a cent: order {needed.en} or more",
     )
 
 
@@ -372,13 +372,14 @@ def _closed(account: Account) -> list[Order]:
 
 def _explained(why: str, account: Account, order: Order) -> Text:
     if why == NO_CASH:
-        needed, free = f"{to_cents(order.quantity * order.reserve_price)} {order.currency}", account.buying_power
+        needed, free = money(order.quantity * order.reserve_price), money(account.buying_power)
+        unit = order.currency
         return Text(
-            es=f"esto cuesta {needed} y hay {free} libres: compra menos o cancela órdenes",
-            en=f"this takes {needed} and {free} are free: buy less, or cancel orders",
+            es=f"esto cuesta {needed.es} {unit} y hay {free.es} libres: compra menos o cancela órdenes",
+            en=f"this takes {needed.en} {unit} and {free.en} are free: buy less, or cancel orders",
         )
-    shares = f"{plain(max(account.free_quantity(order.symbol), Decimal(0)))} {order.symbol}"
+    shares = figure(max(account.free_quantity(order.symbol), Decimal(0)))
     return Text(
-        es=f"hay {shares} libres para vender: no se ofrece vender en corto",
-        en=f"{shares} are free to sell: short selling is not offered",
+        es=f"hay {shares.es} {order.symbol} libres para vender: no se ofrece vender en corto",
+        en=f"{shares.en} {order.symbol} are free to sell: short selling is not offered",
     )

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from memory.adapters.chat_log import era_of
+from memory.adapters.durables import durables
 from memory.adapters.projection_floor import floor_of
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress
@@ -20,8 +22,6 @@ from runtime.replies import ReplyInbox
 from runtime.streams import first_made, leave_out
 
 ANSWER = 2.0
-SAME = 1.0
-"""Seconds for which a stream is the same to those who look at several of its consumers, one after the other."""
 
 
 class BusConsumers:
@@ -31,12 +31,12 @@ class BusConsumers:
         self._client = client
         self._inbox = ReplyInbox.of(client)
         self._readers: dict[str, DirectReader] = {}
-        self._streams: dict[str, tuple[float, dict[str, Any]]] = {}
+        self._streams: dict[str, _Looked] = {}
 
-    async def progress(self, stream: str, durable: str) -> ConsumerProgress | None:
-        info = await self._stream(stream)
-        consumer = await self._ask(f"$JS.API.CONSUMER.INFO.{stream}.{durable}")
-        if "error" in info or "error" in consumer:
+    async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
+        looked = await self._look(stream, since)
+        info, consumer = looked.stream, looked.consumers.get(durable)
+        if consumer is None:
             return None
         era = era_of(first_made(info))
         held = info["state"]
@@ -48,18 +48,20 @@ class BusConsumers:
         return batch.facts, batch.more
 
     async def delete(self, stream: str, durable: str) -> None:
-        await self._ask(f"$JS.API.CONSUMER.DELETE.{stream}.{durable}")
+        await self._ask(f"CONSUMER.DELETE.{stream}.{durable}")
 
     async def since(self, stream: str, subject: str, at: datetime) -> int:
         found = await self._reader(stream).batch_since(subject, at, 1)
         return found.facts[0].seq if found.facts else 0
 
-    async def _stream(self, stream: str) -> dict[str, Any]:
-        asked, info = self._streams.get(stream, (float("-inf"), {}))
-        if time.monotonic() - asked > SAME:
-            info = await self._ask(f"$JS.API.STREAM.INFO.{stream}")
-            self._streams[stream] = time.monotonic(), info
-        return info
+    async def _look(self, stream: str, since: float) -> "_Looked":
+        known = self._streams.get(stream)
+        if known is None or known.at < since:
+            at = time.monotonic()
+            info = await self._ask(f"STREAM.INFO.{stream}")
+            consumers = {} if "error" in info else await durables(self._ask, stream)
+            known = self._streams[stream] = _Looked(at, info, consumers)
+        return known
 
     async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
         try:
@@ -70,8 +72,17 @@ class BusConsumers:
     def _reader(self, stream: str) -> DirectReader:
         return self._readers.setdefault(stream, DirectReader(self._client, stream))
 
-    async def _ask(self, subject: str) -> dict[str, Any]:
+    async def _ask(self, method: str, body: bytes = b"") -> dict[str, Any]:
         try:
-            return orjson.loads((await self._inbox.request(subject, b"", deadline=ANSWER)).data)
+            return orjson.loads((await self._inbox.request(f"$JS.API.{method}", body, deadline=ANSWER)).data)
         except (TimeoutError, NatsError) as error:
-            raise BusUnavailable(f"JetStream does not answer {subject}") from error
+            raise BusUnavailable(f"JetStream does not answer {method}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """`stream` is STREAM.INFO's, asked for at `at` and before its consumers; it has an error where there is none."""
+
+    at: float
+    stream: dict[str, Any]
+    consumers: dict[str, dict[str, Any]]

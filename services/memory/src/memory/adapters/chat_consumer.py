@@ -24,7 +24,8 @@ from memory.errors import StoreUnavailable
 from memory.metrics import PROJECTED
 from runtime import correlation
 from runtime.batches import PullBatches
-from runtime.connection import jetstream
+from runtime.bus_client import BusClient
+from runtime.connection import jetstream, listen
 from runtime.dead_letters import DeadLetters
 from runtime.errors import PublishFailed, RuntimeFault
 from runtime.marks import UNMARKED, Marks
@@ -37,11 +38,13 @@ BATCH = 256
 ACK_WAIT = 30.0
 """Seconds after which what a dead replica held goes to another."""
 MAX_ACK_PENDING = 5_000
-WAIT = 1.0
-"""Seconds that a batch is waited for at once; asking again costs nothing."""
-LINGER = 0.1
+WAIT = 15.0
+"""Seconds that a batch is waited for at once; a lost request and the end are noticed before."""
+LINGER = 0.25
 """Seconds that a batch may fill: several facts cost the database little more than one, and the reads that follow a
-message at once have this process to themselves."""
+message at once have this process to themselves. Whoever waits ends it, here and in the other replicas."""
+TOLD_EVERY = 0.25
+"""Seconds between two words to the other replicas that somebody waits."""
 PAUSE = 0.5
 """Seconds before the next batch when the last one failed, or the consumer is away."""
 RETRY = 1.0
@@ -89,7 +92,11 @@ class ChatConsumer:
         teaches: Callable[[LogFact], bool],
         learn: Callable[[LogFact], Awaitable[object]],
     ) -> None:
+        self._client = client
         self._js = jetstream(client)
+        # Beside the replies to this user: no other user may listen or write there.
+        self._hurried = f"{client.new_inbox().rpartition('.')[0]}.{DURABLE}.hurried"
+        self._told = 0.0
         self._batches = PullBatches(client, CHAT.name, DURABLE, BATCH)
         self._marks = Marks.of(client)
         self._log = log
@@ -137,8 +144,15 @@ class ChatConsumer:
                 task.cancel()
 
     def hurry(self) -> None:
-        """Projects what has come, with no wait for a fuller batch."""
-        self._batches.wake()
+        """Projects what has come, with no wait for a fuller batch, and has the other replicas do so."""
+        self._batches.hurry()
+        if time.monotonic() - self._told >= TOLD_EVERY and isinstance(self._client, BusClient):
+            self._told = time.monotonic()
+            self._client.say(self._hurried)
+
+    def _hurry_here(self, message: Msg) -> None:
+        del message
+        self._batches.hurry()
 
     async def check(self) -> None:
         """Raises when the projection has ended though nobody told it to."""
@@ -159,6 +173,7 @@ class ChatConsumer:
 
     async def _run(self) -> None:
         await self._batches.open()
+        await listen(self._client, self._hurried, self._hurry_here)
         while not self._stopping.is_set():
             self._turned = time.monotonic()
             try:

@@ -1,6 +1,7 @@
 """The stream CHAT as memory's use cases see it: facts decoded, and reads that are sure to reach their end."""
 
 import asyncio
+import time
 from datetime import datetime
 
 import structlog
@@ -14,6 +15,8 @@ from runtime.direct import StoredFact
 from runtime.publisher import Appended, Publisher
 
 SOURCE = "/nexus/memory"
+RECENT = 15.0
+"""Seconds for which whoever looks at the bounds now and then goes by what somebody else has read."""
 
 _log = structlog.get_logger(__name__)
 
@@ -26,9 +29,16 @@ class StreamLog:
         self._writer = ConversationWriter(log, publisher, SOURCE)
         self._deadline = deadline
         self._bounds: LogBounds | None = None
+        self._asked = float("-inf")
+
+    async def renew(self) -> None:
+        """The stream's bounds, unless they were read a moment ago."""
+        if time.monotonic() - self._asked >= RECENT:
+            await self.refresh()
 
     async def refresh(self) -> LogBounds:
         """The stream's bounds as they are now."""
+        self._asked = time.monotonic()
         self._bounds = await self._log.bounds()
         return self._bounds
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from pymongo import DESCENDING, ReplaceOne
-from pymongo.errors import DuplicateKeyError
 
 from memory.adapters.mongo import put_newest, speaking
+from memory.adapters.mongo_counters import Count, count_once
 from memory.adapters.mongo_facts import facts_of
 from memory.domain.keys import END, conversation_key
 from memory.domain.rating import Satisfaction
@@ -134,26 +134,12 @@ class MongoReports:
             rows = await self._executions.find(where, {"conversationId": 1}).to_list()
         return Counter(f"{company}/{row['conversationId']}" for row in rows)
 
-    async def spend(self, company: str, conversation: str, event_id: str, spent: Spent) -> None:
-        """Counts what a model call in a conversation used, once an event."""
-        name = conversation_key(company, conversation)
-        update = {
-            "$inc": {
-                "promptTokens": spent.prompt_tokens,
-                "completionTokens": spent.completion_tokens,
-                "cost": spent.cost,
-                "unpriced": int(spent.unpriced),
-            },
-            "$push": {"seen": event_id},
-        }
-        async with speaking("count usage"):
-            for _ in range(2):
-                try:
-                    # $nin, not $ne: as in mongo_usage.
-                    await self._spendings.update_one({"_id": name, "seen": {"$nin": [event_id]}}, update, upsert=True)
-                except DuplicateKeyError:
-                    continue
-                return
+    async def spend(self, spent: Sequence[Spent]) -> None:
+        """Counts what model calls in conversations used, once an event; those that name none count nothing."""
+        counts = [_count(one.conversation, one) for one in spent if one.conversation is not None]
+        if counts:
+            async with speaking("count usage"):
+                await count_once(self._spendings, counts)
 
     async def rate(self, said: Satisfaction) -> None:
         """Keeps what a visitor says, unless they have said something later."""
@@ -195,3 +181,13 @@ async def _by_name(collection: Collection, names: Sequence[str], fields: dict[st
 
 def _slices(items: Sequence[Any], size: int = SLICE) -> list[list[Any]]:
     return [list(items[start : start + size]) for start in range(0, len(items), size)]
+
+
+def _count(conversation: str, spent: Spent) -> Count:
+    add = {
+        "promptTokens": spent.prompt_tokens,
+        "completionTokens": spent.completion_tokens,
+        "cost": spent.cost,
+        "unpriced": int(spent.unpriced),
+    }
+    return Count(conversation_key(spent.company, conversation), spent.event_id, add)

@@ -65,19 +65,15 @@ class MongoTombstones:
     async def conversations(self, names: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], Tombstone]:
         """Those of the conversations (company, name) that were deleted."""
         wanted = {f"{company}/{name}": (company, name) for company, name in names}
-        return {wanted[stone.name]: stone for stone in await self._find(wanted)}
-
-    async def of(self, company: str, user: str | None, conversation: str | None) -> list[Tombstone]:
-        """Those of a user and of a conversation."""
-        names = [f"{company}:{user}"] if user else []
-        return await self._find([*names, f"{company}/{conversation}"] if conversation else names)
+        return {wanted[stone.name]: stone for stone in await self.of(wanted)}
 
     async def drop(self, before: datetime) -> None:
         """Forgets what was deleted so long ago that nothing late of it can come."""
         async with speaking("forget what was deleted long ago"):
             await self._rows.delete_many({"at": {"$lt": int(before.timestamp() * 1000)}})
 
-    async def _find(self, names: Collection[str]) -> list[Tombstone]:
+    async def of(self, names: Collection[str]) -> list[Tombstone]:
+        """Those of users and conversations, named as tombstones are."""
         if not names:
             return []
         digest = await self._digests()

@@ -1,18 +1,18 @@
 """The collection `usage`: what a company used, {_id: company/day/bucket, seen, turns, promptTokens, completionTokens,
 cost, unpriced (tokens)}.
 
-Each event is counted by one update of one document that also holds its id, so it counts once however often it comes.
+Each event is counted in a document that also holds its id, so it counts once however often it comes (mongo_counters).
 A day is spread over buckets by turn: no document grows large, and a turn's calls meet in the same one. No user is
 named here: what a deleted user's turns cost stays in the company's account.
 """
 
 import zlib
+from collections.abc import Sequence
 from datetime import date
-
-from pymongo.errors import DuplicateKeyError
 
 from contracts.memory_rpc import UsageDay
 from memory.adapters.mongo import speaking
+from memory.adapters.mongo_counters import Count, count_once
 from memory.domain.keys import END
 from memory.ports import Spent
 from runtime.mongo import Collection
@@ -26,31 +26,10 @@ class MongoUsage:
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
-    async def add(self, company: str, event_id: str, spent: Spent) -> None:
-        """Counts it, once an event."""
-        bucket = zlib.crc32((spent.turn_id or event_id).encode()) % BUCKETS
-        update = {
-            "$inc": {
-                "promptTokens": spent.prompt_tokens,
-                "completionTokens": spent.completion_tokens,
-                "cost": spent.cost,
-                "unpriced": spent.prompt_tokens + spent.completion_tokens if spent.unpriced else 0,
-            },
-            "$push": {"seen": event_id},
-        }
-        if spent.turn_id is not None:
-            update["$addToSet"] = {"turns": spent.turn_id}
-        name = f"{company}/{spent.day.isoformat()}/{bucket:02d}"
-        # $nin, not $ne: an update takes $ne for a comparison with the whole array on some servers.
-        where = {"_id": name, "seen": {"$nin": [event_id]}}
+    async def add(self, spent: Sequence[Spent]) -> None:
+        """Counts them, once an event."""
         async with speaking("count usage"):
-            for _ in range(2):
-                try:
-                    await self._rows.update_one(where, update, upsert=True)
-                except DuplicateKeyError:
-                    # The document holds the event, or somebody has made the document in this moment: then once more.
-                    continue
-                return
+            await count_once(self._rows, [_count(one) for one in spent])
 
     async def days(self, company: str, since: date, until: date) -> list[UsageDay]:
         """The days on which something was used, both ends counted, oldest first."""
@@ -71,3 +50,14 @@ class MongoUsage:
                 unpriced_tokens=(known.unpriced_tokens or 0) + row.get("unpriced", 0) or None,
             )
         return list(days.values())
+
+
+def _count(spent: Spent) -> Count:
+    bucket = zlib.crc32((spent.turn_id or spent.event_id).encode()) % BUCKETS
+    add = {
+        "promptTokens": spent.prompt_tokens,
+        "completionTokens": spent.completion_tokens,
+        "cost": spent.cost,
+        "unpriced": spent.prompt_tokens + spent.completion_tokens if spent.unpriced else 0,
+    }
+    return Count(f"{spent.company}/{spent.day.isoformat()}/{bucket:02d}", spent.event_id, add, spent.turn_id)

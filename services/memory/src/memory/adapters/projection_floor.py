@@ -1,7 +1,7 @@
 """How far the projection is: the acknowledgement floor of its consumer. What is acknowledged has been stored before.
 
 One task asks the server: now and then at rest, every few milliseconds while somebody waits. The answer also tells
-the server's own time, by which waiting is measured.
+the server's own time, by which waiting is measured. Whoever asks for /metrics has it asked as well.
 """
 
 import asyncio
@@ -21,7 +21,9 @@ from memory.metrics import BEHIND
 from runtime.background import BackgroundLoop
 from runtime.replies import ReplyInbox
 
-IDLE = 15.0
+STIRRED, IDLE = 15.0, 45.0
+"""Seconds after something was projected here until the server is asked though nobody waits, and how much longer it
+takes where nothing was."""
 RECENT = 0.2
 """Seconds for which an answer counts for those who name no sequence and want what is stored now."""
 URGENT = 0.005
@@ -44,6 +46,7 @@ class ProjectionFloor:
         self._clock: tuple[datetime, float] | None = None
         self._waiters: dict[asyncio.Future[None], int] = {}
         self._urgent = asyncio.Event()
+        self._moves = asyncio.Event()
         self._loop = BackgroundLoop(self.name, self.refresh, wait=self._until_due, longest=LONGEST_LOOK)
         self.still = self._loop.still
         self.stop = self._loop.stop
@@ -88,6 +91,10 @@ class ProjectionFloor:
             if self.seq >= seq and not waiter.done():
                 waiter.set_result(None)
 
+    def stir(self) -> None:
+        """Something was projected here: the floor moves."""
+        self._moves.set()
+
     async def recent(self) -> int:
         """The floor as it was a moment ago."""
         if time.monotonic() - self._asked > RECENT:
@@ -101,6 +108,7 @@ class ProjectionFloor:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters[waiter] = seq
         self._urgent.set()
+        self._moves.set()
         if self.hurry is not None:
             self.hurry()
         try:
@@ -129,10 +137,12 @@ class ProjectionFloor:
         if self._waiters:
             await asyncio.sleep(URGENT)
         else:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(IDLE):
-                    await self._urgent.wait()
+            for seconds, event in ((IDLE, self._moves), (STIRRED, self._urgent)):
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await event.wait()
         self._urgent.clear()
+        self._moves.clear()
 
 
 def floor_of(info: dict[str, Any]) -> int:

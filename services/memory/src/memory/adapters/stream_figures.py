@@ -1,5 +1,8 @@
 """How full the streams are, how old their oldest message is, how far their readers are behind: metrics, and a word in
-the log when one fills up or cannot keep what it promises. Memory tells, since it makes them."""
+the log when one fills up or cannot keep what it promises. Memory tells, since it makes them.
+
+They are read when somebody asks for /metrics, and every ten minutes for the log: a stack that nobody scrapes asks the
+bus next to nothing."""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +17,10 @@ from contracts.streams import Stream
 from memory import metrics
 from runtime.replies import ReplyInbox
 
-EVERY = 60.0
+RECENT = 60.0
+"""Seconds for which figures serve those who ask for metrics."""
+EVERY = 600.0
+"""Seconds between looks that nobody asks for."""
 ANSWER = 5.0
 FILLED = 0.8
 CUT_SHORT = 0.9
@@ -31,9 +37,16 @@ class StreamFigures:
         self._inbox = ReplyInbox.of(client)
         self._streams = streams
         self._said: dict[str, float] = {}
+        self._looked = -RECENT
+
+    async def renew(self) -> None:
+        """Reads them unless that was a moment ago."""
+        if time.monotonic() - self._looked >= RECENT:
+            await self.look()
 
     async def look(self) -> None:
         """Reads them all once."""
+        self._looked = time.monotonic()
         account = await self._ask("INFO")
         metrics.STORAGE_USED.set(int(account.get("storage", 0)))
         most = int(account.get("limits", {}).get("max_storage", -1))

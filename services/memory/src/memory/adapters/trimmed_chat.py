@@ -1,7 +1,7 @@
 """The stream CHAT, from which memory alone may purge."""
 
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import orjson
 from nats.aio.client import Client
@@ -10,6 +10,7 @@ from contracts.channels import CHAT_ALL, ChatKind, chat, conversation_tree, pars
 from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import StreamLog
+from memory.adapters.durables import durables
 from memory.adapters.projection_floor import floor_of
 from memory.domain.log_window import LogState, Lying
 from memory.errors import BusUnavailable
@@ -31,30 +32,24 @@ class TrimmedChat:
         self._conversations = ConversationLog(client)
         self._log = log
 
-    async def state(self) -> LogState | None:
+    async def state(self, kept: int) -> LogState | None:
         # The stream first: what a consumer has nothing left of then, it has read up to the stream's end as seen here.
-        """The log now; None when the projection's consumer is not there: nothing is known to be stored then."""
+        """The log now; None when it holds no more than the `kept` that stay in any case, or when the projection's
+        consumer is not there: nothing is known to be stored then."""
+        bounds = await self._log.refresh()
+        if bounds.first_seq + kept > bounds.last_seq:
+            return None
         info = await self._ask(f"STREAM.INFO.{CHAT.name}", b"")
         held, most = info["state"], int(info["config"]["max_bytes"])
-        last = int(held["last_seq"])
-        floors = {name: last if _has_read_all(one) else floor_of(one) for name, one in (await self._durables()).items()}
+        first, last = int(held["first_seq"]), int(held["last_seq"])
+        # Whoever has a durable consumer counts on reading all.
+        readers = await durables(self._ask, CHAT.name)
+        floors = {name: last if _has_read_all(one) else floor_of(one) for name, one in readers.items()}
         if DURABLE not in floors:
             return None
         slowest = min(floors, key=lambda name: floors[name])
         fill = int(held["bytes"]) / most if most > 0 else 0.0
-        return LogState(int(held["first_seq"]), last, fill, floors[slowest], slowest)
-
-    async def _durables(self) -> dict[str, dict[str, Any]]:
-        """Every durable consumer, by name: whoever has one counts on reading all."""
-        found: dict[str, dict[str, Any]] = {}
-        offset = 0
-        while True:
-            page = await self._ask(f"CONSUMER.LIST.{CHAT.name}", orjson.dumps({"offset": offset}))
-            consumers = cast("list[dict[str, Any]]", page.get("consumers") or [])
-            found |= {one["name"]: one for one in consumers if one["config"].get("durable_name")}
-            offset += len(consumers)
-            if not consumers or offset >= int(page["total"]):
-                return found
+        return LogState(first, last, fill, floors[slowest], slowest)
 
     async def first_since(self, age: timedelta, clock: LogClock) -> int:
         """The first sequence that is younger than `age`."""

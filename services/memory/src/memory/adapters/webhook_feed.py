@@ -39,8 +39,8 @@ SPECS = (
     ),
 )
 BATCH = 256
-WAIT = 1.0
-"""Seconds that a batch is waited for at once; asking again costs nothing."""
+WAIT = 15.0
+"""Seconds that a batch is waited for at once; a lost request is noticed before."""
 LINGER = 0.02
 """Seconds that a batch may fill."""
 RETRY = 1.0

@@ -5,6 +5,7 @@ its own. What was handed to one that has died is not acknowledged, and is taken 
 makes the consumer anew and takes in all that the stream holds: nothing is lost, for everything may come again.
 """
 
+import time
 from collections.abc import Sequence
 
 import structlog
@@ -24,7 +25,7 @@ class FormerConsumers:
     async def sweep(self) -> None:
         """Ends those that nobody serves any more; raises NexusError: the bus or a store is away."""
         for source in self._sources:
-            progress = await self._consumers.progress(source.stream, source.durable)
+            progress = await self._consumers.progress(source.stream, source.durable, time.monotonic())
             if progress is not None and not progress.served:
                 await self._end(source, progress.done.seq)
 

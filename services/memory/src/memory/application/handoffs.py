@@ -36,7 +36,7 @@ from memory.ports import LogClock
 from runtime.conversation import NewFact
 from runtime.errors import ConversationBusy
 
-DEFAULTS = CompanyConfig(company_id="default")
+DEFAULTS = CompanyConfig(company_id="default", ai_auto_response_enabled=True)
 LIMIT = 2_000
 """Waiting conversations that a sweep looks at: far above what people can keep waiting."""
 MOST_AT_ONCE = 6
@@ -110,7 +110,7 @@ class Handoffs:
         self._not_before = {key: at for key, at in self._not_before.items() if key in known}
         for state in waiting:
             key = (state.company, state.conversation)
-            if state.ownership.owner.kind == OwnerKind.HUMAN and now < self._not_before.get(key, now):
+            if not state.untold and now < self._not_before.get(key, now):
                 continue
             if state.company not in patience:
                 patience[state.company] = await self._patience(state.company)
@@ -133,7 +133,7 @@ class Handoffs:
                 snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, standing
             )
             fact = fact_of(decision)
-            if fact is None and snapshot.owner is OwnerKind.HUMAN:
+            if fact is None and snapshot.owner is not OwnerKind.AI:
                 self._not_before[company, conversation] = min(_next_look(decision, now), now + AGAIN)
             return fact
 
@@ -185,6 +185,7 @@ class Handoffs:
             idle=timedelta(minutes=config.owner_idle_minutes),
             idle_to=OwnerKind.AI if config.owner_idle_action == "ai" else OwnerKind.WAITING,
             hours=config.office_hours,
+            ai=config.ai_auto_response_enabled,
         )
 
 

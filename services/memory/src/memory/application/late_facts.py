@@ -4,9 +4,10 @@ They are looked for before a fact is taken in; and once more after it, where tak
 held up in between would write what has been deleted meanwhile.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from contracts.streams import FACTS
 from memory.adapters.bus_erasure import StreamErasure
@@ -21,6 +22,7 @@ from runtime.outcomes import Ack, Outcome
 SLOW = 1.0
 """Seconds. A deletion looks once more for what was under way when it began, and that soon ends."""
 Drop = Callable[[str, Sequence[str]], None]
+FactT = TypeVar("FactT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,12 @@ class FactSubject:
     conversation: str | None
     at: datetime
     seq: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As tombstones have them."""
+        user = (f"{self.company}:{self.user}",) if self.user else ()
+        return (*user, f"{self.company}/{self.conversation}") if self.conversation else user
 
 
 class LateFacts:
@@ -63,22 +71,40 @@ class LateFacts:
         return facts
 
     async def take(self, about: FactSubject | None, take: Callable[[], Awaitable[Outcome]]) -> Outcome:
-        """Has a fact taken in, unless it is late: then it leaves the stream.
+        """Has a fact taken in, unless it is late: then it leaves the stream; see take_all."""
+
+        async def alone(_: Sequence[None]) -> Sequence[Outcome]:
+            return [await take()]
+
+        return (await self.take_all([(about, None)], alone))[0]
+
+    async def take_all(
+        self,
+        facts: Sequence[tuple[FactSubject | None, FactT]],
+        take: Callable[[Sequence[FactT]], Awaitable[Sequence[Outcome]]],
+    ) -> Sequence[Outcome]:
+        """Has those facts taken in that are not late; the others leave the stream.
 
         Raises:
             StoreUnavailable, BusUnavailable, and what `take` raises.
         """
-        if about is None:
-            return await take()
         begun = self._clock.monotonic()
-        if not await self._late(about):
-            outcome = await take()
-            if self._clock.monotonic() - begun <= SLOW or not await self._late(about):
-                return outcome
-            if about.conversation and not await self._store.living(about.company, [about.conversation]):
-                await self._store.erase(_alone(about.company, about.conversation, about.at, LogPosition(0, 0)))
-        await self._bus.remove(FACTS.name, about.seq)
-        return Ack()
+        outcomes: list[Outcome] = [Ack() for _ in facts]
+        late = await self._late({number: about for number, (about, _) in enumerate(facts) if about is not None})
+        kept = [number for number in range(len(facts)) if number not in late]
+        if kept:
+            taken = await take([facts[number][1] for number in kept])
+            for number, outcome in zip(kept, taken, strict=True):
+                outcomes[number] = outcome
+        if kept and self._clock.monotonic() - begun > SLOW:
+            slow = {number: about for number in kept if (about := facts[number][0]) is not None}
+            for number, about in (await self._late(slow)).items():
+                if about.conversation and not await self._store.living(about.company, [about.conversation]):
+                    await self._store.erase(_alone(about.company, about.conversation, about.at, LogPosition(0, 0)))
+                late[number], outcomes[number] = about, Ack()
+        for about in late.values():
+            await self._bus.remove(FACTS.name, about.seq)
+        return outcomes
 
     async def _deleted(self, facts: Sequence[LogFact]) -> frozenset[LogPosition]:
         stones = await self._tombstones.conversations({(fact.company, fact.conversation) for fact in facts})
@@ -88,13 +114,19 @@ class LateFacts:
             if (stone := stones.get((fact.company, fact.conversation))) and fact.position <= stone.up_to
         )
 
-    async def _late(self, about: FactSubject) -> bool:
-        stones = await self._tombstones.of(about.company, about.user, about.conversation)
-        if any(about.at <= stone.at for stone in stones):
-            return True
-        # Of a conversation that is not there again nothing new can be told.
-        gone = about.conversation and any(stone.conversation for stone in stones)
-        return bool(gone and not await self._store.living(about.company, [str(about.conversation)]))
+    async def _late(self, facts: Mapping[int, FactSubject]) -> dict[int, FactSubject]:
+        names = {name for about in facts.values() for name in about.names}
+        stones = {stone.name: stone for stone in await self._tombstones.of(names)}
+        late: dict[int, FactSubject] = {}
+        for number, about in facts.items():
+            found = [stones[name] for name in about.names if name in stones]
+            gone = about.conversation and any(stone.conversation for stone in found)
+            # Of a conversation that is not there again nothing new can be told.
+            if any(about.at <= stone.at for stone in found) or (
+                gone and not await self._store.living(about.company, [str(about.conversation)])
+            ):
+                late[number] = about
+        return late
 
 
 def _alone(company: str, conversation: str, at: datetime, up_to: LogPosition) -> Erasure:

@@ -50,8 +50,8 @@ class Trimming:
 
     async def _before(self) -> int:
         """Facts from here on stay."""
-        state = await self._trimmed.state()
-        if state is None or state.first_seq + self._kept > state.last_seq:
+        state = await self._trimmed.state(self._kept)
+        if state is None:
             return 0
         age = timedelta(seconds=oldest_kept(self._window, state.fill))
         old = min(await self._trimmed.first_since(age, self._clock), state.last_seq - self._kept + 1)

@@ -10,7 +10,7 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memory.adapters.mongo_talks import MongoTalks
 from memory.adapters.projection_floor import ProjectionFloor
@@ -41,6 +41,9 @@ PAGE = 500
 IN_SIGHT = 5
 """Newest messages of the conversation in which the question is asked, where whoever asks does not say which of them
 the prompt holds: every prompt holds these, however much of the rest it has dropped or summed up."""
+ASSISTANT = "assistant"
+CONFIRMED = timedelta(minutes=5)
+"""In which the assistant's own words for what was forgotten are left out too."""
 FORGOTTEN_SPARE = 40
 """Beyond these, where facts were forgotten: what was said of them is left out."""
 SPARE = 10
@@ -264,7 +267,9 @@ def _take(held: _HeldMessages, passages: Sequence[IndexedMessage]) -> list[Index
 
 
 def _is_gone(passage: IndexedMessage, gone: Sequence[Forgotten]) -> bool:
-    return is_forgotten(passage.text, gone, passage.at)
+    # Of what it has just forgotten the assistant says what it was.
+    at = passage.at - CONFIRMED if passage.speaker == ASSISTANT else passage.at
+    return is_forgotten(passage.text, gone, at)
 
 
 def _looked_at(task: asyncio.Task[bool]) -> None:

@@ -79,8 +79,10 @@ class PositionStore(Protocol):
 class Consumers(Protocol):
     """The consumers on the bus, and their streams."""
 
-    async def progress(self, stream: str, durable: str) -> ConsumerProgress | None:
-        """None: there is no such consumer (yet); raises NexusError."""
+    async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
+        """None: there is no such consumer (yet); raises NexusError. What was asked for at `since` or later, by
+        time.monotonic(), serves for all consumers of a stream: whoever has read since then how far a store is must not
+        hold it against an older answer."""
         ...
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
@@ -167,7 +169,7 @@ class Positions:
             known = self._known.get(source.name)
             if source.name in self.behind or (not due and life == before and known is not None and here == known):
                 continue
-            progress = await self._consumers.progress(source.stream, source.durable)
+            progress = await self._consumers.progress(source.stream, source.durable, asked)
             if progress is not None:
                 await self._compare(source, here, progress, doubted=life != before)
         if due:
@@ -235,7 +237,7 @@ class Positions:
         _log.warning("the end of the log is taken in", store=self._store, source=source.name, facts=taken)
 
     async def _bring_up(self, source: ProjectionSource) -> None:
-        progress = await self._consumers.progress(source.stream, source.durable)
+        progress = await self._consumers.progress(source.stream, source.durable, time.monotonic())
         here = (await self._positions.load()).get(source.name)
         if progress is None:
             return

@@ -8,7 +8,7 @@ from contracts.report_rpc import By, Figure, RatingView, ReportOpenReply, Report
 from memory.adapters.mongo_reports import MongoReports
 from memory.domain.rating import Satisfaction
 from memory.domain.report import Counted, is_behind, report
-from memory.ports import LogClock, Spent
+from memory.ports import LogClock
 
 MOST = 20_000
 """Conversations that are counted for one report."""
@@ -58,10 +58,6 @@ class Reports:
         counted, _ = await self._store.counted(rows, WAITS_LOOKED_AT)
         waits = [one.digest.to_person for one in counted if one.digest.to_person is not None]
         return timedelta(seconds=median(waits)) if len(waits) >= LEAST_WAITS else None
-
-    async def spent(self, company: str, conversation: str, event_id: str, spent: Spent) -> None:
-        """A model call in a conversation was paid for."""
-        await self._store.spend(company, conversation, event_id, spent)
 
     async def rated(self, said: Satisfaction) -> None:
         """Somebody has said whether it helped."""

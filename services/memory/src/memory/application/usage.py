@@ -1,5 +1,6 @@
 """What a company used: counted from the bus once an event, told by the day."""
 
+from collections.abc import Sequence
 from datetime import date
 
 from contracts.memory_rpc import UsageBudget, UsageReply
@@ -21,12 +22,11 @@ class Usages:
         self._companies = companies
         self._clock = clock
 
-    async def count(self, company: str, event_id: str, spent: Spent, conversation: str | None = None) -> None:
-        """Counts what one event tells, for the company and for the conversation that it names; the same event again
-        changes nothing."""
-        await self._store.add(company, event_id, spent)
-        if conversation is not None:
-            await self._conversations.spend(company, conversation, event_id, spent)
+    async def count(self, spent: Sequence[Spent]) -> None:
+        """Counts what events tell, for companies and for the conversations that they name; the same event again changes
+        nothing."""
+        await self._store.add(spent)
+        await self._conversations.spend(spent)
 
     async def report(self, company: str, since: date, until: date) -> UsageReply:
         """The days that were asked for, and how much of today's budget is used; raises StoreUnavailable."""

@@ -15,7 +15,8 @@ from memory.domain.long_term.endings import StatementEnd, ended_by, endings
 
 LEFT_OVER = 2
 """Words that a statement may have beside those that are ended, and still be the statement that is meant."""
-_SENTENCE = re.compile(r"(?<=[.!?;\n])(?!\d)\s*")
+_SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
+"""A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
 _DENIED = re.compile(
     r"\b(?:not|never|no|nunca|jamas|hate|hated|odio|detesto|aborrezco|dislike|can not stand)\b(?! (?:longer|"
     r"only|just|solo)\b)"
@@ -29,10 +30,21 @@ _LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,")
 _RELATIVE = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>wife|husband|spouse|partner|girlfriend|boyfriend|"
     r"son|sons|"
-    r"daughter|daughters|kids?|children|brothers?|sisters?|mother|mom|mum|father|dad|parents?|uncle|aunt|cousin|friend|"
-    r"grandfather|grandmother|neighbou?r|mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|"
-    r"padre|padres|papa|ti[oa]|prim[oa]|amig[oa]|abuel[oa]|vecin[oa]|suegr[oa])\b(?!'s name| se llama)"
+    r"daughter|daughters|kids?|children|brothers?|sisters?|mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|"
+    r"friends?|grand(?:father|mother|pa|ma|parents?|sons?|daughters?|child|children|kids?)|neighbou?rs?|nieces?|nephews?|"
+    r"(?:step|god)(?:father|mother|sons?|daughters?|brother|sister)|fiancee?|ex|in-laws|"
+    r"(?:room|flat|house|class|team)mates?|colleagues?|co-?workers?|"
+    r"mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|"
+    r"padres?|papa|ti[oa]s?|prim[oa]s?|amig[oa]s?|abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|"
+    r"cunad[oa]s?|yerno|nuera|prometid[oa]|ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|"
+    r"hermanastr[oa]s?|companer[oa]s?|colegas?|soci[oa]s?)\b(?!'s name| se llama)"
 )
+_DID = re.compile(
+    r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: \w+){0,2}? (?:left|gave|bought|taught|told|lent|sold|won|"
+    r"lost|built|made|was|were|had|(?!(?:called|named)\b)\w{3,}ed|dio|fue|hizo|tuvo|trajo|dijo|puso|era|"
+    r"\w+(?:ó|aba|ía|aron|ieron))\b"
+)
+"""What somebody did once: it stays true when they have died or gone, too."""
 _NOT_COUNTED = frozenset(("be", "have", "stock"))
 
 
@@ -40,7 +52,8 @@ _NOT_COUNTED = frozenset(("be", "have", "stock"))
 class Claims:
     """`made`: what attributes are said to be; `ended`: what is said to be over; `words`: the concepts of all of it;
     `denied`: it says that something is not so; `changed`: it says that something is different now; `of`: the relative
-    of whom it speaks, empty for the writer; `listing`: it speaks of several things at once."""
+    of whom it speaks, empty for the writer; `listing`: it speaks of several things at once; `did`: it tells what
+    somebody of the writer's did once."""
 
     made: tuple[Value, ...]
     ended: tuple[StatementEnd, ...]
@@ -49,6 +62,7 @@ class Claims:
     changed: bool = False
     of: str = ""
     listing: bool = False
+    did: bool = False
 
 
 def statements(text: str) -> list[str]:
@@ -83,6 +97,7 @@ def claims(text: str, *, short: bool = False) -> Claims:
         changed=changing(said),
         of=concept(relative["who"]) if relative else "",
         listing=bool(_LISTING.search(said)),
+        did=bool(_DID.search(" ".join(every).lower())),
     )
 
 
@@ -106,7 +121,13 @@ def ends_only(new: Claims) -> bool:
 
 
 def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
-    if old.denied or ending in old.ended or not ended_by(ending, old.words) or (old.of and old.of not in new.words):
+    if (
+        old.denied
+        or old.did
+        or ending in old.ended
+        or not ended_by(ending, old.words)
+        or (old.of and old.of not in new.words)
+    ):
         return False
     if not ending.what:
         return bool(ending.among & old.words) and len(_rest(old, ending.among)) <= 2 * LEFT_OVER

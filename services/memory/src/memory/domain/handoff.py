@@ -29,6 +29,12 @@ _NOTICES = {
         "en": "Nobody from the team is available right now, so I, the automatic assistant, am back with you. "
         "You can ask for a person again at any time.",
     },
+    (TIMEOUT, OwnerKind.WAITING): {
+        "es": "Ahora mismo no hay nadie del equipo disponible. Sigues en la lista de espera y te contestarán por aquí "
+        "en cuanto puedan.",
+        "en": "Nobody from the team is available right now. You are still in the queue, and they will answer you here "
+        "as soon as they can.",
+    },
     (IDLE, OwnerKind.WAITING): {
         "es": "La persona que te atendía lleva un rato sin responder. He avisado al equipo para que siga contigo otra; "
         "puedes seguir escribiendo mientras tanto.",
@@ -44,9 +50,12 @@ _NOTICES = {
 }
 _WAITING = {
     "es": "He avisado al equipo: una persona seguirá contigo por aquí. {place} Puedes seguir escribiendo mientras "
-    "tanto; si en {patience} no puede nadie, sigo yo contigo.",
-    "en": "I have told the team: a person will go on with you here. {place} You can go on writing meanwhile; if nobody "
-    "can within {patience}, I will be back with you.",
+    "tanto{back}.",
+    "en": "I have told the team: a person will go on with you here. {place} You can go on writing meanwhile{back}.",
+}
+_BACK = {
+    "es": "; si en {patience} no puede nadie, sigo yo contigo",
+    "en": "; if nobody can within {patience}, I will be back with you",
 }
 _FIRST = {"es": "No hay nadie delante de ti.", "en": "There is nobody before you."}
 _PLACE = {"es": "Eres el número {place} de la lista de espera.", "en": "You are number {place} in the queue."}
@@ -75,12 +84,14 @@ class QueuePlace:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a company lets a visitor wait for a person, and to whom a conversation goes whose owner has gone."""
+    """How long a company lets a visitor wait for a person, and to whom a conversation goes whose owner has gone. `ai`:
+    the assistant answers; where it is switched off nothing is given back to it, and nothing promised of it."""
 
     handoff: timedelta
     idle: timedelta
     idle_to: OwnerKind = OwnerKind.WAITING
     hours: OfficeHours | None = None
+    ai: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +185,22 @@ def decide(
             return NothingToDo()
     if now >= due:
         # Nobody would come before the office opens: the AI goes on, and the message waits for them.
+        to = to if patience.ai else OwnerKind.WAITING
         opens = opening(patience.hours, now) if reason == TIMEOUT or to is OwnerKind.WAITING else None
+        if to is snapshot.owner and opens is None:
+            return _nobody_came(snapshot, place, owner)
         told = owner.data.get("language")
         return GiveBack(place.event_id(owner, reason, "owner"), OwnerKind.AI if opens else to, reason, opens, told)
     return _waiting(snapshot, place, owner, patience, now, standing) or NotYet(due)
+
+
+def _nobody_came(snapshot: Snapshot, place: LogPlace, owner: Fact) -> Decision:
+    """They go on waiting, for there is no assistant to go back to: they are told so once."""
+    system = snapshot.last.get(ChatKind.SYSTEM)
+    if system is not None and system.seq > owner.seq and system.data.get("code") == _CODES[TIMEOUT]:
+        return NothingToDo()
+    text = _NOTICES[TIMEOUT, OwnerKind.WAITING][language(snapshot)]
+    return Notify(place.event_id(owner, TIMEOUT, "notice"), snapshot.basis, _CODES[TIMEOUT], text)
 
 
 def says_so_itself(by: object, reason: object) -> bool:
@@ -193,7 +216,7 @@ def _untold(
     if (opens := _opens_at(owner)) is not None:
         if says_so_itself(by, reason) or _told(snapshot, owner):
             return None
-        text = told_away(patience.hours, opens, now, language(snapshot))
+        text = told_away(patience.hours, opens, now, language(snapshot), ai=patience.ai)
         return Notify(place.event_id(owner, OFFICE_CLOSED, "notice"), snapshot.basis, OFFICE_CLOSED, text)
     if by != BY or reason not in REASONS or _told(snapshot, owner):
         return None
@@ -214,7 +237,8 @@ def _waiting(
     told = standing.told(spoken)
     if (until := closing(patience.hours, now)) is not None:
         told = f"{told} {_UNTIL[spoken].format(until=spoken_time(patience.hours, until, now, spoken))}"
-    text = _WAITING[spoken].format(place=told, patience=_spell(patience.handoff, spoken))
+    back = _BACK[spoken].format(patience=_spell(patience.handoff, spoken)) if patience.ai else ""
+    text = _WAITING[spoken].format(place=told, back=back)
     return Notify(place.event_id(owner, HANDOFF_WAITING, "notice"), snapshot.basis, HANDOFF_WAITING, text)
 
 

@@ -27,13 +27,13 @@ _STYLES = (
     ("day_trading", r"day[ -]?trad(?:e|es|ing|er)|intrad[ií]a|intraday|operar en el d[ií]a"),
     ("scalping", r"scalp(?:ing|er|s)?|scalpear"),
     ("swing", r"swing(?: trad(?:e|es|ing|er))?"),
-    ("long_term", r"long[ -]term|buy and hold|a?\s?largo plazo"),
+    ("long_term", r"long[ -]term|buy and hold|largo plazo"),
 )
 _STYLE = re.compile("|".join(rf"(?P<{name}>\b(?:{words})\b)" for name, words in _STYLES), re.I)
 _LEFT_BEHIND = re.compile(
     r"(?:\bfrom|\bno longer|\bnot|\bdon'?t|\bstopped|\bno more|\binstead of|\bquit|\bleft|\bya no|\bno"
     r"|\bdej[eéo](?: de)?|\bdej[oó](?: de)?|\ben vez de|\ben lugar de|\bpas[eé] del?|\bdesde|\bdel)\s+"
-    r"(?:(?!(?:to|a|al|hacia|but|pero|now|ahora)\b)\w+\s+){0,3}$",
+    r"(?:(?:(?:being|doing) )?an?\s+|una?\s+)?(?:(?!(?:to|a|al|hacia|but|pero|now|ahora)\b)\w+\s+){0,3}$",
     re.I,
 )
 _STRATEGIES = re.compile(

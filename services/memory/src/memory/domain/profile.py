@@ -39,6 +39,13 @@ _TELL = (
     r"|I(?:'d)? prefer|prefiero(?: el)?) "
 )
 _YEARS = r"(?:over |more than |m[aá]s de )?(?:[5-9]|[1-9]\d)"
+_HERE = (
+    r"(?=\W*$|\s*[,.;:!?)]|\s+(?:and|but|so|or|y|e|o|pero|now|when|who|that|with|since|here|still|because|as|myself|level"
+    r"|ahora|cuando|que|todav[ií]a|a[uú]n|porque|como|con|trad\w*|invest\w*|inver\w*|oper\w*)\b"
+    r"|\s+(?:in|at|to|on|en)\s+(?:(?:the|la|el|los|las|my|mis)\s+)?(?:this|it|esto|trad|invest|inver|stock|market|option"
+    r"|crypto|forex|fund|futur|etf|financ|bolsa|mercado|accion|opcion|cripto|fondo|divisa))"
+)
+"""An expert, but not in cooking, and no expert nurse: experience is that of an investor."""
 _SAYINGS = {
     ("risk_profile", "conservative"): (
         _I_AM + r"(?:conservative|conservadora?|risk[- ]averse|adversa? al riesgo|prudente)",
@@ -60,7 +67,7 @@ _SAYINGS = {
         r"\b(?:puedo|quiero) asumir (?:mucho|muchos|grandes|m[aá]s) riesgos?",
     ),
     ("experience", "beginner"): (
-        _I_AM + r"(?:beginner|newbie|novice|rookie|principiante|novat[oa])",
+        _I_AM + r"(?:beginner|newbie|novice|rookie|principiante|novat[oa])" + _HERE,
         _I_AM + r"(?:new to (?:trading|investing|stocks|this|the markets?))",
         _I_AM + r"(?:nuev[oa] en (?:esto|el trading|la bolsa|las? inversi\w+))",
         r"\bI(?:'ve| have)? just (?:started|begun)(?: to)? (?:trad|invest)\w*",
@@ -68,12 +75,12 @@ _SAYINGS = {
         _LEVEL_IS + r"(?:beginner|basic|principiante|b[aá]sic[oa])",
     ),
     ("experience", "intermediate"): (
-        _I_AM + r"(?:intermediate|intermedi[oa])",
+        _I_AM + r"(?:intermediate|intermedi[oa])" + _HERE,
         _LEVEL_IS + r"(?:intermediate|intermedi[oa])",
     ),
     ("experience", "advanced"): (
-        _I_AM + r"(?:advanced|experienced|expert|professional|seasoned)",
-        _I_AM + r"(?:avanzad[oa]|expert[oa]|experimentad[oa]|profesional|con (?:mucha )?experiencia)",
+        _I_AM + r"(?:advanced|experienced|expert|professional|seasoned)" + _HERE,
+        _I_AM + r"(?:avanzad[oa]|expert[oa]|experimentad[oa]|profesional|con (?:mucha )?experiencia)" + _HERE,
         _LEVEL_IS + r"(?:advanced|avanzad[oa])",
         rf"\bI(?:'ve| have) been (?:trading|investing) for {_YEARS} years",
         rf"\bllevo {_YEARS} años (?:invirtiendo|operando|en (?:la )?bolsa|en esto|en el trading)",
@@ -90,6 +97,7 @@ _NAME = re.compile(
     r"\b(?i:my name is|call me|me llamo|mi nombre es|ll[aá]mame)\s+"
     r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
 )
+_DENIED = re.compile(r"\b(?:don'?t|do not|never|not|no|nunca)\s+$", re.I)
 _AND_I_AM = re.compile(
     r"\b(?P<am>I'm|I am|soy) (?P<one>[^\s,.;]+(?: [^\s,.;]+){0,2}?),? (?:and|but|y|e|pero) "
     r"(?=(?:an? |una? |muy |very |quite |bastante )*[^\s,.;]+(?:\s*[,.;!]|$| y | and ))",
@@ -147,6 +155,7 @@ def _said(sentence: str) -> list[tuple[str, str, bool]]:
     sentence = _both_said(sentence)
     for field, value, pattern in _FIXED:
         found += [(match.start(), field, value, not any(match.groups())) for match in pattern.finditer(sentence)]
-    found += [(match.start(), "name", match[1], True) for match in _NAME.finditer(sentence)]
+    for match in _NAME.finditer(sentence):
+        found.append((match.start(), "name", match[1], not _DENIED.search(sentence[: match.start()])))
     found += [(match.start(), "timezone", match[1], True) for match in _ZONE.finditer(sentence) if is_zone(match[1])]
     return [one[1:] for one in sorted(found)]

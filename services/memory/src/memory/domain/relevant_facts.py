@@ -25,7 +25,8 @@ _FACETS = tuple(
     frozenset(listed.split())
     for listed in (
         "car cars drive driving vehicle honda toyota coche carro auto conduzco manejo vehiculo",
-        "salary earn earns income wage wages paid pay make sueldo salario gano ingreso ingresos cobro pagan nomina",
+        "salary earn earns income wage wages paid pay make take-home sueldo salario gano gana ingreso "
+        "ingresos cobro pagan nomina limpios netos",
         "work job business company shop store firm negocio empresa tienda dedico occupation profession career "
         "living boss employer office trabajo empleo profesion oficio jefe "
         "laboral",
@@ -39,7 +40,8 @@ _FACETS = tuple(
         "pregnant embarazada expecting child children kid kids son daughter baby hijo hijos hija hijas nino "
         "ninos bebe family familia",
         "mother father brother sister parents aunt uncle madre padre hermano hermana padres tio tia family familia",
-        "loan mortgage debt owe owes credit borrow hipoteca deuda debo prestamo credito devolver",
+        "loan mortgage debt owe owes owed credit borrow borrowed lent hipoteca deuda deudas debo debemos deber presto "
+        "prestado prestaron prestamo credito devolver",
         "save saves saving savings money cash bank dinero banco ahorrado ahorrada ahorrados ahorro ahorros "
         "ahorrando guardo guardar dinero",
         "buy bought purchase paid price cost shares compre compra pague precio acciones",
@@ -53,11 +55,13 @@ _FACETS = tuple(
         "food eat foods diet meal vegan vegetarian allergic allergy comer como comida dieta vegano vegana vegetariano "
         "alergico alergica restaurante",
         "pet dog cat perro gato mascota",
-        "house apartment apartments flat flats estate property piso pisos casa inmueble inmuebles propiedad",
+        "house housing apartment apartments flat flats estate property rent landlord lease piso pisos casa vivienda "
+        "inmueble inmuebles propiedad alquiler alquilo casero arriendo",
         "broker brokerage platform bank account corredor plataforma banco cuenta",
         "derivatives futures options derivados futuros opciones",
         "chart charts tradingview program software grafico graficos grafica programa",
-        "tax taxes accountant impuestos contable gestor hacienda",
+        "tax taxes accountant irs audit audited impuestos contable gestor gestora hacienda inspeccion",
+        "risk risks risky lose losing afraid scared terrified fear riesgo riesgos tolero perder miedo panico arriesgo",
         "travel trip flight vacation vuelo viaje viajo vacaciones",
         "sport sports train coach gym soccer football tennis deporte entreno gimnasio futbol tenis",
         "when time hour day date schedule morning evening night weekend weekends cuando hora dia fecha horario noche "

@@ -1,7 +1,9 @@
 """Gaps: questions that were answered without a source, thumbed down, or handed to a person because the AI did not know.
 Those that ask the same are one; one click makes a question-and-answer pair of it."""
 
-from dataclasses import dataclass, replace
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from contracts.ids import derive_id, uuid7
@@ -21,6 +23,9 @@ ALIKE = 0.6
 """Share of their telling words from which on two questions ask the same."""
 ANSWERED_WITHIN = timedelta(hours=12)
 """After which an operator's message no longer counts as the answer to what was asked."""
+HELD, HELD_COMPANIES = 2.0, 100
+"""Seconds for which a company's gaps are compared with as they were read, and of how many companies at once. A gap that
+has changed since is not written over: it is read again."""
 LONGEST = 500
 LONGEST_ANSWER = 4_000
 
@@ -45,6 +50,7 @@ class GapList:
         self._gaps = gaps
         self._library = library
         self._clock = clock
+        self._held: OrderedDict[str, _HeldGaps] = OrderedDict()
 
     async def note(self, asked: Unanswered) -> None:
         """Takes in one question, once."""
@@ -52,12 +58,15 @@ class GapList:
         told = telling(question)
         if not told.words:
             return
-        name = await self._same(asked.company, told)
+        old = await self._same(asked.company, told)
+        name = old.id if old else derive_id(asked.company, "gap", *sorted(word for word, _ in told.words))
         once = AskedOnce(asked.conversation, asked.message, name, question, asked.at, asked.reason)
         if not await self._gaps.note(asked.company, once):
             return
-        for _ in range(TRIES):
-            old = await self._gaps.get(asked.company, name)
+        for attempt in range(TRIES):
+            if attempt:
+                self._held.pop(asked.company, None)
+                old = await self._gaps.get(asked.company, name)
             if old is None:
                 language = language_of(question) or asked.language or "es"
                 new = Gap(name, question, language, 1, asked.at, asked.at)
@@ -67,6 +76,7 @@ class GapList:
                 state = "open" if old.state == "answered" else old.state
                 new = replace(old, count=old.count + 1, first_at=first, last_at=last, state=state)
             if await self._gaps.put(asked.company, new, old.version if old else None):
+                self._hold(asked.company, replace(new, version=(old.version if old else 0) + 1))
                 return
         raise StoreUnavailable("too many ask the same at once: try again")
 
@@ -107,14 +117,41 @@ class GapList:
             raise NoSuchKnowledge("no such gap")
         return gap
 
-    async def _same(self, company: str, told: TextProfile) -> str:
-        """The gap that asks the same; a new id when there is none, the same for the same words."""
+    async def _same(self, company: str, told: TextProfile) -> Gap | None:
+        """The gap that asks the same, as it was a moment ago; None: there is none."""
+        held = self._held.get(company)
+        if held is None or time.monotonic() - held.at > HELD:
+            held = self._held[company] = _HeldGaps(time.monotonic())
+            self._held.move_to_end(company)
+            while len(self._held) > HELD_COMPANIES:
+                self._held.popitem(last=False)
         for state in ("open", "dismissed", "answered"):
-            gaps, _ = await self._gaps.page(company, state, COMPARED, None)
-            best = max(((_alike(told, telling(gap.question)), gap.id) for gap in gaps), default=(0.0, ""))
+            if state not in held.gaps:
+                gaps, _ = await self._gaps.page(company, state, COMPARED, None)
+                held.gaps[state] = {gap.id: (gap, telling(gap.question)) for gap in gaps}
+            best = max(((_alike(told, asks), gap.id) for gap, asks in held.gaps[state].values()), default=(0.0, ""))
             if best[0] >= ALIKE:
-                return best[1]
-        return derive_id(company, "gap", *sorted(word for word, _ in told.words))
+                return held.gaps[state][best[1]][0]
+        return None
+
+    def _hold(self, company: str, gap: Gap) -> None:
+        """It is this now."""
+        if (held := self._held.get(company)) is None:
+            return
+        for gaps in held.gaps.values():
+            gaps.pop(gap.id, None)
+        if gap.state in held.gaps:
+            held.gaps[gap.state][gap.id] = gap, telling(gap.question)
+
+
+@dataclass(frozen=True, slots=True)
+class _HeldGaps:
+    """A company's gaps by state, as they were read at or after `at`."""
+
+    at: float
+    gaps: dict[str, dict[str, tuple[Gap, TextProfile]]] = field(
+        default_factory=dict[str, dict[str, tuple[Gap, TextProfile]]]
+    )
 
 
 def _alike(one: TextProfile, other: TextProfile) -> float:

@@ -12,7 +12,7 @@ from agent.domain.text_features import number_of, plain, symbols_in
 from contracts.spoken import MONTHS
 
 Schema = Mapping[str, Any]
-_NUMBER = r"\d(?:[\d.,]*\d)?(?:\s?k\b)?"
+_NUMBER = r"[-\u2212]?\d(?:[\d.,]*\d)?(?:e\d{1,2}\b|\s?k\b)?"
 _STOP = r"stop(?:[ -]?loss)?|sl"
 _ENTRY = (
     r"entry(?: price)?|enter(?:ing)?(?: \w+)?(?: at)?|"
@@ -61,13 +61,15 @@ _SIDES = {
     "sell": re.compile(r"\b(sell\w*|vend\w+|venta)\b"),
     "buy": re.compile(r"\b(buy\w*|purchase|put me|ponme|pick up|grab|get me|compr\w+)\b"),
 }
-_ABOVE = re.compile(
-    r"\b(above|over|reach\w*|hits?|exceeds?|rises?|goes up|climbs?|encima|supere\w*|pase|pasa|llegue|llega|suba|sube|"
-    r"alcan\w+|mas de)\b|>"
+_OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>")
+_UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<")
+"""Which side of the price is meant, whatever the verb: breaks above, rompe por debajo."""
+_RISING = re.compile(
+    r"\b(reach\w*|hits?|exceeds?|surpass\w*|tops?|ris(?:es?|ing)|goes up|go(?:es)? past|climbs?|super(?:a|e)\w*|"
+    r"(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|llegue|llega|suba|sube|alcan\w+)\b"
 )
-_BELOW = re.compile(
-    r"\b(below|under|falls?|drops?|goes down|dips?|loses|breaks|"
-    r"debajo|baje|baja|caiga|cae|pierd[ae]|romp[ae]|menos de)\b|<"
+_FALLING = re.compile(
+    r"\b(falls?|drops?|goes down|dips?|loses|breaks|baje|baja|caiga|cae|desciend[ae]|pierd[ae]|romp[ae])\b"
 )
 _INDICATORS = {"bollinger": "BB", "bandas": "BB", "moving": "SMA", "media": "SMA", "stochastic": "RSI"}
 
@@ -121,7 +123,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str]) -> dict[str, float
     found: dict[str, float] = {}
     alone: list[float] = []
     for at, match in enumerate(numbers):
-        value = number_of(match[0])
+        value = _value(match[0])
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
         name = _named(before, after, [one for one in wanted if one not in found])
@@ -135,6 +137,12 @@ def figures_in(said: str, tool: str, wanted: Collection[str]) -> dict[str, float
     if found.get("risk_percent", 0) >= 0.2:
         found["risk_percent"] /= 100
     return found
+
+
+def _value(figures: str) -> float:
+    """With its sign, which the tool refuses where it means nothing, and its power of ten: -5, 1e3."""
+    number, _, power = figures.lstrip("-\u2212").partition("e")
+    return number_of(number) * 10.0 ** int(power or 0) * (1 if figures[0].isdigit() else -1)
 
 
 def date_in(said: str) -> date | None:
@@ -219,7 +227,10 @@ def _side(said: ParsedText, schema: Schema) -> str | None:
 
 def _condition(said: ParsedText, schema: Schema) -> str:
     del schema
-    return "<=" if _BELOW.search(said.plain) else ">=" if _ABOVE.search(said.plain) else "=="
+    over, under = _OVER.search(said.plain), _UNDER.search(said.plain)
+    if bool(over) != bool(under):
+        return ">=" if over else "<="
+    return "<=" if _FALLING.search(said.plain) else ">=" if _RISING.search(said.plain) else "=="
 
 
 EXPLAIN = re.compile(

@@ -13,12 +13,25 @@ _TERMS = {
     OrderType.STOP_LIMIT: Text(es="stop {stop} límite {limit}", en="stop {stop} limit {limit}"),
 }
 _PAPER = Text(es="simulado", en="paper")
+_SPANISH = str.maketrans(",.", ".,")
 ENDED = {
     OrderState.FILLED: Text(es="ejecutada", en="filled"),
     OrderState.CANCELLED: Text(es="cancelada", en="cancelled"),
     OrderState.REJECTED: Text(es="rechazada", en="rejected"),
     OrderState.EXPIRED: Text(es="caducada", en="expired"),
 }
+
+
+def figure(value: Decimal) -> Text:
+    """A quantity or a price with its own digits: 2.5, and 2,5 in Spanish."""
+    text = plain(value)
+    return Text(es=text.replace(".", ","), en=text)
+
+
+def money(amount: Decimal) -> Text:
+    """To the cent: 1,905.00, and 1.905,00 in Spanish."""
+    text = f"{to_cents(amount):,.2f}"
+    return Text(es=text.translate(_SPANISH), en=text)
 
 
 def summary(order: Order) -> str:
@@ -28,12 +41,12 @@ def summary(order: Order) -> str:
         _TERMS[order.type]
         .said_in(language)
         .format(
-            limit=plain(order.limit_price) if order.limit_price is not None else "",
-            stop=plain(order.stop_price) if order.stop_price is not None else "",
+            limit=figure(order.limit_price).said_in(language) if order.limit_price is not None else "",
+            stop=figure(order.stop_price).said_in(language) if order.stop_price is not None else "",
         )
     )
     side, paper = _SIDES[order.side].said_in(language), _PAPER.said_in(language)
-    return f"{side} {plain(order.quantity)} {order.symbol} {terms} ({paper})"
+    return f"{side} {figure(order.quantity).said_in(language)} {order.symbol} {terms} ({paper})"
 
 
 _OUTCOMES = {
@@ -60,7 +73,7 @@ def outcome(order: Order) -> str | None:
     if order.decision is not Decision.CONFIRMED or order.state not in _OUTCOMES:
         return None
     language = order.language
-    filled, quantity = plain(order.filled), plain(order.quantity)
+    filled, quantity = figure(order.filled).said_in(language), figure(order.quantity).said_in(language)
     part = _PART.said_in(language).format(filled=filled, quantity=quantity) if order.filled else ""
     spent = sum((fill.amount for fill in order.fills), Decimal(0))
     # In today's shares, also where a split came between two fills.
@@ -72,7 +85,7 @@ def outcome(order: Order) -> str | None:
         .format(
             filled=filled,
             quantity=quantity,
-            price=plain(to_cents(price) if price >= 1 else price.quantize(LOT)),
+            price=figure(to_cents(price) if price >= 1 else price.quantize(LOT)).said_in(language),
             currency=order.currency,
             reason=reason.said_in(language) if reason else order.reason or "",
             part=part,

@@ -47,7 +47,7 @@ _FILL = (
     r"(?:now |currently |actually |ahora |actualmente |always |siempre |usually |normalmente |only |solo |also |just |"
     r"recently |still |ya |already ){0,6}"
 )
-_VALUE = r"(?P<value>[^.,;:!?\n]{1,60})"
+_VALUE = r"(?P<value>(?:[^.,;:!?\n]|[.](?=\S)){1,60})"
 _FRAMES: tuple[tuple[str, str], ...] = (
     ("home", rf"\b(?:i|we) (?:am |are |have )?{_FILL}(?:live|living|reside|based)(?: now| back)? in {_VALUE}"),
     ("home", rf"\b(?:i|we) (?:am |are |have )?{_FILL}(?:moved|relocated)(?: now| back| recently)? to {_VALUE}"),
@@ -78,7 +78,12 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         rf"\b(?:trabajo|empece a trabajar|estoy trabajando)(?: ahora)? (?:como|de(?! (?:noches?|dia|"
         rf"tardes?|mananas?|lunes|lo|la|el|forma|madrugada)\b)) {_VALUE}",
     ),
-    ("age", rf"\b(?:i am|i {_FILL}turned|i am {_FILL}) ?{_FILL}(?P<value>\d{{1,3}})(?= years|[.,;!]| and|$)"),
+    (
+        "age",
+        rf"\b(?:i am|i {_FILL}turned|i am {_FILL}) ?{_FILL}(?P<value>\d{{1,3}})"
+        r"(?= years|[.,;!](?!\d)| and|$)",
+    ),
+    ("age", rf"\bi {_FILL}turned (?P<value>\d{{1,3}}) (?:yesterday|today|last|this|on|in|recently|just|now)\b"),
     ("age", r"\b(?:tengo|cumpli|cumplir) (?:ya )?(?P<value>\d{1,3})(?: anos\b|$)"),
     ("broker", rf"\bi {_FILL}(?:trade|operate|invest) (?:with|through|at) {_VALUE}"),
     ("broker", rf"\b(?:opero|invierto) {_FILL}(?:con|a traves de) {_VALUE}"),
@@ -112,7 +117,10 @@ _LARGE = frozenset(
 """Places with cities in them: who lives in Peru may live in Lima."""
 _MY = re.compile(
     r"\b(?P<whose>my|mi|mis|our|nuestr[oa]) (?P<what>\w+(?:'s)?(?: (?:de |del |of |for |para )?\w+(?:'s)?){0,3}?) "
-    rf"(?:(?:now |ahora |ya )?(?:is|are|es|son|sera)(?: now| ahora| de)?|changed to|cambio a|ha cambiado a) {_VALUE}"
+    rf"(?:(?:now |ahora |ya )?(?:is|are|es|son|sera|se llama)(?: now| ahora| de| called| named)?|changed to|cambio a|"
+    r"ha cambiado a|(?:went (?:up|down)|rose|dropped|fell|increased) to|"
+    r"(?:ha )?(?:sub(?:io|ido)|baj(?:o|ado)|aument(?:o|ado)) a) "
+    rf"{_VALUE}"
 )
 _SET = re.compile(
     r"\b(?:raised|lowered|increased|decreased|reduced|cut|set|changed|moved|updated|subi|baje|aumente|reduje|cambie|"
@@ -142,7 +150,8 @@ _JUDGED = frozenset(
 )
 _HAVE = re.compile(
     r"\b(?:have|own|hold|tengo|tenemos|poseo|had my|had our) "
-    r"(?:(?:now|ahora|ya|already|my|our) )?(?P<count>\d+(?:[.,]\d+)?|[a-z]+) (?P<rest>[^.,;:!?\n]{2,60})"
+    r"(?:(?:now|ahora|ya|already|my|our|just|only|solo|solamente) ){0,2}(?P<count>\d+(?:[.,]\d+)?|[a-z]+) "
+    r"(?P<rest>[^.,;:!?\n]{2,60})"
 )
 _NOT_COUNTED = frozenset(
     words(
@@ -206,7 +215,7 @@ _ANSWERS = frozenset(
         explicacion explicaciones mensaje mensajes detail details detalle detalles keep make give prefer prefiero like
         rather it investor trader be hablar hables trates trato profile perfil risk riesgo language lenguaje idioma me
         better mejor dame da dar hazme dime quiero want please partir please respond responde contesta habla
-        trata style estilo inversor inversora
+        respondeme contestame hablame escribeme trata style estilo inversor inversora
         """
     )
 )
@@ -221,6 +230,8 @@ _RESTRICTING = {
     "criptomonedas bonos oro gold",
 }
 _RESTRICTS = frozenset(word for listed in _RESTRICTING.values() for word in listed.split())
+_SEASONS = frozenset(_RESTRICTING["season"].split())
+_MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)")
 _CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
 _PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|para|when|if|cuando|si|as of|last) ")
@@ -277,6 +288,8 @@ def _framed(said: str, changed: bool) -> Iterator[Value]:
             if attribute == "employer":
                 rest = re.sub(r"\b(?:for|para)\s*$|\b(?:for|para)(?= {2})", " ", rest)
             where = _where(f"{rest} {text}" if attribute not in ("study", "occupation") else rest, changed)
+            if _MOVED.search(match[0]):
+                where -= _SEASONS  # of the move, as a month would be
             yield Value(attribute, is_ - where, where, changed)
 
 

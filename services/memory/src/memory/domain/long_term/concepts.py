@@ -82,6 +82,7 @@ _CONTRACTED = (
     (re.compile(r"\b(do|does|did|is|are|was|were|have|has|had|would|could|should)n'?t\b"), r"\1 not"),
     (re.compile(r"\b(i|we)'ve\b"), r"\1 have"),
     (re.compile(r"\b(i|we)'re\b"), r"\1 are"),
+    (re.compile(r"\b(i|we)'ll\b"), r"\1 will"),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
 )
 COUNTS = {

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import content, plain
 
 
@@ -115,6 +116,18 @@ _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
     r"\b(?:me gradue|termine (?:la carrera|mis estudios|la universidad)|acabe la carrera)\b"
 )
+_AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays)\b")
+"""What comes instead, its subject left out: "I sold the Civic and drive a Rivian now"."""
+_IS_SO_NO_LONGER = re.compile(r"(?:(?:am|are|is) )?no longer\b|(?:do|does|am|are|is) not\b|ya no\b")
+_CONDITION = re.compile(r" (?:when|while|if|unless|cuando|mientras|si) (?P<rest>[^.,;:!?\n]{1,60})")
+"""What is so no longer under it may be so without it: "I no longer run when it rains"."""
+_SINCE = re.compile(
+    r" (?:yesterday|today|recently|ayer|hoy|hace poco"
+    rf"|(?:back |early |late )?(?:in|on|since|en|desde|el|la)(?: \w+){{0,2}}? (?:{'|'.join(MONTHS)}|(?:19|20)\d\d)"
+    r"|(?:last|this|este|esta|el|la) (?:week|month|year|semana|mes|ano)(?: pasad[oa])?"
+    r"|\w+(?: \w+)? (?:days?|weeks?|months?|years?) ago|hace \w+(?: \w+)? (?:dias?|semanas?|mes(?:es)?|anos?))\b.*$"
+)
+"""When it ended, which nobody had said of what has ended."""
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|when|if|cuando|if) ")
 
 
@@ -151,11 +164,16 @@ def _endings(said: str) -> Iterator[StatementEnd]:
     for pattern, among, replaced in _COMPILED:
         for match in pattern.finditer(said):
             groups = match.groupdict()
-            what = content(_CLAUSE.split(f"{(groups.get('be') or '') + groups['what']} ", maxsplit=1)[0])
+            named = _CLAUSE.split(f"{(groups.get('be') or '') + groups['what']} ", maxsplit=1)[0]
+            if not _IS_SO_NO_LONGER.match(match[0]):
+                named = _SINCE.sub("", named)
+            elif condition := _CONDITION.search(said, match.start("what")):
+                named = f"{named} {condition['rest']}"
+            what = content(named)
             if "account" in among and what - {"account"}:
                 what -= {"account"}
             if what - {"be", "have"} and not what <= {"work"}:
-                yield StatementEnd(what, among, replaced=replaced)
+                yield StatementEnd(what, among, replaced=replaced or bool(_AND_NOW.match(said, match.start("what"))))
     for match in _FROM_TO.finditer(said):
         if what := content(match["what"]):
             yield StatementEnd(what, replaced=True)

@@ -15,7 +15,7 @@ _QUOTED = re.compile(r'"[^"]*"|“[^“”]*”|«[^«»]*»|^[^\S\n]*>.*$', re.
 _EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
-    r"soy|estoy|tengo|trabajo|trabajamos|vivo|vivimos|viviamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
+    r"soy|estoy|tengo|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
     r"cobre|gano|"
     r"ganamos|gane|gasto|gastamos|pago|pagamos|pague|ahorro|ahorramos|ahorre|debo|debemos|herede|compro|compre|"
     r"compramos|"
@@ -67,6 +67,9 @@ _GOAL = re.compile(
     r"looking|buscamos|estoy buscando)(?: to| a| for)? ?(?:be able to |poder |keep )?"
     r"(?:retire|buy (?:a|an|my|our) \w+|save|travel|study|move|start|learn|pay|get married|have (?:a |kids|children)|"
     r"a (?:job|house|home|flat|place)|jubil\w+|comprar(?:me)? (?:una?|mi) \w+|ahorrar|viajar|estudiar|mudar\w+|montar|"
+    r"(?:the |this |my |el |este |mi )?(?:money|cash|savings|funds|dinero|capital|ahorros)\b[^.;!?]{0,40} "
+    r"(?:by|before|within|until|antes de|dentro de|para) |"
+    r"recuperar (?:el|este|mi) dinero|"
     r"aprender|pagar|casar\w+|tener (?:hijos|un)|trabajo|casa|piso|empleo|emigrar|abrir|retirar\w+|vivir de)"
 )
 _ORDER = re.compile(r"\b(?:buy|sell|comprar|vender|compro|vendo) (?:\d|some \w+ shares|[a-z]{1,5}$)")
@@ -133,7 +136,7 @@ _A_VERB = re.compile(
     r"viven|trabaja|"
     r"se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
     r"sera|murio|"
-    r"nacio|ha|han|cobra|opera|juega|habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|"
+    r"nacio|ha|han|died|fell|left|grew|cobra|opera|juega|habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|"
     r"[a-z]{3,}s|[a-z]{3,}ed)\b"
 )
 
