@@ -142,9 +142,9 @@ async def test_a_request_that_is_cut_at_any_byte_says_nothing_and_one_that_drips
 
 def rereading(door: str, conversation: str, asked: int) -> list[tuple[str, str, Any]]:
     """How clients read an answer again: by the door that it was asked at, and by those that know its conversation."""
-    run = {**BODIES["/v2/ag-ui"], "threadId": "c", "messages": []}
+    run: Any = {**BODIES["/v2/ag-ui"], "threadId": "c", "messages": []}
     task = {"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": {"id": f"{conversation}-{asked}"}}
-    own = ("GET", "/v2/ui/chat/c/stream", None) if door == "ui" else ("POST", "/v2/ag-ui", run)
+    own: tuple[str, str, Any] = ("GET", "/v2/ui/chat/c/stream", None) if door == "ui" else ("POST", "/v2/ag-ui", run)
     return [own, ("GET", f"/v1/responses/resp_{conversation}.{asked}?stream=true", None), ("POST", "/a2a", task)]
 
 
