@@ -53,6 +53,11 @@ async def test_a_note_completes_the_names_of_colleagues_with_keys_and_with_the_m
         await expect(names).to_be_hidden()
         await page.get_by_role("button", name="Keep the note").click()
         await expect(colleague.get_by_role("link", name="Mentions").locator(".count")).to_be_visible()
+        # A note stays in the thread, also where the line brings the thread anew behind it.
+        await page.reload()
+        await expect(page.locator(".thread .said.note .text")).to_contain_text("please look")
+        await expect(page.locator(".thread .said.visitor").first).to_be_visible()
+        await expect(page.locator(".thread .said.note .text")).to_have_count(1)
 
 
 async def test_a_visitor_is_merged_with_a_customer_after_a_question_and_separated(

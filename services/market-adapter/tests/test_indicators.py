@@ -115,8 +115,9 @@ def test_on_a_straight_line_each_has_the_value_of_its_closed_form() -> None:
     last = 699.0
 
     def found(kind: Indicator) -> list[Value]:
-        return [value for name, value in indicator(kind, line).items() if name not in ("period", "bars")]
+        return [value for name, value in indicator(kind, line).items() if name not in ("period", "bars", "gap")]
 
+    assert indicator(Indicator.SMA, line)["gap"] == pytest.approx(last / (last - 9.5) - 1)
     assert found(Indicator.SMA) == [pytest.approx(last - 9.5)]
     assert found(Indicator.EMA) == [pytest.approx(last - 9.5)]
     assert found(Indicator.MACD) == [pytest.approx(7), pytest.approx(7), pytest.approx(0, abs=1e-9)]

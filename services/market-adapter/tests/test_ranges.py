@@ -118,12 +118,34 @@ async def test_parts_and_the_other_figures_of_a_stretch_are_what_pandas_says(cal
         "dividends": paid.sum(),
         "total_return": (of.iloc[-1] / of.iloc[0]) * (1 + paid / of[paid.index]).prod() - 1,
         "cagr": (of.iloc[-1] / of.iloc[0]) ** (1 / years) - 1,
+        "total_cagr": ((of.iloc[-1] / of.iloc[0]) * (1 + paid / of[paid.index]).prod()) ** (1 / years) - 1,
+        "base": of.iloc[0],
+        "highest_close": of.iloc[1:].max(),
+        "lowest_close": of.iloc[1:].min(),
     }
     for name, figure in expected.items():
         assert value(answer, "IBM", name) == pytest.approx(figure, abs=1e-6), name
     assert [one["value"] for one in answer["figures"] if one["figure"] == "month_return"] == pytest.approx(
         list(months), abs=1e-6
     )
+
+
+@pytest.mark.parametrize(
+    ("period", "first"),
+    [("mtd", "2013-03-01"), ("qtd", "2013-01-01"), ("wtd", "2013-02-25"), ("since-09", "2012-09-01"),
+     ("since-03", "2012-03-01"), ("since-02-31", "2013-02-28")],
+)  # fmt: skip
+async def test_up_to_now_is_from_the_latest_day_of_that_name(call: Call, period: str, first: str) -> None:
+    answer = await call("get_performance", tickers=["IBM"], period=period, amount=1000)
+    of = between("IBM", first, "2013-03-01")
+    assert value(answer, "IBM", "return") == pytest.approx(of.iloc[-1] / of.iloc[0] - 1, abs=1e-6)
+    assert value(answer, "IBM", "shares") == pytest.approx(1000 / of.iloc[0], abs=1e-4)
+    assert answer["figures"][0]["asked"] == f"{first}/"
+    bars = pd.read_csv(str(files("market_adapter") / "data" / "bars" / "IBM.csv")).set_index("date")["volume"]
+    traded = bars[bars.index >= first]
+    assert value(answer, "IBM", "average_volume") == pytest.approx(traded.mean(), abs=0.5)
+    busiest = next(one for one in answer["figures"] if one["figure"] == "highest_volume")
+    assert (busiest["on"], busiest["value"]) == (traded.idxmax(), traded.max())
 
 
 async def test_the_year_so_far_is_from_the_last_close_of_the_year_before(call: Call) -> None:
@@ -153,7 +175,9 @@ async def test_an_indicator_of_another_length_and_day_is_what_pandas_says(call: 
     found = await call("get_indicators", **asked, indicators=["SMA", "EMA", "RSI"], length=100)
     of = closes("IBM")
     of = of[of.index <= "2012-06-01"]
-    assert found["indicators"]["SMA"] == {"value": pytest.approx(of.iloc[-100:].mean()), "period": 100}
+    average = of.iloc[-100:].mean()
+    gap = pytest.approx(of.iloc[-1] / average - 1)
+    assert found["indicators"]["SMA"] == {"value": pytest.approx(average), "period": 100, "gap": gap}
     assert found["indicators"]["EMA"]["value"] == pytest.approx(of.ewm(span=100, adjust=False).mean().iloc[-1])
     moves = of.diff().dropna()
     gains, falls = (

@@ -96,6 +96,8 @@ def test_what_people_cannot_see_is_not_read():
         ({"exclusiveMaximum": 9}, 9, "debe ser menor que 9", "must be less than 9"),
         ({"multipleOf": 2}, 3, "debe ser múltiplo de 2", "must be a multiple of 2"),
         ({"minLength": 2}, "a", "debe tener al menos 2 caracteres", "must have at least 2 characters"),
+        ({"minLength": 1}, "", "no puede estar vacío", "must not be empty"),
+        ({"maxItems": 1}, [1, 2], "debe tener como mucho un elemento", "must have at most one item"),
         ({"maxLength": 2}, "abc", "debe tener como mucho 2 caracteres", "must have at most 2 characters"),
         ({"maximum": 1e15}, 1e16, "debe ser 1000000000000000 o menos", "must be 1000000000000000 or less"),
         ({"pattern": "^a{2}$"}, "b", "no tiene la forma que se pide", "does not have the form that is asked for"),

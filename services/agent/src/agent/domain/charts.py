@@ -11,6 +11,7 @@ from contracts.events.chat import Chart
 BARS_TOOL, SNAPSHOT_TOOL = "get_ohlcv", "market_snapshot"
 SNAPSHOT_BARS: Mapping[str | None, int] = {None: 20, "1m": 20, "1w": 6, "1d": 2}
 """Of a snapshot's newest bars, those of the period that was asked about."""
+_TO_DATE = {"wtd": "1w", "mtd": "1m"}
 MOST_CHARTS = 4
 MOST_CANDLES = 60
 """More bars than a chat's width can show as candles are drawn as a line of closes."""
@@ -23,7 +24,8 @@ def charts(journal: Journal, question: str = "") -> tuple[Chart, ...]:
     drawn only under a question about no longer a time: a month under the return of a year would tell something else."""
     found: dict[str, Chart] = {}
     when = when_in(question)
-    bars = 0 if when.arguments else SNAPSHOT_BARS.get(when.period, 0)
+    to_date = _TO_DATE.get(str(when.arguments.get("period")))
+    bars = 0 if when.arguments and to_date is None else SNAPSHOT_BARS.get(to_date or when.period, 0)
     for call in journal.calls:
         data = data_of(call.result)
         if call.tool == BARS_TOOL:

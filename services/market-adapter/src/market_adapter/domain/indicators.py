@@ -125,12 +125,19 @@ def _bands(series: Series, length: int | None) -> Values:
 
 def _sma(series: Series, length: int | None) -> Values:
     period = length or AVERAGE_PERIOD
-    return {"value": _last(ta_lib().SMA(series.close, period)), "period": period}
+    value = _last(ta_lib().SMA(series.close, period))
+    return {"value": value, "period": period, "gap": _gap(series, value)}
 
 
 def _ema(series: Series, length: int | None) -> Values:
     period = length or AVERAGE_PERIOD
-    return {"value": _last(ta_lib().EMA(series.close, period)), "period": period}
+    value = _last(ta_lib().EMA(series.close, period))
+    return {"value": value, "period": period, "gap": _gap(series, value)}
+
+
+def _gap(series: Series, average: float | None) -> float | None:
+    """How far the last close is above an average, as a fraction of it."""
+    return None if not average else float(series.close[-1]) / average - 1
 
 
 def _atr(series: Series, length: int | None) -> Values:

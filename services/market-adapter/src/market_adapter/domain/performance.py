@@ -5,8 +5,9 @@ the history does not reach back far enough: it is never stretched.
 """
 
 from bisect import bisect_right
+from calendar import monthrange
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 import numpy as np
 
@@ -71,6 +72,16 @@ def returns(series: Series) -> dict[str, float | None]:
         index = bisect_right(series.sessions, day) - 1
         found[name] = float(series.close[-1] / series.close[index] - 1) if index >= 0 else None
     return found
+
+
+def to_date(period: str, last: date) -> date:
+    """The first day of ytd, qtd, mtd, wtd; of since-09 or since-09-15 the latest one before the month of `last`."""
+    if not period.startswith("since-"):
+        month = {"y": 1, "q": 3 * ((last.month - 1) // 3) + 1, "m": last.month}.get(period[0])
+        return last - timedelta(days=last.weekday()) if month is None else date(last.year, month, 1)
+    month, _, day = period.removeprefix("since-").partition("-")
+    year = last.year if int(month) < last.month else last.year - 1
+    return date(year, int(month), min(max(int(day or 1), 1), monthrange(year, int(month))[1]))
 
 
 def months_before(day: date, months: int) -> date:

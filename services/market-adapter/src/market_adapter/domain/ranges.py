@@ -5,10 +5,10 @@ where the data begin later, it is their first close, and `base` says of which da
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -27,16 +27,25 @@ SHORTEST_CAGR = 0.99
 """Years: a calendar year's sessions are a day or two short of one."""
 
 
+class Extreme(NamedTuple):
+    """A value, and the first day that had it."""
+
+    value: float
+    on: date
+
+
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """The closes from the base on (its day first), of which `first` to `last` are the stretch's own sessions."""
 
     days: tuple[date, ...]
     close: Floats
-    high: float
-    low: float
+    high: "Extreme"
+    low: "Extreme"
     first: date
     last: date
+    volume: Floats
+    """Of the stretch's own sessions."""
 
     @property
     def returns(self) -> Floats:
@@ -63,11 +72,33 @@ def stretch(series: Series, first: date, last: date) -> Stretch | None:
     return Stretch(
         days=series.sessions[base:end],
         close=series.close[base:end],
-        high=float(series.high[start:end].max()),
-        low=float(series.low[start:end].min()),
+        high=_highest(series.sessions[start:end], series.high[start:end]),
+        low=_lowest(series.sessions[start:end], series.low[start:end]),
         first=series.sessions[start],
         last=series.sessions[end - 1],
+        volume=series.volume[start:end],
     )
+
+
+def close_extremes(of: Stretch) -> tuple[Extreme, Extreme]:
+    """The highest and the lowest close of the stretch's own sessions."""
+    own = len(of.volume)
+    return _highest(of.days[-own:], of.close[-own:]), _lowest(of.days[-own:], of.close[-own:])
+
+
+def busiest(of: Stretch) -> Extreme:
+    """The session with the largest volume."""
+    return _highest(of.days[-len(of.volume) :], of.volume)
+
+
+def _highest(days: Sequence[date], values: Floats) -> Extreme:
+    at = int(values.argmax())
+    return Extreme(float(values[at]), days[at])
+
+
+def _lowest(days: Sequence[date], values: Floats) -> Extreme:
+    at = int(values.argmin())
+    return Extreme(float(values[at]), days[at])
 
 
 def total_return(of: Stretch) -> float:
@@ -106,10 +137,10 @@ def extremes(of: Stretch) -> tuple[tuple[date, float], tuple[date, float]] | Non
     return (of.days[best + 1], float(moves[best])), (of.days[worst + 1], float(moves[worst]))
 
 
-def cagr(of: Stretch) -> float | None:
-    """The yearly rate that compounds to the return; None for a stretch of less than a year."""
+def yearly(of: Stretch, gained: float) -> float | None:
+    """The yearly rate that compounds to what was gained; None for a stretch of less than a year."""
     years = (of.last - of.days[0]).days / DAYS_OF_A_YEAR
-    return float((of.close[-1] / of.close[0]) ** (1 / years) - 1) if years >= SHORTEST_CAGR else None
+    return float((1 + gained) ** (1 / years) - 1) if years >= SHORTEST_CAGR else None
 
 
 def parts(of: Stretch, every: Every) -> list[Stretch]:
@@ -120,11 +151,10 @@ def parts(of: Stretch, every: Every) -> list[Stretch]:
     for index in range(first, len(of.days)):
         if index + 1 == len(of.days) or _PART[every](of.days[index + 1]) != _PART[every](of.days[index]):
             base = max(start - 1, 0)
-            close = of.close[base : index + 1]
-            found.append(
-                Stretch(of.days[base : index + 1], close, float(close.max()), float(close.min()), of.days[start],
-                        of.days[index])
-            )  # fmt: skip
+            days, close = of.days[base : index + 1], of.close[base : index + 1]
+            ends = _highest(days, close), _lowest(days, close)
+            volume = of.volume[start - first : index + 1 - first]
+            found.append(Stretch(days, close, *ends, of.days[start], of.days[index], volume))
             start = index + 1
     return found
 

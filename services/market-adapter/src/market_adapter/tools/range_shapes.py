@@ -9,8 +9,10 @@ from contracts.envelope import Snake
 from market_adapter.domain.ranges import Every
 from market_adapter.tools.shapes import FailureData, Sourced, SymbolText, TickersArguments
 
-PeriodText = Annotated[str, StringConstraints(pattern=r"^(?:[1-9][0-9]{0,2}[dwmy]|ytd)$")]
-"""A length up to now: 5y, 6m, 2w, 30d, ytd."""
+PeriodText = Annotated[
+    str, StringConstraints(pattern=r"^(?:[1-9][0-9]{0,2}[dwmy]|[ywqm]td|since-(?:0[1-9]|1[0-2])(?:-[0-3][0-9])?)$")
+]
+"""Up to now: 5y, 6m, 2w, 30d, ytd, qtd, mtd, wtd; since-09, since-09-15: since the latest September or 15 September."""
 Rules = Literal["sma_cross", "momentum", "rsi_reversion", "buy_and_hold"]
 
 
@@ -46,7 +48,7 @@ class BacktestArguments(Snake):
 
     symbol: SymbolText
     rule: Rules = "sma_cross"
-    fast: int = Field(default=50, ge=2, le=249)
+    fast: int = Field(default=50, ge=1, le=249)
     slow: int = Field(default=200, ge=3, le=250)
     start: date | None = None
     end: date | None = None

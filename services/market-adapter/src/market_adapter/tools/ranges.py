@@ -15,12 +15,13 @@ from contracts.text import Text
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.backtest import BacktestResult, Trade, decisions, rule, run
 from market_adapter.domain.bars import BarHistory, known_by
-from market_adapter.domain.performance import months_before
+from market_adapter.domain.performance import months_before, to_date
 from market_adapter.domain.ranges import (
     Every,
     Stretch,
     beta,
-    cagr,
+    busiest,
+    close_extremes,
     correlation,
     crossings,
     drawdowns,
@@ -30,6 +31,7 @@ from market_adapter.domain.ranges import (
     together,
     total_return,
     volatility,
+    yearly,
 )
 from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
@@ -81,7 +83,8 @@ class RangeTools:
         figures: list[FigureData] = []
         falls: list[FallData] = []
         for name, (history, of) in found.items():
-            figures += _figures(name, of, stretched.words, history, asked.amount)
+            figures += _figures(name, of, stretched.words, history)
+            figures += _put_in(name, of, stretched.words, history.currency, asked.amount) if asked.amount else []
             figures += _parts(name, of, stretched.words, asked.every) if asked.every else []
             falls += [
                 FallData(
@@ -169,8 +172,11 @@ class RangeTools:
         if asked.start is not None or asked.period is None:
             first = asked.start or months_before(last, 12) + timedelta(days=1)
             return AskedRange(first, last, f"{first}/{last}" if asked.end else f"{first}/" if asked.start else "1y")
-        if asked.period == "ytd":
-            return AskedRange(date(last.year, 1, 1), last, f"{last.year}-01-01/{last}" if asked.end else "ytd")
+        if asked.period == "ytd" and not asked.end:
+            return AskedRange(date(last.year, 1, 1), last, "ytd")
+        if asked.period[0].isalpha():
+            first = to_date(asked.period, last)
+            return AskedRange(first, last, f"{first}/{last}" if asked.end else f"{first}/")
         count, unit = int(asked.period[:-1]), asked.period[-1]
         if unit in "my":
             before = months_before(last, count * (12 if unit == "y" else 1))
@@ -218,32 +224,46 @@ def _figure(
     )  # fmt: skip
 
 
-def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory, amount: float | None) -> list[FigureData]:
+def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory) -> list[FigureData]:
     falls, currency = drawdowns(of, 1), history.currency
     moves = of.returns
     found = [
         _figure(ticker, "return", total_return(of), of, asked),
         _figure(ticker, "max_drawdown", falls[0].depth if falls else 0.0, of, asked),
         _figure(ticker, "volatility", volatility(of), of, asked),
-        _figure(ticker, "high", of.high, of, asked, currency=currency),
-        _figure(ticker, "low", of.low, of, asked, currency=currency),
+        _figure(ticker, "high", of.high.value, of, asked, on=of.high.on, currency=currency),
+        _figure(ticker, "low", of.low.value, of, asked, on=of.low.on, currency=currency),
+        _figure(ticker, "base", float(of.close[0]), of, asked, on=of.days[0], currency=currency),
         _figure(ticker, "close", float(of.close[-1]), of, asked, on=of.last, currency=currency),
         _figure(ticker, "current_drawdown", float(of.close[-1] / of.close.max() - 1), of, asked),
         _figure(ticker, "up_days", int((moves > 0).sum()), of, asked),
         _figure(ticker, "down_days", int((moves < 0).sum()), of, asked),
         _figure(ticker, "dividends", sum(paid for _, paid in _dividends(history, of)), of, asked, currency=currency),
     ]
-    found.append(_figure(ticker, "total_return", _with_dividends(history, of), of, asked))
-    if (rate := cagr(of)) is not None:
-        found.append(_figure(ticker, "cagr", rate, of, asked))
+    for name, end in zip(("highest_close", "lowest_close"), close_extremes(of), strict=True):
+        found.append(_figure(ticker, name, end.value, of, asked, on=end.on, currency=currency))
+    most = busiest(of)
+    found.append(_figure(ticker, "average_volume", float(of.volume.mean()), of, asked, places=0))
+    found.append(_figure(ticker, "highest_volume", most.value, of, asked, on=most.on, places=0))
+    gains = {"cagr": total_return(of), "total_cagr": _with_dividends(history, of)}
+    found.append(_figure(ticker, "total_return", gains["total_cagr"], of, asked))
+    for name, gained in gains.items():
+        if (rate := yearly(of, gained)) is not None:
+            found.append(_figure(ticker, name, rate, of, asked))
     ends = extremes(of)
     if ends is not None:
         for name, (on, move) in zip(("best_day", "worst_day"), ends, strict=True):
             found.append(_figure(ticker, name, move, of, asked, on=on))
-    if amount is not None:
-        grown = amount * (1 + total_return(of))
-        found.append(_figure(ticker, "growth", grown, of, asked, currency=currency, places=2))
     return found
+
+
+def _put_in(ticker: str, of: Stretch, words: str, currency: str, amount: float) -> list[FigureData]:
+    """What an amount has become that was put in at the base, and how many shares that was."""
+    grown = amount * (1 + total_return(of))
+    return [
+        _figure(ticker, "growth", grown, of, words, currency=currency, places=2),
+        _figure(ticker, "shares", amount / float(of.close[0]), of, words, places=4),
+    ]
 
 
 def _dividends(history: BarHistory, of: Stretch) -> list[tuple[date, float]]:

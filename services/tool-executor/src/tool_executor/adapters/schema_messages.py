@@ -27,6 +27,13 @@ _SAID: Mapping[str, Text] = {
     "maxItems": Text(es="debe tener como mucho {} elementos", en="must have at most {} items"),
     "uniqueItems": Text(es="no debe tener elementos repetidos", en="must have no item twice"),
 }
+_OF_ONE: Mapping[str, Text] = {
+    "minLength": Text(es="no puede estar vacío", en="must not be empty"),
+    "maxLength": Text(es="debe tener como mucho un carácter", en="must have at most one character"),
+    "minItems": Text(es="no puede estar vacío", en="must not be empty"),
+    "maxItems": Text(es="debe tener como mucho un elemento", en="must have at most one item"),
+}
+"""The same where what is asked for is one."""
 _TYPES: Mapping[str, Text] = {
     "string": Text(es="un texto", en="a string"),
     "number": Text(es="un número", en="a number"),
@@ -69,7 +76,8 @@ def not_null(message: Text) -> Text:
 def worded(keyword: str, value: Any, message: str) -> Text | str:
     """The words for `keyword` and what it asks for (`value`, as the schema has it); `message`, as the validator says
     it, where there are none."""
-    said = _SAID.get(keyword)
+    said = _OF_ONE.get(keyword) if value == 1 else None
+    said = said or _SAID.get(keyword)
     if said is None:
         return message[:_LONGEST]
     es, en = _asked(keyword, value, lambda text: text.es), _asked(keyword, value, lambda text: text.en)

@@ -24,8 +24,8 @@ _START: Schema = {"type": "string", "pattern": DAY, "description": "First day, e
 _END: Schema = {"type": "string", "pattern": DAY, "description": "Last day; default: now"}
 _PERIOD: Schema = {
     "type": "string",
-    "pattern": "^([1-9][0-9]{0,2}[dwmy]|ytd)$",
-    "description": "Up to now: 5y, 30d, ytd",
+    "pattern": "^([1-9][0-9]{0,2}[dwmy]|[ywqm]td|since-(0[1-9]|1[0-2])(-[0-3][0-9])?)$",
+    "description": "Up to now: 5y, 30d, ytd, mtd, since-09",
 }
 _EVERY = one_of(("week", "month", "quarter", "year"), "Its returns too, the best and the worst of them")
 _STRETCH = {"start": _START, "end": _END, "period": _PERIOD}
@@ -119,7 +119,7 @@ def tools() -> list[CatalogueTool]:
                 {"symbol": SYMBOL},
                 {
                     "rule": one_of(RULES, "What decides", "sma_cross"),
-                    "fast": whole(50, 249, "Sessions of the short look"),
+                    "fast": whole(50, 249, "Sessions of the short look; 1: the close"),
                     "slow": whole(200, 250, "Sessions of the long look"),
                     **_STRETCH,
                     "cash": above_zero("Money at the start", 1e12),

@@ -1,10 +1,12 @@
 """What tools gave of what a question asks for, in sentences: each names its stretch, or its day."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 from agent.domain.analysis.figures import has_prices
-from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, percent
+from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, percent, signed
 from agent.domain.analysis.grammar import Question
 from agent.domain.analysis.stretches import ALL_TIME
 from agent.domain.claims.facts import FALLS, FRACTIONS
@@ -35,9 +37,10 @@ _UNITS: dict[str, dict[Language, tuple[str, str]]] = {
 }
 _MONEY = frozenset(
     ("growth", "final", "costs", "high", "low", "close", "price", "dividends", "eps", "revenue", "market_cap",
-     "upper", "middle", "lower", "EMA", "VWAP", "ATR", "atr_14")
+     "upper", "middle", "lower", "EMA", "VWAP", "ATR", "atr_14", "base", "highest_close", "lowest_close")
 )  # fmt: skip
 _DATES = ("next_earnings_date", "next_dividend_date")
+_NEW_YORK = ZoneInfo("America/New_York")
 HOLDING = "buy and hold"
 
 
@@ -112,6 +115,11 @@ def over(asked: str, language: Language) -> str:
     first, slash, last = asked.partition("/")
     if slash and first == last:
         return {"es": f"El {day(first, language)}", "en": f"On {day(first, language)}"}[language]
+    if slash and first == ALL_TIME.arguments["start"] and last:
+        return {
+            "es": f"Desde el primer dato hasta el {day(last, language)}",
+            "en": f"From the first day there is to {day(last, language)}",
+        }[language]
     if slash and last:
         return {
             "es": f"Del {day(first, language)} al {day(last, language)}",
@@ -188,7 +196,7 @@ def _value(one: Mapping[str, Any], language: Language) -> str:
         return number(float(value), language, 3)
     if name in _MONEY or name.startswith("sma_"):
         return money(float(value), one.get("currency"), language)
-    if name in ("up_days", "down_days", "OBV"):
+    if name in ("up_days", "down_days", "OBV", "average_volume", "highest_volume"):
         return number(float(value), language, 0)
     if name in FRACTIONS or name.startswith(("best_", "worst_")) or name.endswith("_return"):
         return percent(float(value), language)
@@ -211,6 +219,8 @@ def _beside_averages(finding: Finding, lengths: Sequence[int], language: Languag
             if float(price["value"]) == float(one["value"]):
                 place = {"es": "igual que", "en": "level with"}[language]
             value = money(float(one["value"]), price.get("currency"), language)
+            gap = mine.get(f"gap_{one['figure'][4:]}")
+            value += f"; {signed(percent(float(gap['value']), language))}" if gap else ""
             parts.append(
                 {"es": f"{place} su media de {one['figure'][4:]} sesiones ({value})",
                  "en": f"{place} its {one['figure'][4:]}-session average ({value})"}[language]
@@ -276,7 +286,16 @@ def _news(finding: Finding, language: Language) -> list[str]:
     if not items:
         return []
     head = {"es": f"Titulares de {finding['ticker']}:", "en": f"Headlines of {finding['ticker']}:"}[language]
-    return [head, *(f"- {one['title']} ({one['source']}, {day(str(one['time']), language)})" for one in items)]
+    return [
+        head,
+        *(f"- {one['title']} ({one['source']}, {day(_published(str(one['time'])), language)})" for one in items),
+    ]
+
+
+def _published(moment: str) -> date:
+    """The day in New York: what is known of a day alone is told as its end there."""
+    found = datetime.fromisoformat(moment)
+    return found.astimezone(_NEW_YORK).date() if found.tzinfo else found.date()
 
 
 def _ranks(

@@ -49,8 +49,9 @@ ROWS: tuple[FigureWords, ...] = (
     _row("company", "next_dividend_date", r"(?:fecha )?ex[- ]?divide?n\w*(?: dates?)?"),
     _row("company", "dividend_yield", _CLAIMS["dividend_yield"]),
     _row("company", "gross_margin", _CLAIMS["gross_margin"]),
-    _row("company", "net_margin", _CLAIMS["net_margin"], r"(?:most |more )?profitable", r"rentables?"),
+    _row("company", "net_margin", _CLAIMS["net_margin"], r"(?:most |more )?profitable"),
     _row("company", "gross_margin net_margin", r"margins?|margen(?:es)?"),
+    _row("company", "profitable", r"(?:most |least |more )?profitable", r"rentables?"),
     _row("company", "revenue", _CLAIMS["revenue"]),
     _row("company", "next_earnings_date",
          r"(?:next|upcoming) (?:quarterly )?(?:earnings|results|report)\w*(?: (?:date|report|release|earnings|"
@@ -64,15 +65,27 @@ ROWS: tuple[FigureWords, ...] = (
     _row("company", "eps next_earnings_date", r"earnings|resultados|beneficios?"),
     _row("company", "fundamentals", r"fundamental(?:s|es)?|valuations?|valoracion(?:es)?"),
     _row("news", "sentiment", r"sentiments?|sentimientos?|tone|tono|mood"),
-    _row("news", "news", r"(?:latest |ultim[oa]s )?(?:news|headlines?|noticias?|titulares?)"),
+    _row("news", "news",
+         r"what (?:was|were|is|are|has been|have been) (?:being )?(?:said|written|reported) (?:about|of|on)",
+         r"(?:que|lo que) se (?:dijo|dice|decia|ha dicho|publico|comento) (?:de(?:l)?|sobre)", r"que dice la prensa",
+         r"(?:latest |ultim[oa]s )?(?:news|headlines?|noticias?|titulares?)"),
+    _row("stretch", "highest_volume", r"(?:highest|largest|biggest|most|heaviest|record) (?:trading )?volume",
+         r"(?:mayor|mas|maximo) (?:volumen|negociacion)"),
+    _row("stretch", "average_volume", r"(?:average|mean|usual|typical) (?:daily )?(?:trading )?volumes?",
+         r"volumen(?:es)? (?:diario )?(?:medio|promedio|habitual)(?: diario)?"),
     _row("standing", "volume_zscore", r"(?:trading )?volumes?|volumen(?:es)?(?: de negociacion)?"),
-    _row("stretch", "up_days", r"(?:up|positive|winning|green)[- ](?:days?|sessions?)", r"(?:dias?|"
+    _row("stretch", "up_days", r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:up|higher)",
+         r"(?:acabo|termino|cerro|cerraron) (?:al alza|en (?:verde|positivo))",
+         r"(?:up|positive|winning|green)[- ](?:days?|sessions?)", r"(?:dias?|"
          r"sesion(?:es)?) (?:al alza|positiv[oa]s?|"
          r"en (?:verde|positivo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:rise|"
          r"rose|gain\w*|go up|went up|"
          r"close\w* (?:up|higher))", r"(?:dias?|sesion(?:es)?) (?:(?:ha |en que |que )?(?:subio|subieron|"
          r"subido|sube|gano))"),
-    _row("stretch", "down_days", r"(?:down|negative|losing|red)[- ](?:days?|sessions?)", r"(?:dias?|"
+    _row("stretch", "down_days",
+         r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:down|lower)",
+         r"(?:acabo|termino|cerro|cerraron) (?:a la baja|en (?:rojo|negativo))",
+         r"(?:down|negative|losing|red)[- ](?:days?|sessions?)", r"(?:dias?|"
          r"sesion(?:es)?) (?:a la baja|negativ[oa]s?|"
          r"en (?:rojo|negativo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:fall|"
          r"fell|lose|lost|go down|went down|"
@@ -90,13 +103,15 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:por debajo de|desde|lejos de|bajo) sus? maximos?", _CLAIMS["current_drawdown"]),
     _row("stretch", "max_drawdown", _CLAIMS["max_drawdown"], r"drawdowns?", r"(?:biggest|largest|deepest|"
          r"worst|smallest|maximum|"
-         r"shallowest) (?:falls?|drops?|declines?|loss(?:es)?)", r"(?:mayor|menor|peor|maxima|"
-         r"minima) (?:caida|retroceso|perdida)",
+         r"shallowest) (?:drawdowns?|falls?|drops?|declines?|loss(?:es)?)", r"(?:mayor|menor|peor|maxima|"
+         r"minima) (?:caida|retroceso|perdida|drawdown)",
          r"retrocesos?|caidas?"),
     _row("stretch", "volatility", _CLAIMS["volatility"], r"(?:least |less |more |"
          r"most )?volatile", r"volatil(?:es)?", r"risk(?:y|ier|iest)?",
          r"riesgos?", r"arriesgad[oa]s?", r"calm(?:er|est)?", r"tranquil[oa]s?"),
-    _row("stretch", "total_return", r"total returns?(?: (?:with|"
+    _row("stretch", "total_return", r"(?:the )?dividends? (?:included|reinvested|counted)",
+         r"(?:los )?dividendos (?:incluidos|reinvertidos)",
+         r"total returns?(?: (?:with|"
          r"including) dividends)?", r"(?:returns? )?(?:with|including|incl\.?|counting) "
          r"(?:the )?dividends(?: reinvested)?", r"(?:rentabilidad (?:total )?)?(?:con|incluyendo|"
          r"contando) (?:los )?dividendos(?: reinvertidos)?",
@@ -104,12 +119,17 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "cagr", _CLAIMS["cagr"], r"(?:annuali[sz]ed|compound(?:ed)?)(?: annual)?(?: growth| return| rate)*",
          r"(?:(?:rentabilidad|crecimiento|tasa|rendimiento)(?: media?)? )?(?:anualizad[oa]|compuest[oa])(?: anual)?",
          r"(?:per|a) year on average", r"(?:rentabilidad|rendimiento) (?:media? )?anual(?: media?)?"),
+    _row("stretch", "shares", r"how many shares", r"(?:cuantas|numero de) acciones", r"number of shares"),
     _row("stretch", "dividends", r"dividends?(?: (?:paid|payments?))?", r"dividendos?(?: pagados?)?"),
+    _row("stretch", "highest_close", r"(?:highest|maximum|max|top) clos(?:e|ing)(?: price| level)?",
+         r"(?:clos(?:e|ing) |record )highs?", r"(?:cierre (?:mas alto|maximo)|maximos? (?:de|al|en) cierre)"),
+    _row("stretch", "lowest_close", r"(?:lowest|minimum|min) clos(?:e|ing)(?: price| level)?", r"clos(?:e|ing) lows?",
+         r"(?:cierre (?:mas bajo|minimo)|minimos? (?:de|al|en) cierre)"),
     _row("stretch", "high", r"(?:52-week |yearly |"
-         r"year )?highs?(?: price)?", r"maximos?(?: anual(?:es)?)?", r"highest (?:price|close|level)",
+         r"year )?highs?(?: price)?", r"maximos?(?: anual(?:es)?)?", r"highest (?:price|level)",
          r"precio mas alto"),
     _row("stretch", "low", r"(?:52-week |yearly |"
-         r"year )?lows?(?: price)?", r"minimos?(?: anual(?:es)?)?", r"lowest (?:price|close|level)",
+         r"year )?lows?(?: price)?", r"minimos?(?: anual(?:es)?)?", r"lowest (?:price|level)",
          r"precio mas bajo"),
     _row("stretch", "price", _CLAIMS["price"], r"clos(?:e|es|ed|ing)(?: price| at)*", r"prices?", r"cerro|"
          r"cerraban?|cierres?|cotizaba"),
@@ -133,20 +153,23 @@ LOWEST = re.compile(
 )
 """Words that rank from the lowest up."""
 _ASKING = """
-above add ago am among analiza analizar analyse analyst analyze anda andan ask averaged bastante became become
-behind below benchmark bien bought broken chart check clasifica clasificacion comportado comportaron comporto
-comprado compre compro convertido convertirian cost costs cruce cruces cualquier cuanta cuantas cuantos dame dar
-debajo detail details di dime doing done encima ensena ensename entonces eso esto estrategia euro euros ever
-evolucionado explain favor following four generally get getting going gone good habria habrian hacer hacia happen
-happened happening having haya hecho help her histogram histograma hubiera hubiese hypothetically ido inversion
-inverti invertida invertido invertimos invertir invertiste invest invested investment invirtiendo invirtio ir kind
-lately let like list listado little medio meti metido metidos mide mine mira money mostrar move moved moves
-muestrame nada near need negativa negativas negative negativo negativos new nosotros ordena ordenada ordenadas
-ordenado ordenados ordenar order ordered own paga pagado pagar pago paid pay paying pays people performance plan
-podria porque positiva positivas positive positivo positivos possible puede puedes puesto puse pusiera queria quiero
-rank ranked ranking rate regla resume resumeme right rule salio sea serie should siempre sort sorted starting
-strategies strategy subir summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria
-tendrian tenemos thank thanks thing things three tipo together told tres two use usually valdria valdrian ver versus
+above add ago am among analiza analizar analyse analyst analyze anda andan aparte ask aventaja averaged bastante
+batido beaten became become behind below benchmark bien bought broken buy buying chart check clasifica
+clasificacion comporta comportado comportan comportaron comporto comprado comprar compre compro convertido
+convertirian cost costs cotiza cotizaba crash crisis cruce cruces cualquier cuanta cuantas cuantos dame dar
+debajo detail details di dime distance distancia doing done encima ensena ensename entonces eso esto estrategia
+euro euros ever evolucionado explain favor following four gap generally get getting going gone good habria
+habrian hacer hacia happen happened happening having haya hecho help her histogram histograma hubiera hubiese
+hypothetically ido inversion inverti invertida invertidas invertido invertidos invertimos invertir invertiste
+invest invested investment invirtiendo invirtio ipo ir kind lately lejos let like list listado listing little
+lleva llevaba llevan medio meti metido metidos mide mine mira money mostrar move moved moves muestrame nada near
+need negativa negativas negative negativo negativos new nosotros often ordena ordenada ordenadas ordenado
+ordenados ordenar order ordered own paga pagado pagar pago paid pay paying pays people percent performance plan
+podria porcentaje porque posee positiva positivas positive positivo positivos possible probar prueba puede
+puedes puesto puse pusiera quedaria quedarian queria quiero rank ranked ranking rate regla respecto resume
+resumeme right rule salio sea sell selling serie should siempre sort sorted starting strategies strategy subir
+summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria tendrian tenemos thank thanks
+thing things three tipo together told tres two use usually valdria valdrian vale valen valia vender ver versus
 view vs want way whats whether whose
 """
 QUESTION_WORDS = WORDS | frozenset(_ASKING.split())

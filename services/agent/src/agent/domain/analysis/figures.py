@@ -135,6 +135,8 @@ def _indicators(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:
         for part, value in values.items():
             if part not in ("period", "bars"):
                 figure = f"sma_{length}" if name == "SMA" else name if part == "value" else part
+                if part == "gap":
+                    figure = f"gap_{length}"
                 found.append({**head, "figure": figure, "value": value, "length": length})
     return found
 

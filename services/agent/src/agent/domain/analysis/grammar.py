@@ -15,8 +15,10 @@ from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, QUESTION_WORDS, ROWS, Kind
 from agent.domain.analysis.question_patterns import (
     AVERAGES,
+    BEATING,
     BETA,
     CORRELATED,
+    COSTS,
     CROSSING,
     EACH,
     EXTREME,
@@ -26,23 +28,29 @@ from agent.domain.analysis.question_patterns import (
     LENGTHS,
     ODD_BARS,
     OVERALL,
+    PAST,
     RECOVERED,
     RULES,
     TRIAL,
     UNITS,
     WHOLE_AVERAGE,
     WORD,
+    WORST,
 )
+from agent.domain.analysis.rephrased import rephrased
 from agent.domain.analysis.stretches import ALL_TIME, BLANK, MARK, SNAPSHOTS, Unread, When, since, stretches_in
+from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
+from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
-from contracts.languages import Language
 
 PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST = (
     "get_performance", "get_correlation", "get_crossings", "backtest_strategy",
 )  # fmt: skip
 NEWS, SENTIMENT, INDICATORS = "get_news", "get_sentiment", "get_indicators"
 SNAPSHOT, COMPANY = "market_snapshot", "fundamentals_events"
+HOLDING = "buy_and_hold"
+_OF_A_YEAR = frozenset(("current_drawdown", "max_drawdown", "volatility"))
 _SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_drawdown", "current_drawdown"), ("1y",))}
 """Figures of stretches that a snapshot has, of these periods; of a year where none is named."""
 
@@ -85,7 +93,7 @@ class _QuestionReader:
     """One question, while it is read."""
 
     def __init__(self, query: str, tickers: tuple[str, ...]) -> None:
-        self._query = query
+        self._query = query = rephrased(query).text
         self._tickers = tickers
         self._unread = Unread(folded(query))
         self._found = Question(lowest_first=bool(LOWEST.search(FROM_THE_TOP.sub(" ", folded(query)))))
@@ -112,6 +120,9 @@ class _QuestionReader:
             found.currency = money[1]
         for place, name in extremes:
             self._places.append((place, name, "stretch"))
+        self._places = [_told_profitable(one, timed=bool(stretches)) for one in self._places]
+        if money is not None and any(name == "shares" for _, name, _ in self._places):
+            self._places = [one for one in self._places if one[1] not in ("growth", "price")]
         found.periods = [one.period for one in stretches if one.period in SNAPSHOTS] or ["1y"]
         by_kind = self._named()
         if not set(found.figures) & {"price", *by_kind.get("indicator", ())}:
@@ -122,6 +133,17 @@ class _QuestionReader:
             stretches += [one for one in map(since, stretches) if one not in stretches]
         if not stretches and every is not None and every != "day":
             stretches = [ALL_TIME]
+        names = set(found.figures)
+        if names and names <= FALLS and WORST.search(folded(self._query)):
+            # The worst fall is the deepest.
+            found.lowest_first = False
+        if names & _OF_A_YEAR and not names & {"price", "close"}:
+            # As of a day: what looks at a stretch looks at the year up to it.
+            stretches = [one.year_up_to if one.is_day else one for one in stretches]
+        lengths = [one for one in stretches if not one.arguments or "period" in one.arguments]
+        if "price" in names and lengths and PAST.search(folded(self._query)):
+            found.figures.insert(found.figures.index("price"), "base")
+            by_kind.setdefault("stretch", []).insert(0, "base")
         for when in stretches or [When({})]:
             if rule is not None:
                 cash = {"cash": money[0]} if money else {}
@@ -163,11 +185,22 @@ class _QuestionReader:
         if match is None:
             return None
         self._places.append((match.start(), "backtest", None))
-        lengths = self._lengths()
-        rule = next((name for name, pattern in RULES if self._unread.first(pattern)), "sma_cross")
+        lengths = self._lengths() or self._price_and_average()
+        hinted = [name for name, pattern in RULES if self._unread.first(pattern)]
+        rule = next(
+            (name for name in hinted if name != HOLDING or not (lengths or BEATING.search(self._unread.text))),
+            "sma_cross",
+        )
+        cost = self._unread.first(COSTS)
         self._unread.first(CROSSING)
         self._unread.first(WHOLE_AVERAGE)
-        return {"rule": rule, **(lengths or ({"fast": 14} if rule == "rsi_reversion" else {}))}
+        costs = {"cost_percent": number_of(cost["a"] or cost["b"])} if cost else {}
+        return {"rule": rule, **(lengths or ({"fast": 14} if rule == "rsi_reversion" else {})), **costs}
+
+    def _price_and_average(self) -> dict[str, int] | None:
+        """Above its 100-day average: the close and that one."""
+        found = [number for _, numbers in self._unread.take(AVERAGES, _numbers) for number in numbers]
+        return {"fast": 1, "slow": found[0]} if len(found) == 1 and 3 <= found[0] <= 250 else None
 
     def _crossing(self) -> dict[str, Any] | None:
         """The arguments of a search for crossings: of two averages, or of the price and one."""
@@ -271,6 +304,9 @@ class _QuestionReader:
             self._places = [one for one in self._places if one[1] not in ("price", "return")]
         if names & {"week_return", "month_return", "quarter_return", "year_return"}:
             self._places = [one for one in self._places if one[1] != "return"]
+        if {"cagr", "total_return"} <= names:
+            kept = [one for one in self._places if one[1] not in ("total_return", "dividends")]
+            self._places = [(at, name.replace("cagr", "total_cagr"), kind) for at, name, kind in kept]
         by_kind: dict[Kind, list[str]] = {}
         for _, name, kind in sorted(self._places, key=lambda one: one[0]):
             if name not in found.figures:
@@ -346,28 +382,17 @@ class _QuestionReader:
         return sorted(self._merged.values(), key=lambda call: order.index(call.tool))
 
 
+def _told_profitable(place: tuple[int, str, Kind | None], *, timed: bool) -> tuple[int, str, Kind | None]:
+    """Most profitable over some time is a return; else it is a margin."""
+    at, name, kind = place
+    if name != "profitable":
+        return place
+    return (at, "return", "stretch") if timed else (at, "net_margin", kind)
+
+
 def _numbers(match: re.Match[str]) -> list[int]:
     return [int(one) for one in re.findall(r"\d+", match[0])]
 
 
 def _unit(words: str) -> str:
     return next(unit for name, unit in UNITS.items() if words.startswith(name))
-
-
-def named(tool: str, arguments: dict[str, Any], language: Language) -> str:
-    """What a person calls what was asked for."""
-    labels = {
-        PERFORMANCE: {"es": "las cifras del periodo", "en": "the figures of the period"},
-        CORRELATION: {"es": "la correlación o la beta", "en": "the correlation or beta"},
-        CROSSINGS: {"es": "los cruces de medias", "en": "the crossings of averages"},
-        BACKTEST: {"es": "la prueba de la regla", "en": "the trial of the rule"},
-        NEWS: {"es": "las noticias", "en": "the news"},
-        SENTIMENT: {"es": "el tono de las noticias", "en": "the tone of the news"},
-        INDICATORS: {"es": "los indicadores", "en": "the indicators"},
-    }
-    label = labels.get(tool, {"es": tool, "en": tool})[language]
-    if tool == INDICATORS:
-        label += f" {', '.join(arguments.get('indicators', ()))}"
-    if "start" in arguments or "end" in arguments:
-        return f"{label} ({arguments.get('start', '…')} – {arguments.get('end', '…')})"
-    return f"{label} ({arguments['period']})" if "period" in arguments else label

@@ -76,6 +76,19 @@ RULES = (
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
     ("buy_and_hold", re.compile(r"\b(?:buy and hold|comprar y mantener)\b(?!.*cross|.*cruce)")),
 )
+BEATING = re.compile(
+    r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compared|superad\w+|bat(?:e|ir|ido|io)\w*|"
+    r"mejor|frente|contra|mas que)\b"
+)
+"""Beside buying and holding: that is no rule of its own."""
+_COSTS = r"(?:costs?|fees?|commissions?|costes?|comision(?:es)?)"
+COSTS = re.compile(
+    rf"(?P<a>\d+(?:[.,]\d+)?) ?% (?:of |de |en |in )?(?:trading |transaction )?{_COSTS}"
+    rf"|{_COSTS} (?:of |de(?:l)? )?(?:un )?(?P<b>\d+(?:[.,]\d+)?) ?%"
+)
+WORST = re.compile(r"\b(?:worst|peor(?:es)?)\b")
+PAST = re.compile(r"\bago\b|\bhace (?!falta)")
+"""A price of then, beside the one of now."""
 OVERALL = re.compile(
     r"\bhow (?:did|has|have|had|is|are|was|were)\b.*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|\bcompar\w+|"
     r"\bcomo (?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)\b"

@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any, cast
 
 from agent.domain.analysis.asked import AskedPeriod
+from agent.domain.analysis.call_names import named
 from agent.domain.analysis.comparison import comparison, value_of
 from agent.domain.analysis.derived import answers
 from agent.domain.analysis.figures import Gathered, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
-from agent.domain.analysis.grammar import Question, named
+from agent.domain.analysis.grammar import Question
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.texts import DISCLAIMER, note, plain_reason, plain_summary
 from contracts.events.analysis import AnalysisCall, AnalysisRecord

@@ -25,6 +25,7 @@ from agent.domain.analysis.plan import (
     within_budgets,
 )
 from agent.domain.analysis.prompts import Messages, routing_messages, summary_messages, tickers_messages
+from agent.domain.analysis.rephrased import rephrased
 from agent.domain.analysis.report import (
     in_own_currency,
     limits_of_data,
@@ -128,11 +129,12 @@ def _with_tickers(
 ) -> tuple[AnalysisRecord, Step | None]:
     request = record.request
     given = normal_tickers(request.tickers or [])
-    refusal = refusal_of(request.query, tickers_given=bool(given))
+    query = rephrased(request.query)
+    refusal = refusal_of(query.text, tickers_given=bool(given))
     if refusal is not None:
         return record, Finish(without_figures(record, refusal.value, [note("refused", language)], language, now))
-    notes = list(record.notes)
-    tickers = given or tickers_in(request.query)
+    notes = [*record.notes, *(note("spelt", language, written=written, read=read) for written, read in query.spelt)]
+    tickers = given or tickers_in(query.text)
     if len(tickers) > MAX_TICKERS:
         notes.append(note("too_many", language, max=MAX_TICKERS))
         tickers = tickers[:MAX_TICKERS]
@@ -217,10 +219,10 @@ def _with_second_tries(record: AnalysisRecord, usable: Usable) -> tuple[Analysis
 
 
 def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: datetime) -> tuple[AnalysisRecord, Step]:
-    request, period = record.request, period_in(record.request.query)
+    request, period = record.request, period_in(rephrased(record.request.query).text)
     good = [call for call in record.calls if data_of(call) is not None and not _invalid(call, usable)]
     found = gathered(record.tickers, good)
-    asked = when_in(request.query).period or period.period
+    asked = when_in(rephrased(request.query).text).period or period.period
     question = read_question(request.query, tuple(record.tickers))
     routed = _reply(record, "routing")
     by_rule = not (request.use_llm and routed is not None and routed.text is not None)

@@ -43,14 +43,22 @@ class When:
     @property
     def is_day(self) -> bool:
         """Whether it is one day."""
-        return bool(self.arguments) and self.arguments.get("start") == self.arguments.get("end")
+        return "start" in self.arguments and self.arguments["start"] == self.arguments.get("end")
+
+    @property
+    def year_up_to(self) -> "When":
+        """The year that ends with it."""
+        return When({"end": self.arguments["end"], "period": "1y"}, self.period)
 
 
 ALL_TIME = When({"start": "1900-01-01"}, "1900-01-01/")
 """All the data there are."""
 _ALL_TIME = re.compile(
-    r"\b(?:all[- ]time|ever(?= recorded|\W*$)|in (?:its|their) (?:whole )?history|(?<=maximo )historico|"
-    r"(?<=minimo )historico|de (?:toda )?su historia|desde siempre)\b"
+    r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole )?history|(?<=maximo )historico|"
+    r"(?<=minimo )historico|de (?:toda )?su historia|desde siempre|"
+    r"(?:since|at|on) (?:its|the|their) (?:ipo|listing|flotation|debut|first (?:trading )?day)|since it (?:listed|"
+    r"went public|began trading)|(?:desde|en|con) su (?:salida a bolsa|opv|debut)|desde que (?:cotiza|salio a bolsa)|"
+    r"(?:(?:desde )?(?:el |su )|en su )primer dia(?: (?:de cotizacion|en bolsa))?)\b"
 )
 
 
@@ -94,6 +102,13 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
     """All of them, in the question's order; lengths only where no days are named. `invested`: an amount was put in at
     the point that is named: from then on."""
     found = sorted(_days_in(unread), key=lambda pair: pair[0])
+    if len(found) == 1 and unread.first(_ALL_TIME) is not None:
+        return [
+            _days(
+                f"{ALL_TIME.arguments['start']}/{found[0][1].arguments.get('end', '')}".rstrip("/")
+                + ("" if "end" in found[0][1].arguments else "/")
+            )
+        ]
     if found:
         days = _each_once(one for _, one in found)
         if len(days) == 1 and days[0].is_day and not invested:
@@ -123,6 +138,9 @@ def _lengths(unread: Unread) -> list[When]:
     """Lengths up to now."""
     if unread.first(_ALL_TIME) is not None:
         return [ALL_TIME]
+    to_date = [one for _, one in sorted(_to_date(unread), key=lambda pair: pair[0])]
+    if to_date:
+        return _each_once(iter(to_date))
     lengths = list(unread.take(_AGO, _ago))
     if lengths:
         return _each_once(one for _, one in lengths)
@@ -131,6 +149,35 @@ def _lengths(unread: Unread) -> list[When]:
     named = _each_once(one for _, one in sorted(lengths, key=lambda pair: pair[0]))
     # "Today" beside another length is when it is asked.
     return [one for one in named if one.period != "1d"] or named
+
+
+def _to_date(unread: Unread) -> Iterator[tuple[int, When]]:
+    """This month, and since a month or a day of no year: up to now, wherever now is."""
+    for period, pattern in _TO_DATE:
+        yield from unread.take(pattern, lambda match, period=period: When({"period": period}))
+    yield from unread.take(_SINCE_MONTH, _since_month)
+
+
+_TO_DATE = tuple(
+    (
+        period,
+        re.compile(
+            rf"\b(?:(?:so far )?this {en}(?: so far)?|{en}[- ]to[- ]date|{period}|est[ae] {es}|(?:en )?lo que va "
+            rf"(?:de|del) {es})\b"
+        ),
+    )
+    for period, en, es in (("qtd", "quarter", "trimestre"), ("mtd", "month", "mes"), ("wtd", "week", "semana"))
+)
+_SINCE_MONTH = re.compile(
+    rf"\b(?:since|desde)(?: last| the| el(?: pasado| mes de)?)? (?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?)?"
+    rf"(?P<month>{times.MONTH})(?: (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?! ?,? ?(?:of |de |del )?{times.YEAR})"
+)
+
+
+def _since_month(match: re.Match[str]) -> When | None:
+    day = int(match["d1"] or match["d2"] or 1)
+    after = f"-{day:02}" if day > 1 else ""
+    return When({"period": f"since-{times.month_of(match['month']):02}{after}"}) if 1 <= day <= 31 else None
 
 
 def _ago(match: re.Match[str]) -> When:

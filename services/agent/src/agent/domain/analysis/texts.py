@@ -54,6 +54,10 @@ _NOTES: dict[str, dict[Language, str]] = {
         "es": "La pregunta nombra más de {max} valores: se han tomado los primeros.",
         "en": "The question names more than {max} tickers: the first ones were taken.",
     },
+    "spelt": {
+        "es": "«{written}» se ha leído como «{read}».",
+        "en": "“{written}” was read as “{read}”.",
+    },
     "proxies": {
         "es": "La pregunta no nombra ningún valor: se han tomado los de referencia configurados ({tickers}).",
         "en": "The question names no ticker: the configured proxies were taken ({tickers}).",

@@ -10,12 +10,12 @@ from typing import Any, Literal, cast
 Unit = Literal["fraction", "money", "number", "date"]
 FRACTIONS = frozenset(
     ("return", "max_drawdown", "current_drawdown", "volatility", "gross_margin", "net_margin", "dividend_yield",
-     "cagr", "best_day", "worst_day", "exposure", "win_rate")
+     "cagr", "total_return", "total_cagr", "gap", "best_day", "worst_day", "exposure", "win_rate")
 )  # fmt: skip
 MONEY = frozenset(
     ("price", "change", "open", "high", "low", "close", "sma_20", "sma_50", "sma_200", "atr_14", "eps", "revenue",
      "market_cap", "SMA", "EMA", "VWAP", "ATR", "upper", "middle", "lower", "MACD", "macd", "signal", "histogram",
-     "growth", "final", "costs")
+     "growth", "final", "costs", "base", "highest_close", "lowest_close")
 )  # fmt: skip
 FALLS = frozenset(("max_drawdown", "current_drawdown"))
 """Figures that are said as so many percent down."""
@@ -84,7 +84,9 @@ class Facts:
             self.facts.append(FigureFact(subject, name, day, "date"))
         elif value is None or isinstance(value, int | float):
             number = None if value is None else float(value)
-            unit: Unit = "fraction" if name in FRACTIONS else "money" if name in MONEY else "number"
+            unit: Unit = (
+                "fraction" if name in FRACTIONS or name.startswith("gap_") else "money" if name in MONEY else "number"
+            )
             self.facts.append(FigureFact(subject, name, number, unit, period, currency, other))
 
     def add_entry(self, subject: str, entry: Mapping[str, Any]) -> None:

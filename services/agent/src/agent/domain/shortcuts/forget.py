@@ -10,6 +10,13 @@ from contracts.memory_rpc import LongTermMemory
 
 ENOUGH = 0.6
 """Of the telling words that the user says, the share that an entry must hold to be meant."""
+SAME = 5
+"""Letters with which two forms of a word begin alike."""
+_ASKED = re.compile(
+    r"\b(?:any ?more|where|who|what|how|when|which|much|donde|quien|que|como|cuando|cual|cuanto|cuanta|name|nombre|"
+    r"called|llama|number|numero|my|mi|mis|i|the|about|that|ya|lo)\b|'s\b"
+)
+"""What asks for a fact and stands in none of them."""
 _MADE_OF = re.compile(r"^(?:ar|en|des|a)(?=\w{4})")
 _FIELDS: tuple[tuple[str, frozenset[str]], ...] = tuple(
     (name, frozenset(words.split()))
@@ -110,7 +117,27 @@ def forgetting(memory: LongTermMemory, about: str) -> MemoryRemoval:
     _drop(patch, gone, "frequentQuestions", memory.frequent_questions, str, telling)
     strategies = [strategy.to_wire() for strategy in memory.recent_strategies]
     _drop(patch, gone, "recentStrategies", strategies, lambda one: f"{one['name']} {one.get('symbol') or ''}", telling)
+    if not patch:
+        _drop_only(patch, gone, memory, about)
     return MemoryRemoval(patch, tuple(dict.fromkeys(gone)))
+
+
+def _drop_only(patch: dict[str, Any], gone: list[str], memory: LongTermMemory, about: str) -> None:
+    """The one fact that has a telling word of theirs, in whatever form ("my allergy": "I'm allergic to nuts"). Of two
+    that have one, it cannot be told which is meant."""
+    telling = stems(_ASKED.sub(" ", plain(about))) - {stem for word in _SMALL for stem in stems(word)}
+    lists = {"userNotes": memory.user_notes, "preferences": memory.preferences, "olderNotes": memory.older_notes}
+    meant = [(name, one) for name, held in lists.items() for one in held if _alike(telling, stems(plain(one)))]
+    if telling and len(meant) == 1:
+        name, fact = meant[0]
+        patch[name] = [one for one in lists[name] if one != fact]
+        gone.append(fact)
+
+
+def _alike(telling: set[str], said: set[str]) -> bool:
+    return all(
+        any(one == other or (one[:SAME] == other[:SAME] and len(one) >= SAME) for other in said) for one in telling
+    )
 
 
 def _drop(

@@ -34,7 +34,8 @@ _FORGET = re.compile(
     rf"{_POLITE}(?:(?:forget|stop remembering|don'?t remember|do not remember|no longer remember)"
     r"(?: (?:about|that|what i said about))*|"
     r"(?:olvida(?:te)?|borra de tu memoria|elimina de tu memoria|quita de tu memoria|deja de recordar|"
-    r"ya no recuerdes|no recuerdes)(?: (?:de|que|lo de|lo que dije de|lo que dije sobre|sobre))*):? (?P<what>\S.*)"
+    r"ya no recuerdes|no recuerdes)(?: (?:de|que|lo de|lo que dije de|lo que dije sobre|sobre))*):? (?P<what>\S.*?)"
+    r"(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
 )
 _NOTE = re.compile(
     rf"{_POLITE}(?:remember|keep in mind|don'?t forget|make a note|recuerda(?:me)?|acuerdate(?: de)?|ten en cuenta|"

@@ -113,6 +113,7 @@ export class ConversationView {
         if (!running) this.#thread.reset();
         for (const message of frame.messages) this.#add(message);
         for (const event of frame.events || []) this.#thread.event({ ...event, id: `owner-${event.seq}` }, this.#told(event));
+        this.#showNotes();
         this.#showUnsent();
         break;
       }
@@ -167,8 +168,13 @@ export class ConversationView {
     older.busy = false;
   }
   async #loadNotes() {
-    const mine = this.#context.session.who.subject;
-    const { items, changes = [] } = await get(this.#at("notes"));
+    this.#notes = await get(this.#at("notes"));
+    this.#showNotes();
+  }
+  /* Again where a snapshot has come behind them. */
+  #notes = { items: [] };
+  #showNotes() {
+    const mine = this.#context.session.who.subject, { items, changes = [] } = this.#notes;
     for (const note of items) this.#thread.aside(note.id, note.createdAt, note.text, "note", note.by === mine ? say("you") : note.name || note.by);
     for (const change of changes) {
       const text = changeInWords(change, mine);

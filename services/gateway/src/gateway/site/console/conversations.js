@@ -9,6 +9,7 @@ const PRESENT = 300_000;
 let handAt = Date.now();
 for (const kind of ["pointerdown", "pointermove", "keydown", "wheel"]) addEventListener(kind, () => { handAt = Date.now(); }, { passive: true });
 
+const DAY = 86_400_000;
 const PAGE = 50, MOST_SINGLE = 8, OVER = ["resolved", "snoozed"];
 export const LISTS = ["all", "needs_human", "mine", "unassigned", "ai", "stuck", "snoozed", "resolved"];
 
@@ -18,6 +19,7 @@ export class Conversations {
   list = "all";
   query = "";
   label = "";
+  days = 0;
   direction = null;
   fault = null;
   loaded = false;
@@ -39,11 +41,12 @@ export class Conversations {
   /* What one has read elsewhere meanwhile nobody tells. */
   #looked = () => { if (!document.hidden) this.#reading.now(true); };
 
-  /* {list, query, label, direction}: what is shown from now on; direction null is the list's own. */
-  choose({ list = "all", query = "", label = "", direction = null }) {
+  /* {list, query, label, days, direction}: what is shown from now on; days: with a message within so many, 0: whenever;
+     direction null is the list's own. */
+  choose({ list = "all", query = "", label = "", days = 0, direction = null }) {
     const known = LISTS.includes(list) ? list : "all";
-    if (this.loaded && known === this.list && query === this.query && label === this.label && direction === this.direction) return;
-    Object.assign(this, { list: known, query, label, direction, items: [], next: null, loaded: false, complete: true });
+    if (this.loaded && known === this.list && query === this.query && label === this.label && days === this.days && direction === this.direction) return;
+    Object.assign(this, { list: known, query, label, days, direction, items: [], next: null, loaded: false, complete: true });
     this.#all = true;
     this.#below.clear();
     this.onChange();
@@ -162,11 +165,11 @@ export class Conversations {
     return this.turned === "asc" ? key(one) < key(other) : key(one) > key(other);
   }
   /* What is shown now, as one word: what comes of an earlier question is not shown. */
-  get #asked() { return JSON.stringify([this.list, this.query, this.label, this.direction]); }
+  get #asked() { return JSON.stringify([this.list, this.query, this.label, this.days, this.direction]); }
   #read(cursor) {
     return get(`/v2/conversations?${new URLSearchParams({
       limit: PAGE, state: this.list, ...(this.query && { q: this.query }), ...(this.label && { label: this.label }),
-      ...(this.direction && { order: this.direction }), ...(cursor && { cursor }),
+      ...(this.days && { since: new Date(Date.now() - this.days * DAY).toISOString() }), ...(this.direction && { order: this.direction }), ...(cursor && { cursor }),
     })}`);
   }
 }

@@ -1,5 +1,6 @@
 /* What is done with a conversation beside writing in it: its state, whose it is, its labels and topic. */
 import { call } from "./api.js";
+import { colleagues } from "./colleagues.js";
 import { make, button } from "./dom.js";
 import { merge, separate } from "./people.js";
 import { exactly, moment, say } from "./words-of.js";
@@ -45,17 +46,22 @@ export class Desk {
       button(say("resolve"), () => this.#change({ state: "resolved" }), { class: "small", "data-what": "state" }), later);
   }
   #owner(view) {
-    const name = view.assignee === this.#mine.subject ? say("you") : view.assigneeName || view.assignee;
-    const field = make("input", {
-      "aria-label": say("assignTo"), placeholder: name || say("nobodys"), "data-what": "assignee", maxlength: "64", size: "12",
-      onchange: () => field.value.trim() && this.#assign(field.value.trim()),
-    });
-    return make("span", { class: "row" }, make("span", { class: "hint" }, say("assignee")), field,
-      view.assignee !== this.#mine.subject && button(say("assignMe"), () => this.#assign("me"), { class: "small quiet", "data-what": "me" }),
-      view.assignee && button(say("assignNobody"), () => this.#assign(null), { class: "small quiet", "data-what": "nobody" }));
+    const mine = this.#mine.subject, { assignee } = view;
+    const option = (value, label) => make("option", { value, selected: value === (assignee || "") }, label);
+    const field = make("select", { "aria-label": say("assignee"), "data-what": "assignee", onchange: () => this.#assign(field) },
+      option("", say("nobodys")), option(mine, say("you")), assignee && assignee !== mine && option(assignee, view.assigneeName || assignee));
+    // The others are there as soon as one goes to choose.
+    field.addEventListener("focus", () => this.#colleagues(field, option), { once: true });
+    return make("span", { class: "row" }, make("span", { class: "hint", "aria-hidden": "true" }, say("assignee")), field);
+  }
+  async #colleagues(field, option) {
+    const there = new Set([...field.options].map((one) => one.value));
+    field.append(...(await colleagues()).filter((one) => !there.has(one.userId)).map((one) => option(one.userId, one.name || one.userId)));
   }
   /* What one sees is sent along: whoever is a moment too late is told whose it is, and asked nothing twice. */
-  #assign(assignee) { this.#change({ assignee, expectedAssignee: this.#view.assignee || null }); }
+  #assign({ value, selectedOptions: [{ label }] }) {
+    this.#change({ assignee: value || null, ...(value && value !== this.#mine.subject && { assigneeName: label }), expectedAssignee: this.#view.assignee || null });
+  }
   #labels(view) {
     const labels = view.labels || [];
     const field = make("input", {

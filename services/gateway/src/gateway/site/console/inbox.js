@@ -11,9 +11,10 @@ const WORDS_OF = {
   all: "stateAll", needs_human: "stateNeeds", mine: "stateMine", unassigned: "stateUnassigned", ai: "stateAi", stuck: "stateStuck",
   snoozed: "stateSnoozed", resolved: "stateResolved",
 };
-const COUNTED = ["needs_human", "mine", "unassigned", "stuck"], PAUSE = 300;
+const PRESSING = ["needs_human", "mine", "stuck"], PAUSE = 300;
 /* Of a long list those rows alone are there that are seen, and some above and below; ROW is the style sheet's height. */
 const ROW = 56, AROUND = 50, STEP = 20;
+const DAYS = [0, 1, 7, 30]; // with a message within so many; 0: whenever
 const FILTERS = "nexus.console.filters";
 
 export const inboxView = {
@@ -28,7 +29,7 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #drawn = 0; #empty = make("li", { class: "empty" }); #typed = 0;
+  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #drawn = 0; #empty = make("li", { class: "empty" }); #typed = 0;
 
   constructor(stage, context) {
     this.#context = context;
@@ -36,12 +37,14 @@ class InboxView {
     const { inbox } = context;
     for (const name of LISTS) {
       this.#filters[name] = button("", () => this.#ask({ list: name }), { class: "filter", "aria-pressed": "false" },
-        say(WORDS_OF[name]), COUNTED.includes(name) && make("span", { class: "count", hidden: true }));
+        say(WORDS_OF[name]), make("span", { class: PRESSING.includes(name) ? "count" : "count still", hidden: true }));
     }
     this.#search = make("input", {
       type: "search", placeholder: say("inboxSearchHint"), "aria-label": say("inboxSearch"), maxlength: "200",
       oninput: () => { clearTimeout(this.#typed); this.#typed = setTimeout(() => this.#ask({ query: this.#search.value.trim() }), PAUSE); },
     });
+    this.#days = make("select", { "aria-label": say("period"), onchange: () => this.#ask({ days: Number(this.#days.value) }) },
+      ...DAYS.map((days) => make("option", { value: days }, spanOf(days))));
     this.#order = button("", () => this.#ask({ direction: inbox.turned === "asc" ? "desc" : "asc" }), { class: "quiet small order", title: say("turn") });
     this.#said = make("p", { class: "hint said-of-list", role: "status" });
     this.#saved = make("p", { class: "row saved" });
@@ -53,11 +56,12 @@ class InboxView {
     this.#place = make("section", { class: "talk", "aria-label": say("conversation") });
     stage.append(make("div", { class: "split" },
       make("section", { class: "list", "aria-label": say("inbox") },
-        make("h1", {}, say("inbox")),
-        make("div", { class: "find" }, this.#search, button(say("saveFilter"), () => this.#save(), { class: "quiet small" })),
-        this.#saved,
-        make("div", { class: "filters", role: "group", "aria-label": say("show") }, ...Object.values(this.#filters)),
-        make("div", { class: "ordered" }, this.#said, this.#order),
+        make("div", { class: "listhead" },
+          make("div", { class: "titled" }, make("h1", {}, say("inbox")), this.#order),
+          make("div", { class: "find" }, this.#search, this.#days, button(say("saveFilter"), () => this.#save(), { class: "quiet small" })),
+          this.#saved,
+          make("div", { class: "filters", role: "group", "aria-label": say("show") }, ...Object.values(this.#filters)),
+          this.#said),
         this.#list, this.#more),
       this.#place));
     context.listAddress = () => this.#address(null);
@@ -71,7 +75,9 @@ class InboxView {
     const { asked, inbox } = this.#context;
     const query = asked.get("q") || "";
     if (document.activeElement !== this.#search) this.#search.value = query;
-    inbox.choose({ list: asked.get("list") || "all", query, label: asked.get("label") || "", direction: asked.get("order") });
+    const days = DAYS.find((one) => one === Number(asked.get("days"))) || 0;
+    this.#days.value = days;
+    inbox.choose({ list: asked.get("list") || "all", query, label: asked.get("label") || "", days, direction: asked.get("order") });
     this.#stage.querySelector(".split").toggleAttribute("data-open", Boolean(id));
     if (id !== this.#open) {
       this.#open = id;
@@ -101,9 +107,9 @@ class InboxView {
   #address(id, changed = {}) { return `#/inbox${id ? `/${encodeURIComponent(id)}` : ""}${this.#narrowed(changed)}`; }
   #narrowed(changed = {}) {
     const { inbox } = this.#context;
-    const { list, query, label, direction } = { list: inbox.list, query: inbox.query, label: inbox.label, direction: inbox.direction, ...changed };
+    const { list, query, label, days, direction } = { list: inbox.list, query: inbox.query, label: inbox.label, days: inbox.days, direction: inbox.direction, ...changed };
     const asked = new URLSearchParams({
-      ...(list !== "all" && { list }), ...(query && { q: query }), ...(label && { label }), ...(direction && { order: direction }),
+      ...(list !== "all" && { list }), ...(query && { q: query }), ...(label && { label }), ...(days && { days }), ...(direction && { order: direction }),
     }).toString();
     return asked && `?${asked}`;
   }
@@ -114,7 +120,7 @@ class InboxView {
   #filtersKept() { try { return JSON.parse(localStorage.getItem(FILTERS) || "[]"); } catch { return []; } }
   #save() {
     const at = this.#address(null);
-    const name = [say(WORDS_OF[this.#context.inbox.list]), this.#context.inbox.label, this.#context.inbox.query].filter(Boolean).join(" · ");
+    const name = [say(WORDS_OF[this.#context.inbox.list]), this.#context.inbox.label, this.#context.inbox.query, this.#context.inbox.days && spanOf(this.#context.inbox.days)].filter(Boolean).join(" · ");
     localStorage.setItem(FILTERS, JSON.stringify([...this.#filtersKept().filter((one) => one.at !== at), { name, at }].slice(-12)));
     this.#drawSaved();
   }
@@ -133,7 +139,6 @@ class InboxView {
     for (const [name, one] of Object.entries(this.#filters)) {
       one.setAttribute("aria-pressed", String(name === inbox.list));
       const count = one.querySelector(".count");
-      if (!count) continue;
       const many = inbox.counts[{ needs_human: "needsHuman" }[name] || name] || 0;
       count.hidden = !many;
       count.textContent = many;
@@ -184,9 +189,13 @@ class InboxView {
     for (const [id, row] of this.#rows) if (!kept.has(id)) { row.node.remove(); this.#rows.delete(id); }
     this.#empty.remove();
     if (!inbox.items.length) {
-      this.#empty.textContent = inbox.fault || say(inbox.loaded ? "nobody" : "loading");
+      this.#empty.textContent = inbox.fault || say(inbox.loaded ? this.#nothing(inbox) : "loading");
       this.#list.append(this.#empty);
     }
+  }
+  /* What an empty list means. */
+  #nothing({ list, query, label, days }) {
+    return query || label || days ? "nobody" : { needs_human: "nobodyWaits", mine: "nothingMine", stuck: "nothingStuck", all: "nothingYet" }[list] || "nobody";
   }
   get #room() { return this.#list.parentNode.clientHeight; }
   /* The first row to be there, in steps: scrolling a little draws nothing. */
@@ -208,12 +217,14 @@ class InboxView {
     const said = last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${(["assistant", "operator"].includes(last.role) ? plain(last.text) : last.text).slice(0, 160)}` : "…";
     const why = item.state === "needs_human" && item.handOver && [reasonOf(item.handOver), item.handOver.summary?.[0]].filter(Boolean).join(" · ");
     const unread = isUnread(item) && !here;
+    // Visitors have no names: where they are tells them apart.
+    const { name, page } = item.visitor || {}, where = !name && !item.labels?.length && (page?.title || pathOf(page?.url));
     return make("li", {}, make("a", {
       href: this.#address(item.id), "data-id": item.id, "data-state": item.state, ...(here && { "aria-current": "true" }), ...(unread && { "data-unread": true }),
     },
     make("span", { class: "face", "aria-hidden": "true" }, nameOf(item).slice(0, 1).toUpperCase()),
     make("span", { class: "top" },
-      make("b", {}, nameOf(item)), unread && make("span", { class: "unread" }, say("unread")),
+      make("b", {}, nameOf(item)), where && make("span", { class: "where", dir: "auto" }, where), unread && make("span", { class: "unread" }, say("unread")),
       ...(item.labels || []).slice(0, 2).map((label) => make("span", { class: "chip" }, label)),
       make("time", { datetime: last?.createdAt || item.startedAt }, moment(last?.createdAt || item.startedAt))),
     make("span", { class: "bottom" },
@@ -244,6 +255,11 @@ class InboxView {
     }
     event.preventDefault();
   };
+}
+
+const spanOf = (days) => (days > 1 ? say("lastDays", { days }) : say(days ? "lastDay" : "anyTime"));
+function pathOf(url) {
+  try { return new URL(url).pathname; } catch { return ""; }
 }
 
 /* The words of an answer alone, without the signs of its Markdown. */

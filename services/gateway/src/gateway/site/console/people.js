@@ -41,9 +41,10 @@ export function merge({ visitor }) {
     };
     const row = (one) => make("label", {},
       make("input", { type: "radio", name: "person", value: one.visitor.id, checked: one.visitor.id === chosen?.visitor.id, onchange: () => choose(one) }),
-      make("span", {}, make("b", { dir: "auto" }, nameOf(one)), one.visitor.plan && make("span", { class: "chip" }, one.visitor.plan),
-        make("small", { dir: "auto" }, [one.visitor.email, one.lastMessage?.text.slice(0, 80)].filter(Boolean).join(" · ")),
-        make("small", {}, moment(one.lastMessage?.createdAt || one.startedAt))));
+      make("span", {},
+        make("span", { class: "top" }, make("b", { dir: "auto" }, nameOf(one)), one.visitor.plan && make("span", { class: "chip" }, one.visitor.plan),
+          make("time", { datetime: one.lastMessage?.createdAt || one.startedAt }, moment(one.lastMessage?.createdAt || one.startedAt))),
+        make("small", { dir: "auto" }, [one.visitor.email, one.visitor.page?.title || one.visitor.page?.url, one.lastMessage?.text.slice(0, 80)].filter(Boolean).join(" · "))));
     const look = async () => {
       const mine = asked += 1;
       try {

@@ -85,7 +85,8 @@ export class Thread {
     this.#text = "";
     this.#next = 0;
     this.#tools = make("p", { class: "doing" }, say("thinks"));
-    this.#draft = make("li", { class: "said assistant draft", "data-turn": turnId },
+    // Read out once, as the answer that it becomes: not letter by letter.
+    this.#draft = make("li", { class: "said assistant draft", "data-turn": turnId, "aria-live": "off" },
       make("p", { class: "by" }, make("b", {}, say("draft"))),
       this.#tools,
       make("div", { class: "text" }),

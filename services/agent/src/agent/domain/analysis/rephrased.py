@@ -1,0 +1,271 @@
+"""A question in words that the grammar reads: what people leave out is put in, and misspelt words are written out.
+
+"the best month and the worst" → "the best month and the worst month"; "Q2 2012 against the first" → "… against the
+first quarter of 2012"; "micorsoft" → "microsoft".
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.domain.analysis.figure_vocabulary import QUESTION_WORDS
+from agent.domain.analysis.question_patterns import UNIT
+from agent.domain.claims import times
+from agent.domain.claims.lexer import folded
+from agent.domain.tickers import NAMES, tickers_in
+from contracts.spoken import MONTHS
+
+_ENDS = r"(?=\W*(?:$|[?.,;:!]))"
+_ORDER = r"(?:first|second|third|fourth|primero?|segundo|tercero?|cuarto)"
+_QUARTER = rf"(?:q[1-4]|{_ORDER} (?:quarter|trimestre))"
+_BESIDE = r"(?:and|y|or|o|vs\.?|versus|against|than|to|with|frente a(?:l)?|que(?: en)?(?: el)?|con(?: el)?)"
+_PEAK = (
+    r"(?:all[- ]time |52-week |yearly |annual )?(?:highs?|peaks?|tops?|maximos?|picos?|techos?)"
+    r"(?: historicos?| anual(?:es)?)?"
+)
+_LOST = (
+    r"(?:(?:fall(?:en|s)?|fell|los[et]|lost|dropped|drop|declined|slipped|down|caido|cayo|cae|perdido|perdio|"
+    r"pierde|bajado|bajo|baja)\b(?P<mid>[^?;]*?) )?"
+)
+_POINT = rf"(?:{times.MONTH} (?:of |de |del )?{times.YEAR}|{times.YEAR})"
+_NUMBERED = {"primero": "primer", "tercero": "tercer"}
+
+
+def _other_extreme(match: re.Match[str]) -> str:
+    return f"{match[0]} {match['unit']}"
+
+
+def _other_part(match: re.Match[str]) -> str:
+    name = _NUMBERED.get(match["other"], match["other"])
+    part = "" if name.startswith("q") else f" {match['part'] or 'quarter'}"
+    return f"{match['head']}{name}{part} {match['year']}"
+
+
+def _both_parts(match: re.Match[str]) -> str:
+    one, two = (_NUMBERED.get(name, name) for name in (match["one"], match["two"]))
+    part = f" {match['part']}" if match["part"] else ""
+    head = one if one.startswith("q") or one.endswith((" quarter", " trimestre")) else f"{one}{part}"
+    return f"{head} {match['year']}, {two}{part} {match['year']}"
+
+
+def _extreme_of(match: re.Match[str]) -> str:
+    best = bool(match["up"] or match["up2"])
+    unit = match["unit"]
+    return f"{'best' if best else 'worst'} {unit} {match['mid'] or ''}"
+
+
+def _each_length(match: re.Match[str]) -> str:
+    numbers = re.findall(r"\d+", match["numbers"])
+    unit = match["unit"]
+    return ", ".join(f"last {number} {unit}" for number in numbers)
+
+
+_UP = r"(?:r[io]se|risen|gain(?:s|ed)?|climb\w*|went up|go up|subi(?:o|eron|do)|subio|sub[ei]|gan(?:o|aron|ado))"
+_DOWN = r"(?:f[ae]ll(?:en)?|los[et]|lost|drop\w*|went down|cayo|ca(?:e|ido|yeron)|baj(?:o|aron|ado)|perdi(?:o|eron|do))"
+_MOST = r"(?:the most|most|mas)"
+_REPHRASED: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    # In which month of 2008 did it fall most?
+    (
+        re.compile(
+            rf"\b(?:in |on |en )?(?:which|what|que|cual) {UNIT}\b(?P<mid>[^?;]*?)"
+            rf"(?:\b(?:(?P<up>{_UP})|{_DOWN}) (?:\S+ )?{_MOST}|\b(?:mas|most) (?:(?P<up2>{_UP})|{_DOWN}))\b"
+        ),
+        _extreme_of,
+    ),
+    # The biggest one-day drop.
+    (
+        re.compile(
+            r"\b(?:biggest|largest|worst|mayor|peor|maxima) "
+            r"(?:(?:one|single)[- ](?P<a>day|week|month) (?:drops?|falls?|loss(?:es)?|declines?)|"
+            r"(?:caida|bajada|perdida) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b"
+        ),
+        lambda match: f"worst {match['a'] or match['b'] or 'day'}",
+    ),
+    (
+        re.compile(
+            r"\b(?:biggest|largest|best|mayor|mejor|maxima) "
+            r"(?:(?:one|single)[- ](?P<a>day|week|month) (?:gains?|rises?|jumps?)|"
+            r"(?:subida|ganancia|alza) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b"
+        ),
+        lambda match: f"best {match['a'] or match['b'] or 'day'}",
+    ),
+    # 1-, 3- and 5-year returns.
+    (
+        re.compile(
+            r"\b(?P<numbers>\d{1,2}(?: ?-?,? ?(?:,|and|y|e|or|o|vs|/) ?\d{1,2}){1,4})[- ]"
+            r"(?P<unit>years?|months?|weeks?|anos?|mes(?:es)?|semanas?)\b"
+        ),
+        _each_length,
+    ),
+    # 2008-2009
+    (
+        re.compile(rf"\b(?P<one>{times.YEAR}) ?[-–] ?(?P<two>{times.YEAR})\b(?!-)"),
+        lambda match: f"{match['one']} to {match['two']}",
+    ),
+    # The best month of 2010 and the worst.
+    (
+        re.compile(
+            rf"\b(?:best|worst|mejor|peor) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue )?)?(?:the |el |la )?"
+            rf"(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS})"
+        ),
+        _other_extreme,
+    ),
+    # Q1 and Q2 2012, the first and second quarter of 2012.
+    (
+        re.compile(
+            rf"\b(?P<one>{_QUARTER}|{_ORDER}) {_BESIDE} (?:the |el |la |al )?(?P<two>q[1-4]|{_ORDER})"
+            rf"(?: (?P<part>quarter|trimestre|half|semestre))? (?:of |de |del )?(?P<year>{times.YEAR})\b"
+        ),
+        _both_parts,
+    ),
+    # The second quarter of 2012 against the first.
+    (
+        re.compile(
+            rf"(?P<head>\b(?:q[1-4]|{_ORDER} (?P<part>quarter|trimestre|half|semestre)) (?:of |de |del )?"
+            rf"(?P<year>{times.YEAR})\b[^.?!]*?\b(?:the |el |al |la )?)(?P<other>q[1-4]|{_ORDER})"
+            rf"(?: (?:one|quarter|trimestre|half|semestre))?{_ENDS}"
+        ),
+        _other_part,
+    ),
+    # In 2011 and 2012: two years; from 2011 to 2012, or between them, one stretch.
+    (
+        re.compile(
+            rf"(?<!between )(?<!entre )(?<!-)\b(?P<one>{times.YEAR}) (?:and|y|or|o|e) (?:(?:in|en|of|de) )?"
+            rf"(?P<two>{times.YEAR})\b(?!-)"
+        ),
+        lambda match: f"{match['one']}, {match['two']}",
+    ),
+    # How much of its revenue is profit.
+    (
+        re.compile(
+            r"\b(?:how much|what (?:share|part|portion|percentage|proportion)|que (?:parte|porcentaje|proporcion)|"
+            r"cuanto) (?=of |de )(?P<whose>[^?]*?)(?:revenues?|sales|ingresos|ventas|lo que ingresa|facturacion)\b"
+            r"(?P<rest>[^?]*?)(?:net )?(?:profits?|income|beneficios?(?: netos?)?|ganancias?)\b"
+        ),
+        lambda match: f"net margin {match['whose']} {match['rest']}",
+    ),
+    # From its peak to its trough.
+    (
+        re.compile(
+            rf"\b{_LOST}(?:from|desde) (?:its|the|their|su|sus|el|un)? ?{_PEAK}\b(?P<rest>[^?;]{{0,40}}?) "
+            r"(?:to|hasta|a) (?:its|the|their|su|sus|el|un)? ?(?:lows?|troughs?|bottoms?|minimos?|suelos?)\b"
+        ),
+        lambda match: f"maximum drawdown {match['mid'] or ''} {match['rest']}",
+    ),
+    # Since its high of September 2012.
+    (
+        re.compile(
+            rf"\b{_LOST}(?:since|from|below|desde|respecto (?:a|de)) (?:its|the|their|su|sus|el|al)? ?{_PEAK} "
+            rf"(?:of|in|from|de|del|en) (?P<point>{_POINT})"
+        ),
+        lambda match: f"current drawdown {match['mid'] or ''} since {match['point']}",
+    ),
+    # The 20-day average goes above its 50-day.
+    (
+        re.compile(
+            r"\b(?:go|goes|went|gone|mov\w+|rises?|rose|risen|climb\w*|get|got|breaks?|broken?|slip\w*|drop\w*|"
+            r"dip\w*|fall|fell|fallen) (?:back )?(?=(?:above|below|over|under|through) (?:its|the|their) \d)"
+        ),
+        lambda match: "cross ",
+    ),
+    (
+        re.compile(
+            r"\b(?:subi\w*|pas\w+|romp\w+|ca[eiy]\w*|perd\w+) "
+            r"(?=por (?:encima|debajo) de (?:su|la) (?:media|de))"
+        ),
+        lambda match: "cruza ",
+    ),
+    (
+        re.compile(
+            r"(?P<head>\b(?:averages?|sma|medias?)\b[^?;]*?\b(?:its|the|and|or) )(?P<length>\d{1,3})[- ]"
+            rf"(?:day|session)s?(?: ones?)?(?= (?:in|since|during|over|now|today)\b|{_ENDS})"
+        ),
+        lambda match: f"{match['head']}{match['length']}-day average",
+    ),
+)
+_FIGURE_WORDS = """
+volatility correlation drawdown drawdowns dividend dividends return returns performance average volume crossings
+earnings revenue margin volatilidad correlacion dividendo dividendos rentabilidad media volumen cruces resultados
+ingresos margen
+"""
+_SPELT = frozenset(name for name in (*NAMES, *MONTHS) if name.isalpha() and len(name) > 4) | frozenset(
+    _FIGURE_WORDS.split()
+)
+"""Words that are recognised though a letter is wrong, missing, too many or in another's place."""
+_OTHERS = frozenset("apply ample apples maple inter until intern medias medio medir marcha".split())  # noqa: SIM905
+"""Words that are near to one of those and another."""
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_SHORT = ("how", "what", "when", "which", "much", "the", "and", "did", "que", "como", "cual", "cuanto")
+
+
+@dataclass(frozen=True, slots=True)
+class Rephrased:
+    """The question as it is read, and the words that were read as others: (written, read)."""
+
+    text: str
+    spelt: tuple[tuple[str, str], ...] = ()
+
+
+@lru_cache(maxsize=256)
+def rephrased(query: str) -> Rephrased:
+    """The question with what was left out put in. Raises nothing: what is not known stays."""
+    text, spelt = _corrected(query)
+    for pattern, put in _REPHRASED:
+        low, at = folded(text), 0
+        while (match := pattern.search(low, at)) is not None:
+            new = put(match)
+            text = text[: match.start()] + _in_case(new, text[match.start() : match.end()]) + text[match.end() :]
+            at, low = match.start() + len(new), folded(text)
+    return Rephrased(text, spelt)
+
+
+def _in_case(new: str, old: str) -> str:
+    """The words of the old text as it wrote them: tickers are known by their capitals."""
+    written = {folded(word): word for word in re.findall(r"\S+", old)}
+    return " ".join(written.get(word, word) for word in new.split(" "))
+
+
+def _corrected(query: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    low, spelt = folded(query), list[tuple[str, str]]()
+    for match in reversed(list(_WORD.finditer(low))):
+        written = query[match.start() : match.end()]
+        if written.isupper() or tickers_in(written):
+            continue
+        read = _meant(match[0])
+        if read is not None:
+            query = query[: match.start()] + read + query[match.end() :]
+            spelt.insert(0, (written, read))
+    return query, tuple(spelt)
+
+
+@lru_cache(maxsize=4096)
+def _meant(word: str) -> str | None:
+    """The one word that it is likely to be; None: it is itself, or nobody knows."""
+    if word in _SPELT or word in QUESTION_WORDS or word in _OTHERS or word.rstrip("s") in _SPELT:
+        return None
+    if len(word) < 4:
+        found = [one for one in _SHORT if (sorted(one) == sorted(word) and one[0] != word[0]) or _swapped(word, one)]
+    else:
+        found = [one for one in _SPELT if _is_near(word, one)] or [one for one in _SHORT if _swapped(word, one)]
+    return found[0] if len(set(found)) == 1 else None
+
+
+def _swapped(word: str, other: str) -> bool:
+    """Whether two neighbours have changed places."""
+    if len(word) != len(other) or word == other:
+        return False
+    odd = [at for at in range(len(word)) if word[at] != other[at]]
+    return len(odd) == 2 and odd[1] == odd[0] + 1 and word[odd[0]] == other[odd[1]] and word[odd[1]] == other[odd[0]]
+
+
+def _is_near(word: str, other: str) -> bool:
+    """Whether one letter is wrong, missing or too many, or two neighbours have changed places."""
+    if abs(len(word) - len(other)) > 1 or len(other) < 5:
+        return False
+    if _swapped(word, other):
+        return True
+    short, long = sorted((word, other), key=len)
+    at = next((place for place in range(len(short)) if short[place] != long[place]), len(short))
+    rest = short[at + 1 :] if len(short) == len(long) else short[at:]
+    return rest == long[at + 1 :] and word != other

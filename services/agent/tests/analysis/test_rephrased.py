@@ -1,0 +1,96 @@
+"""What people leave out of a question is read, and words with a letter wrong are told as what they were read as."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.analysis.grammar import Question, read_question
+from agent.domain.analysis.rephrased import rephrased
+from agent.domain.tickers import tickers_in
+
+
+def read(query: str) -> Question:
+    return read_question(query, tuple(tickers_in(rephrased(query).text)))
+
+
+def stretches(query: str) -> list[dict[str, Any]]:
+    return [call.arguments for call in read(query).calls]
+
+
+@pytest.mark.parametrize(
+    ("query", "figures"),
+    [
+        ("IBM's worst week of 2009 and the best", ["worst_week", "best_week"]),
+        ("¿Cuál fue el peor trimestre de IBM en 2010 y cuál el mejor?", ["worst_quarter", "best_quarter"]),
+        ("Which month of 2010 did IBM fall the most?", ["worst_month"]),
+        ("¿Qué semana de 2011 subió más IBM?", ["best_week"]),
+        ("largest single-day gain of IBM in 2012", ["best_day"]),
+        ("What share of IBM's sales is net income?", ["net_margin"]),
+        ("How far did IBM fall from its peak to its low in 2002?", ["max_drawdown"]),
+        ("¿Cuánto ha caído IBM desde su máximo de 2012?", ["current_drawdown"]),
+        ("Has IBM's 50-day average gone above its 200-day one since 2011?", ["crossings"]),
+        ("annualised return of IBM over five years, dividends reinvested", ["total_cagr"]),
+        ("volumen medio diario de IBM en 2012", ["average_volume"]),
+        ("What was IBM's lowest close ever?", ["lowest_close"]),
+        ("How many shares of IBM would 5,000 dollars have bought in March 2009?", ["shares"]),
+        ("What has been written about IBM?", ["news"]),
+        ("¿Cuál fue la más rentable en 2011, IBM o MSFT?", ["return"]),
+        ("A cuánto cotizaba IBM hace dos años y a cuánto cotiza hoy", ["base", "price"]),
+    ],
+)
+def test_a_figure_is_read_out_of_what_people_say(query: str, figures: list[str]) -> None:
+    found = read(query)
+    assert (found.figures, found.unread) == (figures, [])
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments"),
+    [
+        ("IBM's return in 2009 and 2010", [{"start": f"{y}-01-01", "end": f"{y}-12-31"} for y in (2009, 2010)]),
+        ("IBM's return between 2009 and 2010", [{"start": "2009-01-01", "end": "2010-12-31"}]),
+        ("IBM's volatility 2009-2010", [{"start": "2009-01-01", "end": "2010-12-31"}]),
+        (
+            "IBM's volatility in Q3 2011 against the fourth",
+            [{"start": "2011-07-01", "end": "2011-09-30"}, {"start": "2011-10-01", "end": "2011-12-31"}],
+        ),
+        (
+            "rentabilidad de IBM en el primer y segundo trimestre de 2011",
+            [{"start": "2011-01-01", "end": "2011-03-31"}, {"start": "2011-04-01", "end": "2011-06-30"}],
+        ),
+        ("volatilidad de IBM a 3 y 5 años", [{"period": "3y"}, {"period": "5y"}]),
+        ("¿cuánto ha subido IBM desde octubre?", [{"period": "since-10"}]),
+        ("IBM's return since 15 November", [{"period": "since-11-15"}]),
+        ("rentabilidad de IBM en lo que va de trimestre", [{"period": "qtd"}]),
+        ("IBM's volatility as of 5 October 2012", [{"end": "2012-10-05", "period": "1y"}]),
+        ("IBM's return since its IPO", [{"start": "1900-01-01"}]),
+    ],
+)
+def test_a_stretch_is_read_out_of_what_people_say(query: str, arguments: list[dict[str, Any]]) -> None:
+    assert stretches(query) == arguments
+
+
+def test_buying_and_holding_is_no_rule_where_another_is_held_against_it() -> None:
+    assert (
+        stretches("Would a 20/100 average strategy have done better than buy and hold on IBM?")[0]["rule"]
+        == "sma_cross"
+    )
+    own = stretches("backtest holding IBM above its 100-day average since 2010, 0.2% costs")[0]
+    assert (own["fast"], own["slow"], own["cost_percent"]) == (1, 100, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "spelt"),
+    [
+        ("netflx volatilty", "netflix volatility", (("netflx", "netflix"), ("volatilty", "volatility"))),
+        (
+            "¿Cómo va Amazzon desde otcubre?",
+            "¿Cómo va amazon desde octubre?",
+            (("Amazzon", "amazon"), ("otcubre", "octubre")),
+        ),
+        ("Do the averages of Intel cross, and who returned more?", None, ()),
+        ("¿Cuál es la media de Apple, y cómo marcha?", None, ()),
+    ],
+)
+def test_a_word_with_a_letter_wrong_is_read_and_told(query: str, text: str | None, spelt: tuple[Any, ...]) -> None:
+    found = rephrased(query)
+    assert (found.text, found.spelt) == (text or query, spelt)
