@@ -6,7 +6,7 @@ What the budgets' scripts do is written down here once more (`SimulatedLedger`) 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from random import Random
 from types import TracebackType
@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from contracts.memory_rpc import FurtherCall
-from memory.domain.purse import Payer, Purse
+from memory.domain.purse import Payer, Purse, Settlement
 from memory.errors import BudgetsUnavailable
 from tests.simulation.store import StoreRates
 
@@ -175,6 +175,11 @@ class SimulatedLedger:
             return True
 
         return await self._answered(settle)
+
+    async def settle_all(self, settlements: Sequence[Settlement]) -> None:
+        """All of them, each a step of its own."""
+        for one in settlements:
+            await self.settle(one.company, one.call, one.reserved, one.used, one.purses)
 
     def _accounts(self, purses: list[Purse]) -> list[Account]:
         return [self._server.accounts.setdefault(purse.name, Account()) for purse in purses]

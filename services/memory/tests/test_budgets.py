@@ -135,6 +135,15 @@ async def test_a_repeat_reserves_and_counts_nothing_twice(ledgers: Ledgers) -> N
     assert await ledgers.account("main:day:20000") == (40, 0)
 
 
+async def test_several_are_settled_at_once_each_as_if_alone(ledgers: Ledgers) -> None:
+    for call in ("a", "b", "c"):
+        assert (await ledgers.one.reserve(ask(call, daily=1000)))[0] is None
+    assert await ledgers.one.settle(used("a", 40))
+    await ledgers.one.settle_all([used("a", 40), used("b", 7), used("b", 7)])
+    assert await ledgers.account("main:day:20000") == (47, 100)
+    await ledgers.one.settle_all([])
+
+
 async def test_a_refused_call_holds_nothing_of_either_purse(ledgers: Ledgers) -> None:
     assert (await ledgers.one.reserve(ask("a", daily=1000, hourly=0)))[0] == "visitor"
     assert await ledgers.account("main:day:20000") == (0, 0)

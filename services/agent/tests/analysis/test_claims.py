@@ -64,6 +64,16 @@ FALSE = [
     "Según Reuters, IBM subió un 2,7 % en el último año.",
     "La volatilidad de IBM es mayor que la de MSFT.",
     "IBM tiene una volatilidad superior a la de MSFT.",
+    "MSFT lost a third of its value over the last year.",
+    "IBM outperformed MSFT by 2.7% over the last year.",
+    "Only IBM rose year to date.",
+    "MSFT comes first by return over the last year.",
+    "IBM is at an all-time high.",
+    "IBM has risen in every period.",
+    "IBM reported earnings on 18 April 2013.",
+    "IBM reports earnings next week.",
+    "Hace un año IBM cotizaba a 202,91 dólares.",
+    "IBM bate a MSFT en todos los plazos.",
 ]
 
 

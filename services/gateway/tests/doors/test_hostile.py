@@ -9,10 +9,18 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
+from nats.aio.client import Client
 
+from contracts.channel_rpc import CHANNEL_VERIFY, ChannelVerifyReply, ChannelVerifyRequest
 from contracts.channels import LiveTurnKind
+from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
 from gateway.testing_doors import AnsweringAgent
+from gateway.testing_executor import ExecutorStandIn
+from gateway.testing_services import CompletionsStandIn
+from runtime.conversation import ConversationLog
+from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
@@ -21,6 +29,7 @@ READERS, EACH = int(os.environ.get("NEXUS_READERS", "100")), 50
 PIECE, PIECES = "x" * 8_000, 24
 """More than a socket takes that nobody reads."""
 
+MCP = "2026-07-28"
 BODIES: dict[str, dict[str, Any]] = {
     "/v1/responses": {"model": "nexus", "input": "hi", "background": True},
     "/v2/ag-ui": {
@@ -39,14 +48,51 @@ BODIES: dict[str, dict[str, Any]] = {
         "method": "SendMessage",
         "params": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}},
     },
+    "/v1/chat/completions": {"model": "nexus", "messages": [{"role": "user", "content": "hi"}]},
+    "/mcp": {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {
+            "name": "get_price",
+            "arguments": {"symbol": "IBM"},
+            "_meta": {
+                PROTOCOL_VERSION_META_KEY: MCP,
+                CLIENT_INFO_META_KEY: {"name": "poor", "version": "1"},
+                CLIENT_CAPABILITIES_META_KEY: {},
+            },
+        },
+    },
+    "/v2/channels/chatwoot/acme_shop": {
+        "event": "message_created",
+        "id": 1,
+        "content": "hi",
+        "message_type": "incoming",
+        "conversation": {
+            "id": 1,
+            "status": "pending",
+            "inbox_id": 7,
+            "updated_at": 1,
+            "meta": {"sender": {"id": 101, "name": "Ana"}},
+        },
+    },
+}
+HEADERS = {
+    "A2A-Version": "1.0",
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": MCP,
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "get_price",
+    "X-Chatwoot-Signature": "sha256=1",
+    "X-Chatwoot-Timestamp": "1",
 }
 
 
-def request(gateway: GatewayUnderTest, token: str, path: str, body: bytes) -> bytes:
+def request(gateway: GatewayUnderTest, token: str, path: str, body: bytes, method: str = "POST") -> bytes:
+    more = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
     head = (
-        f"POST {path} HTTP/1.1\r\nHost: {gateway.url.removeprefix('http://')}\r\nAuthorization: Bearer {token}\r\n"
-        "A2A-Version: 1.0\r\nContent-Type: application/json\r\nConnection: close\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
+        f"{method} {path} HTTP/1.1\r\nHost: {gateway.url.removeprefix('http://')}\r\nAuthorization: Bearer {token}\r\n"
+        f"{more}Content-Type: application/json\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 
@@ -56,10 +102,27 @@ async def connected(gateway: GatewayUnderTest) -> tuple[asyncio.StreamReader, as
     return await asyncio.open_connection(host, int(port), limit=1024)
 
 
+async def _verified(_: ChannelVerifyRequest) -> ChannelVerifyReply:
+    return ChannelVerifyReply(company_id="acme")
+
+
 @pytest.mark.parametrize("path", BODIES)
 async def test_a_request_that_is_cut_at_any_byte_says_nothing_and_one_that_drips_says_it_once(
-    gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent, path: str
+    gateway: GatewayUnderTest,
+    tokens: TokenMaker,
+    agent: AnsweringAgent,
+    completions: CompletionsStandIn,
+    nats_client: Client,
+    path: str,
 ) -> None:
+    executor = ExecutorStandIn(nats_client)
+    await executor.start()
+    await RpcServer(nats_client).serve(CHANNEL_VERIFY, _verified)
+    await nats_client.flush()
+
+    def heard() -> int:
+        return len(agent.said) + len(completions.asked) + len(executor.calls)
+
     body = json.dumps(BODIES[path]).encode()
     whole = request(gateway, tokens.user("ana", "user"), path, body)
     for end in range(len(whole) - len(body), len(whole)):
@@ -71,14 +134,22 @@ async def test_a_request_that_is_cut_at_any_byte_says_nothing_and_one_that_drips
         writer.write(whole[at : at + 1])
         await writer.drain()
     assert b" 200 " in await reader.readline()
-    await eventually(lambda: len(agent.said) == 1)
+    await eventually(lambda: heard() == 1)
     writer.close()
     # What was cut off has had its turn by now: each of them was there before.
-    assert [text for _, text in agent.said] == ["hi"]
+    assert heard() == 1
+
+
+def rereading(door: str, conversation: str, asked: int) -> list[tuple[str, str, Any]]:
+    """How clients read an answer again: by the door that it was asked at, and by those that know its conversation."""
+    run: Any = {**BODIES["/v2/ag-ui"], "threadId": "c", "messages": []}
+    task = {"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": {"id": f"{conversation}-{asked}"}}
+    own: tuple[str, str, Any] = ("GET", "/v2/ui/chat/c/stream", None) if door == "ui" else ("POST", "/v2/ag-ui", run)
+    return [own, ("GET", f"/v1/responses/resp_{conversation}.{asked}?stream=true", None), ("POST", "/a2a", task)]
 
 
 async def test_readers_that_do_not_read_hold_nobody_up(
-    gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent
+    gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent, nats_client: Client
 ) -> None:
     released = asyncio.Event()
 
@@ -96,27 +167,33 @@ async def test_readers_that_do_not_read_hold_nobody_up(
     agent.how = long_winded
     async with AsyncExitStack() as stack, httpx.AsyncClient(base_url=gateway.url, timeout=20) as http:
 
-        async def told(user: str, chat: str, text: str) -> httpx.Response:
-            message = {"id": uuid.uuid4().hex, "role": "user", "parts": [{"type": "text", "text": text}]}
+        async def told(user: str, door: str, text: str) -> httpx.Response:
+            message = {"id": uuid.uuid4().hex, "role": "user"}
+            bodies = {
+                "ui": {"id": "c", "message": {**message, "parts": [{"type": "text", "text": text}]}},
+                "ag-ui": {**BODIES["/v2/ag-ui"], "threadId": "c", "messages": [{**message, "content": text}]},
+            }
             headers = {"Authorization": f"Bearer {tokens.user(user, 'user')}"}
-            asked = http.stream("POST", "/v2/ui/chat", json={"id": chat, "message": message}, headers=headers)
-            return await stack.enter_async_context(asked)
+            path = "/v2/ui/chat" if door == "ui" else "/v2/ag-ui"
+            return await stack.enter_async_context(http.stream("POST", path, json=bodies[door], headers=headers))
 
         writers: list[asyncio.StreamWriter] = []
         for number in range(READERS // EACH):
-            user = f"slow{number}"
-            assert (await told(user, "c", "long")).status_code == 200
-            for _ in range(EACH - 1):
+            user, door = f"slow{number}", ("ui", "ag-ui")[number % 2]
+            assert (await told(user, door, "long")).status_code == 200
+            conversation = named_conversation_id("acme", user, door, "c")
+            asked = (await ConversationLog(nats_client).snapshot("acme", conversation)).newest_visitor
+            ways = rereading(door, conversation, asked)
+            for at in range(EACH - 1):
+                method, path, body = ways[at % len(ways)]
                 reader, writer = await connected(gateway)
-                head = (
-                    f"GET /v2/ui/chat/c/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {tokens.user(user, 'user')}"
-                )
-                writer.write(f"{head}\r\n\r\n".encode())
-                assert b" 200 " in await reader.readline()
+                content = json.dumps(body).encode() if body else b""
+                writer.write(request(gateway, tokens.user(user, "user"), path, content, method))
+                assert b" 200 " in await reader.readline(), path
                 writers.append(writer)
         released.set()
         async with asyncio.timeout(15):
-            answer = await told("quick", "c", "short")
+            answer = await told("quick", "ui", "short")
             said = [line async for line in answer.aiter_lines()]
         assert any("Soon." in line for line in said)
         for writer in writers:

@@ -2,85 +2,20 @@
 
 import time
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
 import pytest
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 
-from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import (
     FieldError,
-    QuotaView,
-    ToolCallCompleted,
-    ToolCallRequested,
-    ToolError,
-    ToolMetadata,
-    ToolResult,
 )
-from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
 from gateway.testing import GatewayUnderTest, TokenMaker
-from runtime.rpc import RpcServer
+from gateway.testing_executor import ExecutorStandIn
 from runtime.testing import NatsServer, eventually
-
-RequestedEvent = CloudEvent[ToolCallRequested]
-CompletedEvent = CloudEvent[ToolCallCompleted]
-
-
-@dataclass
-class ExecutorStandIn:
-    """Answers what the test says, and keeps what it was asked."""
-
-    client: Client
-    result: ToolResult = field(
-        default_factory=lambda: ToolResult(success=True, data={"n": 1}, metadata=ToolMetadata(execution_time=1.0))
-    )
-    calls: list[ToolCallRequested] = field(default_factory=list[ToolCallRequested])
-    subjects: list[str] = field(default_factory=list[str])
-    listed: list[CatalogueRequest] = field(default_factory=list[CatalogueRequest])
-    silent: int = 0
-    """So many requests get no answer."""
-
-    def __post_init__(self) -> None:
-        self._server = RpcServer(self.client)
-
-    async def start(self) -> None:
-        await self._server.serve(CATALOGUE, self._catalogue)
-        await self.client.subscribe("tools.call.requested.v1.*", cb=self._call)  # pyright: ignore[reportUnknownMemberType]
-        await self.client.flush()
-
-    async def _catalogue(self, request: CatalogueRequest) -> CatalogueReply:
-        self.listed.append(request)
-        minute = QuotaView(limit=60, remaining=59, reset_at=int((time.time() + 30) * 1000))
-        tool = CatalogueTool(
-            id="market.get_price",
-            name="get_price",
-            description="Price" if request.language == "en" else "Precio",
-            category="market",
-            required_plan="free",
-            parameters={"type": "object"},
-            quota={"minute": minute} if request.with_quota else None,
-        )
-        return CatalogueReply(tools=[tool] if request.name in {None, "get_price"} else [])
-
-    async def _call(self, message: Msg) -> None:
-        request = RequestedEvent.model_validate_json(message.data).data
-        self.calls.append(request)
-        self.subjects.append(message.subject)
-        if len(self.calls) <= self.silent:
-            return
-        assert request.reply_to is not None
-        completed = ToolCallCompleted(call_id=request.call_id, tool=request.tool, arguments={}, result=self.result)
-        event = CompletedEvent(source="/executor", type="tools.call.completed.v1", data=completed)
-        await self.client.publish(request.reply_to, event.to_json())
-
-    def fails(self, code: str, **more: Any) -> None:
-        """From now on every call ends so."""
-        error = ToolError(code=code, message="no", **more)
-        self.result = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=1.0))
 
 
 @pytest.fixture

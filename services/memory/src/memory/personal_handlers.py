@@ -1,6 +1,5 @@
 """The methods and facts about users and about what companies use, one thin function each."""
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC
 
@@ -110,7 +109,7 @@ def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
     async def take(given: Sequence[tuple[Delivery, CloudEvent[UsageRecorded]]]) -> Sequence[Outcome]:
         known = [spent(delivery.subject, event) for delivery, event in given]
         await usages.count([one for one in known if one is not None])
-        await asyncio.gather(*(settle(budgets, delivery.subject, event) for delivery, event in given))
+        await budgets.settle_all([each for delivery, event in given for each in settlements(delivery.subject, event)])
         return [DeadLetter("the subject names no company and user") if one is None else Ack() for one in known]
 
     take_in_together(intake, USAGE_RECORDED, USAGE_COUNTED, CloudEvent[UsageRecorded], take, linger=USAGE_LINGER)
@@ -141,22 +140,21 @@ def spent(subject: str, event: CloudEvent[UsageRecorded]) -> Spent | None:
     )
 
 
-async def settle(budgets: BudgetBook, subject: str, event: CloudEvent[UsageRecorded]) -> Ack:
+async def settle(budgets: BudgetBook, subject: str, event: CloudEvent[UsageRecorded]) -> None:
     """What a call used, in the place of what was reserved for it."""
-    owner = fact_owner(USAGE_RECORDED, subject)
-    if owner is not None:
-        for settlement in settlements(owner[0], event.data):
-            await budgets.settle(settlement)
-    return Ack()
+    await budgets.settle_all(settlements(subject, event))
 
 
-def settlements(company: str, data: UsageRecorded) -> list[BudgetSettleRequest]:
+def settlements(subject: str, event: CloudEvent[UsageRecorded]) -> list[BudgetSettleRequest]:
     """What the usage of a call, or of several, settles: the first with all that was used. An agent may have told it
-    already, on a way on which it may be lost; each counts once."""
+    already, on a way on which it may be lost; each counts once. None where the subject names no company."""
+    owner, data = fact_owner(USAGE_RECORDED, subject), event.data
+    if owner is None:
+        return []
     held = [*([data.reservation] if data.reservation is not None else []), *(data.further or ())]
     return [
         BudgetSettleRequest(
-            company_id=company,
+            company_id=owner[0],
             reservation_id=one.id,
             reserved=one.tokens,
             used=0 if number else data.usage.prompt_tokens + data.usage.completion_tokens,

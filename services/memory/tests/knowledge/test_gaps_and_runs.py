@@ -2,6 +2,7 @@
 gone goes, or waits."""
 
 from datetime import UTC, datetime
+from typing import Literal
 
 import pytest
 
@@ -96,6 +97,22 @@ async def test_those_who_ask_the_same_are_one_gap_and_one_click_answers_the_next
         assert (best.exact, best.text) == (True, "Yes, in ten days.")
         assert [left.question for left in await gaps(one)] == ["Can I pay with bitcoin?"]
         assert len((await one.rpc.call(ANSWERS, AnswersRequest(company_id="acme"))).items) == 1
+
+
+async def test_a_gap_that_has_changed_since_it_was_read_is_not_written_over(servers: Servers) -> None:
+    async with replica(servers) as one:
+        await unknown(Writer(one.client, "acme", "c1"), "Do you ship to Iceland?")
+        await eventually(lambda: known(one, "open", 1))
+        # By a method, which what conversations show is not compared with: as if another replica had done it.
+        (gap,) = await gaps(one)
+        await one.rpc.call(GAP_DECIDE, GapDecide(company_id="acme", id=gap.id, dismiss=True))
+        await unknown(Writer(one.client, "acme", "c2"), "do you ship to iceland")
+        await eventually(lambda: known(one, "dismissed", 2))
+
+
+async def known(on: Replica, state: Literal["open", "dismissed"], count: int) -> bool:
+    found = (await on.rpc.call(GAPS, GapsRequest(company_id="acme", state=state))).items
+    return [gap.count for gap in found] == [count]
 
 
 async def test_a_thumb_down_is_a_gap_of_the_question_that_was_answered(servers: Servers) -> None:

@@ -5,14 +5,14 @@ reservation on the same account; an account that nobody asks expires as a whole.
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Any, Literal, cast
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from contracts.memory_rpc import FurtherCall
-from memory.domain.purse import Payer, Purse
+from memory.domain.purse import Payer, Purse, Settlement
 from memory.errors import BudgetsUnavailable
 
 SETTLED_SECONDS = 86_400
@@ -73,6 +73,7 @@ class RedisBudgets:
     """Ledger."""
 
     def __init__(self, redis: Redis) -> None:
+        self._redis = redis
         self._reserve = redis.register_script(_RESERVE)
         self._settle = redis.register_script(_SETTLE)
         self._free = asyncio.Semaphore(CONNECTIONS)
@@ -93,9 +94,19 @@ class RedisBudgets:
 
     async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
         """Whether it was settled now. Raises BudgetsUnavailable."""
-        keys = [f"nexus:budget:{{{company}}}:settled:{call}", *_keys(purses)]
-        arguments: list[Any] = [call, reserved, used, SETTLED_SECONDS, *(purse.keep for purse in purses)]
+        keys, arguments = _settling(Settlement(company, call, reserved, used, purses))
         return await self._answered(self._settle(keys=keys, args=arguments)) == 1
+
+    async def settle_all(self, settlements: Sequence[Settlement]) -> None:
+        """All of them in one write; each is a step of its own. Raises BudgetsUnavailable."""
+        async with self._free, self._redis.pipeline(transaction=False) as pipe:
+            try:
+                for one in settlements:
+                    keys, arguments = _settling(one)
+                    await self._settle(keys=keys, args=arguments, client=pipe)
+                await pipe.execute()
+            except (RedisError, OSError, TimeoutError) as error:
+                raise BudgetsUnavailable(f"the budgets in Redis cannot be had: {str(error)[:200]}") from error
 
     async def _answered(self, script: Awaitable[Any]) -> int:
         async with self._free:
@@ -103,6 +114,11 @@ class RedisBudgets:
                 return int(cast("int", await script))
             except (RedisError, OSError, TimeoutError) as error:
                 raise BudgetsUnavailable(f"the budgets in Redis cannot be had: {str(error)[:200]}") from error
+
+
+def _settling(one: Settlement) -> tuple[list[str], list[Any]]:
+    keys = [f"nexus:budget:{{{one.company}}}:settled:{one.call}", *_keys(one.purses)]
+    return keys, [one.call, one.reserved, one.used, SETTLED_SECONDS, *(purse.keep for purse in one.purses)]
 
 
 def _keys(purses: list[Purse]) -> list[str]:

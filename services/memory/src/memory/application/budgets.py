@@ -1,10 +1,10 @@
 """What companies and visitors may spend: reserved before a model call, settled from what it used."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 from contracts.memory_rpc import BudgetReserveRequest, BudgetSettleRequest, FurtherCall
-from memory.domain.purse import PREFIX, Payer, Purse
+from memory.domain.purse import PREFIX, Payer, Purse, Settlement
 
 DAY = 86_400
 HOUR = 3_600
@@ -25,6 +25,10 @@ class BudgetLedger(Protocol):
 
     async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
         """Puts what was used in the place of what was reserved; False: it was settled before."""
+        ...
+
+    async def settle_all(self, settlements: Sequence[Settlement]) -> None:
+        """The same for several calls."""
         ...
 
 
@@ -53,10 +57,18 @@ class BudgetBook:
 
     async def settle(self, request: BudgetSettleRequest) -> bool:
         """Whether it was settled now."""
-        purses = purses_of(request.company_id, request.tier, request.payer, request.reserved_at, None, None)
-        return await self._ledger.settle(
-            request.company_id, request.reservation_id, request.reserved, request.used, purses
-        )
+        one = _settlement(request)
+        return await self._ledger.settle(one.company, one.call, one.reserved, one.used, one.purses)
+
+    async def settle_all(self, requests: Sequence[BudgetSettleRequest]) -> None:
+        """Settles them, those that were not before."""
+        if requests:
+            await self._ledger.settle_all([_settlement(request) for request in requests])
+
+
+def _settlement(request: BudgetSettleRequest) -> Settlement:
+    purses = purses_of(request.company_id, request.tier, request.payer, request.reserved_at, None, None)
+    return Settlement(request.company_id, request.reservation_id, request.reserved, request.used, purses)
 
 
 def purses_of(

@@ -20,3 +20,14 @@ class Purse:
     name: str
     limit: int | None
     keep: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """One call's, and the accounts that it is paid from."""
+
+    company: str
+    call: str
+    reserved: int
+    used: int
+    purses: list[Purse]

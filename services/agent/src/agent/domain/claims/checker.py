@@ -9,6 +9,7 @@ from agent.domain.claims.events import events, in_general, of_speaker
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Lexer, Token, folded, is_talk
 from agent.domain.claims.reader import read
+from agent.domain.claims.unbacked import unbacked
 from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
 from agent.domain.tickers import NAMES, tickers_in
@@ -89,6 +90,8 @@ class ClaimChecker:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
         else:
             found = self._against(reading, said)
+        if reading.named or reading.claims:
+            found += unbacked(folded(said), reading.claims, self._facts)
         if self._strict and not found and self._lost and reading.claims and not reading.named:
             found.append("whom it is about was said in a sentence that was dropped")
         if reading.claims or reading.named:

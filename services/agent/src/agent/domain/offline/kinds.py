@@ -32,6 +32,8 @@ _COUNTED_UP = re.compile(r"[^,.;:]{2,}, [^,.;:]{2,}(?:, [^,.;:]{2,})*,? (?:and|o
 _FEW = 2
 _OWN_SHAPE = frozenset(("=hours", "=price", "=contact", "=where"))
 """What is asked for by name and told by its look: no kind of things."""
+_PLANS = frozenset(key for word in ("plan", "tier", "package", "subscription") for key in keys_of(word))
+"""What columns of prices are, whatever the page is called."""
 _PRICE_ROW = re.compile(r"^[^:]*\b(?:price|cost|precio|coste|tarifa|cuota)\b[^:]*:", re.IGNORECASE)
 _NAME = 4
 """Words of a name at most."""
@@ -64,7 +66,12 @@ def counts_up(question: str, one: Excerpt) -> bool:
 def _columns(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The row of prices of a table whose columns are the things, on a page that speaks of the kind."""
     keys = keys_of(kind)
-    pages = {one.url.partition("#")[0] for one in passages if keys & keys_in(f"{one.title} {one.heading} {one.text}")}
+    plans = keys & _PLANS
+    pages = {
+        one.url.partition("#")[0]
+        for one in passages
+        if keys & keys_in(f"{one.title} {one.heading} {one.text if plans else ''}")
+    }
     rows = [one for one in passages if one.row and not one.item and not one.column and _PRICE_ROW.search(one.text)]
     return [one for one in rows if one.url.partition("#")[0] in pages][:1]
 
