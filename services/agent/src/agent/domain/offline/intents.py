@@ -23,6 +23,7 @@ from agent.domain.offline.talk_words import (
     BOTH,
     COMPARED_WITH,
     FORGET,
+    GOING_ON,
     IS_ABOUT,
     MARKET,
     OPEN,
@@ -99,11 +100,6 @@ _AROUND_SMALL = word_set(
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
 _PAGE = "fetch_page"
-_GOING_ON = re.compile(
-    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|same for|lo mismo|pero|but|or|o)\b|"
-    r"\b(?:too|as well|tambien)\W*$|"
-    r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
-)
 _HOW = re.compile(
     r"\b(?:how|do you|does|is there|are there|which (?:plan|one)|what happens|como|que pasa|teneis|tienen|hay|que plan|"
     r"cual(?:es)?|puedo|can i|funciona\w*|works?)\b"
@@ -183,7 +179,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         row is None
         and own
         and before
-        and (compares or _GOING_ON.search(said) or POSSESSED.search(text))
+        and (compares or GOING_ON.search(said) or POSSESSED.search(text))
         and len(said.split()) <= _FEW
     ):
         row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
@@ -223,7 +219,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         and last.withheld
     ):
         return None  # what the plan costs that has it
-    leans = row.tool != "get_price" or bool(_GOING_ON.search(said))
+    leans = row.tool != "get_price" or bool(GOING_ON.search(said))
     both = row.tool in _LOOKED_UP and BOTH.search(said)
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
@@ -310,7 +306,7 @@ def _amended(
         tool == "create_alert"
         and row is None
         and not own
-        and _GOING_ON.search(said)
+        and GOING_ON.search(said)
         and TURNS.search(said)
         and "price" in given
     ):
@@ -331,7 +327,7 @@ def _amended(
         kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged]
         merged["order_type"] = "_".join(kinds) or "market"
         return Wish(Intent.TOOL, ((tool, merged),), missing_from(schema, merged), way="replace")
-    if own and row is None and not order and len(said.split()) <= 6 and _GOING_ON.search(said):
+    if own and row is None and not order and len(said.split()) <= 6 and GOING_ON.search(said):
         name = "tickers" if "tickers" in arguments else "symbol"
         if name in arguments:
             return Wish(Intent.TOOL, ((tool, {**arguments, name: list(own) if name == "tickers" else own[0]}),))
@@ -395,7 +391,7 @@ def asks_how(text: str) -> bool:
 
 def goes_on(text: str, words: int = 2) -> bool:
     """Whether a question of so many telling words leans on the one before it."""
-    return bool(_GOING_ON.search(plain(text))) and len(telling(text)) <= words
+    return bool(GOING_ON.search(plain(text))) and len(telling(text)) <= words
 
 
 def _schemas(offered: Collection[str]) -> Mapping[str, Schema]:

@@ -121,3 +121,8 @@ ASKS_WHEN = re.compile(
 ASKS_HOW = re.compile(
     r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:how (?:do|can|does|would)|como (?:se|puedo|hago|puede\w*|funciona\w*))\b"
 )
+GOING_ON = re.compile(
+    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|same for|lo mismo|pero|but|or|o)\b|"
+    r"\b(?:too|as well|tambien)\W*$|"
+    r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
+)
