@@ -133,7 +133,7 @@ async def _pulling(client: Client, answers: list[object]) -> None:
         return message
 
     first = await next_one()
-    await client.publish(first.reply, b"-NAK")
+    await inbox.request(first.reply, b"-NAK", deadline=5.0)
     again = await next_one()
     await inbox.request(again.reply, b"+ACK", deadline=5.0)
     second = await next_one()
