@@ -53,7 +53,7 @@ class Chatter:
 
     async def conversation(self, name: str, user: str | None) -> None:
         chance, writer = self._chance, Writer(self._on.client, "acme", name)
-        locale = chance.choice([None, "es", "en-GB", "pt-BR"])
+        locale = chance.choice([None, "es", "en-GB", "fil-PH"])
         door = chance.choice([None, "chat", "chat", "responses", "a2a"])
         heard = 0
         for _ in range(chance.randint(1, 9)):
@@ -191,7 +191,7 @@ class Recount:
             "day": talk[0][1].time.astimezone(UTC).date().isoformat(),
             "door": door,
             "channel": door if door in ("unknown", "chat") else "api",
-            "language": first.get("locale", "unknown")[:2] if first.get("locale") else "unknown",
+            "language": (first.get("locale") or "unknown").split("-")[0],
             "user": users[name] or "-" if first else "-",
         }[by]
 

@@ -3,6 +3,7 @@
 A digest is made of a conversation's facts in their order, and of nothing else of the log; so a report equals a recount.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -224,4 +225,4 @@ def _median(values: Iterable[float | None]) -> float | None:
 
 
 def _language(locale: str | None) -> str:
-    return locale[:2].lower() if locale else UNKNOWN
+    return re.split("[-_]", locale, maxsplit=1)[0].lower() if locale else UNKNOWN
