@@ -155,9 +155,10 @@ def test_all_of_the_data_can_be_asked_for(query: str, arguments: dict[str, Any])
 def test_the_order_is_the_questions() -> None:
     first = {query: read_question(query, ("IBM", "MSFT")).lowest_first for query in (
         "Ordena de mayor a menor por valor", "Rank by P/E, highest first", "de menor a mayor PER", "the cheapest",
-        "Which fell least in 2008?", "¿Cuál ha caído menos?", "Which has fallen the most?", "¿Cuál ha bajado más?"
+        "Which fell least in 2008?", "¿Cuál ha caído menos?", "Which has fallen the most?", "¿Cuál ha bajado más?",
+        "de más a menos volátil", "least volatile first"
     )}  # fmt: skip
-    assert list(first.values()) == [False, False, True, True, False, False, True, True]
+    assert list(first.values()) == [False, False, True, True, False, False, True, True, False, True]
 
 
 def test_figures_that_are_known_of_now_alone_are_told_apart() -> None:

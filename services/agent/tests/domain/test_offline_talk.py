@@ -65,6 +65,7 @@ TALK: dict[Intent, list[str]] = {
         "hablas español?",
     ],
     Intent.FORGET: ["forget that please", "olvida eso"],
+    Intent.NOT_REMEMBERED: ["forget about my car", "olvida lo de mi coche"],
     Intent.ADVICE: [
         "should I buy AAPL?",
         "¿me conviene vender IBM?",

@@ -34,7 +34,7 @@ AVERAGES = re.compile(
 )
 WHOLE_AVERAGE = re.compile(rf"\b(?:{MEAN}|{MEDIA})\b(?! true)")
 FROM_THE_TOP = re.compile(
-    r"\b(?:de mayor a menor|highest first|descending|largest first|"
+    r"\b(?:de mayor a menor|de mas (?:\w+ )?a menos|(?:highest|largest|most|best)(?: \w+)? first|descending|"
     rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
 )
 """Who fell least stands first where returns are told from the top."""

@@ -43,6 +43,10 @@ _SAY: dict[Intent, dict[Language, str]] = {
         "es": "¿Qué quieres que olvide? Dime, por ejemplo, «olvida que prefiero el riesgo bajo».",
         "en": "What shall I forget? Say, for example, “forget that I prefer low risk”.",
     },
+    Intent.NOT_REMEMBERED: {
+        "es": "No recuerdo nada así de ti. Pregúntame «¿qué recuerdas de mí?» y lo verás todo.",
+        "en": "I remember nothing like that about you. Ask “what do you remember about me?” to see all of it.",
+    },
     Intent.THANKS: {"es": "¡De nada! ¿Algo más?", "en": "You are welcome! Anything else?"},
     Intent.FINE: {"es": "De acuerdo. ¿Algo más?", "en": "All right. Anything else?"},
     Intent.ADVICE: {

@@ -24,6 +24,7 @@ from agent.domain.offline.talk_words import (
     COMPARED_WITH,
     FORGET,
     GOING_ON,
+    HOW_OR_WHICH,
     IS_ABOUT,
     MARKET,
     OPEN,
@@ -39,6 +40,7 @@ from agent.domain.offline.talk_words import (
     WANTS,
     YOU_ALL,
 )
+from agent.domain.shortcuts.memory_words import memory_wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
 
@@ -60,6 +62,7 @@ class Intent(Enum):
     UPSET = auto()
     TONGUE = auto()
     FORGET = auto()
+    NOT_REMEMBERED = auto()
     ADVICE = auto()
     FINE = auto()
     UNKNOWN = auto()
@@ -100,10 +103,6 @@ _AROUND_SMALL = word_set(
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
 _PAGE = "fetch_page"
-_HOW = re.compile(
-    r"\b(?:how|do you|does|is there|are there|which (?:plan|one)|what happens|como|que pasa|teneis|tienen|hay|que plan|"
-    r"cual(?:es)?|puedo|can i|funciona\w*|works?)\b"
-)
 _PERSONAL = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert list_alerts get_portfolio get_pending_orders "
     "get_trade_history get_sentiment get_ml_signals get_ml_features get_watchlist add_to_watchlist"
@@ -151,6 +150,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(small)
     if _ABOUT_PEOPLE in schemas and FORGET.fullmatch(said):
         return Wish(Intent.FORGET)
+    if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":
+        return Wish(Intent.NOT_REMEMBERED)
     if decision_in(text) is not None:
         return Wish(Intent.FINE)
     if found is not None:
@@ -386,7 +387,7 @@ def talk_only(text: str) -> bool:
 
 def asks_how(text: str) -> bool:
     """Whether a question is about how something works, not for it to be done."""
-    return bool(_HOW.search(plain(text)))
+    return bool(HOW_OR_WHICH.search(plain(text)))
 
 
 def goes_on(text: str, words: int = 2) -> bool:

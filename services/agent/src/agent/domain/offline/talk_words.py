@@ -126,3 +126,7 @@ GOING_ON = re.compile(
     r"\b(?:too|as well|tambien)\W*$|"
     r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
 )
+HOW_OR_WHICH = re.compile(
+    r"\b(?:how|do you|does|is there|are there|which (?:plan|one)|what happens|como|que pasa|teneis|tienen|hay|que plan|"
+    r"cual(?:es)?|puedo|can i|funciona\w*|works?)\b"
+)
