@@ -163,6 +163,11 @@ async def test_a_conversation_is_resolved_opened_by_the_next_message_and_is_in_t
         with pytest.raises(RpcError) as refused:
             await update(one, "w2", assignee="ben", expectedAssignee="")
         assert (refused.value.code, "Ana" in refused.value.message) == ("CONFLICT", True)
+
+        # Who settles it before they have seen the newest message has not settled that one.
+        unseen = await writer.visitor("are you there?")
+        assert (await update(one, state="resolved", seenSeq=unseen - 1)).state == "ai"
+        assert (await update(one, state="resolved", seenSeq=unseen)).state == "resolved"
         with pytest.raises(RpcError) as refused:
             await update(one, "nobody-wrote-here", state="resolved")
         assert refused.value.code == "NOT_FOUND"

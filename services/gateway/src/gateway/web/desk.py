@@ -47,6 +47,11 @@ class ConversationPatch(Body):
 
     state: Literal["open", "resolved", "snoozed"] | None = None
     snoozed_until: datetime | None = Field(default=None, description="with state snoozed; null: until the next message")
+    seen_seq: int | None = Field(
+        default=None,
+        ge=0,
+        description="of the newest message that I have seen: a later one opens it again",
+    )
     assignee: Id | None = None
     assignee_name: Annotated[str, Plain] | None = Field(default=None, max_length=200)
     expected_assignee: Id | None = None
@@ -114,6 +119,7 @@ async def update_conversation(
         update_id=uuid7(),
         state=body.state,
         snoozed_until=body.snoozed_until,
+        seen_seq=body.seen_seq,
         assignee=_assignee(caller, body.assignee) if "assignee" in changed else None,
         assignee_name=_name(caller, body),
         expected_assignee=_assignee(caller, body.expected_assignee) if "expected_assignee" in changed else None,

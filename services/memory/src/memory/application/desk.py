@@ -151,6 +151,7 @@ class Desk:
             raise NoSuchConversation("there is no such conversation")
         if wanted.expected_assignee is not None and (state.assignee[0] or "") != wanted.expected_assignee:
             raise AssignedMeanwhile(f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now")
+        basis = state.latest.seq if state.latest.era == self._log.era else 0
         data = ConversationUpdated(
             company_id=company,
             conversation_id=conversation,
@@ -162,7 +163,7 @@ class Desk:
             topic=wanted.topic,
             person=wanted.person,
             previous=wanted.previous,
-            basis=state.latest.seq if state.latest.era == self._log.era else 0,
+            basis=basis if wanted.seen_seq is None else min(basis, wanted.seen_seq),
             by=wanted.by,
             name=wanted.name,
         )

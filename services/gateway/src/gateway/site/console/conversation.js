@@ -39,6 +39,7 @@ export class ConversationView {
       }),
     });
     this.#desk = new Desk(id, context.session.who, {
+      seen: () => this.#newest || undefined,
       onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
       onFault: (text) => { this.#composer.tell(text); this.#reading.now(); },
     });

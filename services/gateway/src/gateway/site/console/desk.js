@@ -8,12 +8,13 @@ import { exactly, moment, say } from "./words-of.js";
 const HOUR = 3_600_000;
 
 export class Desk {
-  node; #id; #mine; #onChange; #onFault; #view = null; #busy = false;
+  node; #id; #mine; #seen; #onChange; #onFault; #view = null; #busy = false;
 
-  /* mine: who one is; onChange(view): it was changed; onFault(text): it was not. */
-  constructor(id, mine, { onChange, onFault }) {
+  /* mine: who one is; seen(): the newest message in the thread; onChange(view): it was changed; onFault(text): it was not. */
+  constructor(id, mine, { seen, onChange, onFault }) {
     this.#id = id;
     this.#mine = mine;
+    this.#seen = seen;
     this.#onChange = onChange;
     this.#onFault = onFault;
     this.node = make("section", { class: "desk", "aria-label": say("desk") });
@@ -99,9 +100,10 @@ export class Desk {
     }
     this.#change({ state: "snoozed", ...(until !== "message" && { snoozedUntil: at.toISOString() }) });
   }
-  async #change(body) {
+  async #change(change) {
     if (this.#busy) return;
     this.#busy = true;
+    const body = { ...change, ...(change.state && { seenSeq: this.#seen() }) };
     try {
       const view = (await call("PATCH", `/v2/conversations/${encodeURIComponent(this.#id)}`, { body })).body;
       this.node.dataset.told = "";
