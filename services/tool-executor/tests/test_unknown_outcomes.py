@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -23,8 +24,11 @@ from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams, stream_config
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from runtime.testing_network import proxy_to
-from tool_executor.domain.declaration import CallContext, Data, OverTheBus, ServiceAway
-from tool_executor.domain.plans import Arguments
+from tool_executor.catalogue.registry import Entry
+from tool_executor.domain.declaration import CallContext, Category, Data, OverTheBus, ServiceAway
+from tool_executor.domain.plans import Arguments, Plan, VerifiedCaller
+from tool_executor.pipeline.call import CallProgress
+from tool_executor.pipeline.permission import RateStep
 from tool_executor.testing import Asker, Someone, running_executor, tool_named
 
 SOMEONE = Someone(sub="ann")
@@ -220,6 +224,22 @@ async def test_an_announced_tool_is_looked_up_where_its_service_says(nats_client
         assert (await asked(asker, 2)).data == {"made": "same"}
         assert (owner.looked_up, owner.done) == (["same"], ["same"])
     await server.drain(1.0)
+
+
+@pytest.mark.parametrize(("delivered_before", "reason"), [(False, "store"), (True, OUTCOME_UNKNOWN)])
+async def test_while_redis_is_away_a_call_that_was_delivered_before_may_have_been_made(
+    delivered_before: bool, reason: str
+) -> None:
+    nothing: Any = None
+    caller = VerifiedCaller(company="demo", user="ann", role="user", plan=Plan.FREE, language="en")
+    entry = Entry(tool(), Plan.FREE, Category.CALCULATE, nothing, {}, nothing, nothing)
+    call = CallProgress(
+        "c1", "act", {}, caller, time.monotonic() + 5, entry=entry, abandoned=delivered_before, degraded=True
+    )
+    result = await RateStep(nothing, nothing)(call, nothing)
+    assert isinstance(result, ToolResult)
+    assert result.error is not None
+    assert (result.error.code, result.error.reason) == (ToolCode.UNAVAILABLE, reason)
 
 
 @pytest.mark.parametrize("subject", ["rpc.memory.company.get.v1", TOOL_OUTCOME.subject])

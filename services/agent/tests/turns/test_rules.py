@@ -175,6 +175,27 @@ async def test_a_call_with_an_unknown_outcome_is_asked_for_again_by_its_own_id(
         assert "made" in results[-1]
 
 
+async def test_a_refusal_that_comes_behind_an_unknown_outcome_does_not_say_that_nothing_was_done(
+    nats_server: NatsServer,
+) -> None:
+    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="order", arguments={"a": 1})]), Reply(text="Who knows.")])
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        unknown = ToolError(code=ToolCode.TIMEOUT, message="not known yet", reason=OUTCOME_UNKNOWN)
+        away = ToolError(code=ToolCode.UNAVAILABLE, message="its store is away")
+
+        async def order(request: ToolCallRequested) -> ToolResult:
+            error = unknown if len(scene.executor.requests) == 1 else away
+            return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=1.0))
+
+        scene.executor.tools["order"] = order
+        scene.executor.changing = {"order"}
+        await scene.visitor("c1", "order one")
+        await scene.answered("c1")
+        assert len(scene.executor.requests) > 1
+        (result,) = [m["content"] for m in model.asked[-1]["messages"] if m["role"] == "tool"]
+        assert "UNKNOWN_OUTCOME" in result
+
+
 async def test_the_driving_agent_tells_the_text_so_far(nats_server: NatsServer) -> None:
     rule = Rule(replies=[Reply(text="one two three", token_ms=1000)])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):

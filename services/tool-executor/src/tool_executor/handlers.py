@@ -89,6 +89,7 @@ class CallHandler:
             arguments=request.arguments,
             caller=caller,
             expires=time.monotonic() + self._seconds(request, delivery),
+            abandoned=delivery.num_delivered > 1,  # where the store is away nobody knows more
         )
         with span(f"{SPAN_TOOL} {request.tool}", **{TOOL_NAME: request.tool, TOOL_CALL: request.call_id}):
             result = await self._pipeline.run(call)

@@ -8,7 +8,7 @@ from agent.domain.knowledge import SEARCH_TOOL
 from agent.domain.offline.answers import NOT_ASKED
 from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.turn.journal import Journal, TurnCall
-from contracts.errors import OUTCOME_UNKNOWN, ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, UNRECORDED, ToolCode
 from contracts.events.chat import Citation
 
 MAX_RESULT = 60_000
@@ -43,6 +43,12 @@ def outcome_unknown(result: str) -> bool:
     error: object = json.loads(result).get("error")
     told = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
     return told.get("code") == ToolCode.UNKNOWN_OUTCOME or told.get("reason") == OUTCOME_UNKNOWN
+
+
+def unrecorded(result: str) -> bool:
+    """Whether it says no more than that this request has made nothing."""
+    error: object = json.loads(result).get("error")
+    return isinstance(error, dict) and cast("dict[str, Any]", error).get("code") in UNRECORDED
 
 
 def _open(result: str) -> bool:

@@ -349,8 +349,9 @@ class Drive:
             with nullcontext() if handing else self._until_stopped(effect, settings):
                 known = with_client_tools(with_analysis(tools, seen.asker.language, settings.config), seen.wishes)
                 words = await self._knowing.own_words(effect, seen, settings.config)
+                begun = {call.call_id for call in self._found.unsettled} if self._found is not None else ()
                 results = await outcomes(
-                    ports, self._key, journal, asker, known, seconds, words, ports.own, handing, self.handed
+                    ports, self._key, journal, asker, known, seconds, words, ports.own, handing, self.handed, begun
                 )
                 return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:

@@ -3,12 +3,13 @@
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from agent.domain.client_tools import client_calls
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import KINDS, OwnWords, refusal
+from agent.domain.prompt.messages import INTERRUPTED
 from agent.domain.shortcuts.steps import own_calls
 from agent.domain.tool_choice import NAME as SHOW_TOOLS
 from agent.domain.tool_choice import shown_more
@@ -20,6 +21,7 @@ from agent.domain.tool_results import (
     outcome_unknown,
     repeats_within,
     room_for_each,
+    unrecorded,
 )
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import Asker, Key, Live, OwnCalls, ToolCalls
@@ -52,12 +54,14 @@ async def outcomes(
     own_steps: OwnCalls | None = None,
     completed: Mapping[str, TurnCall] | None = None,
     handed: HandedOut | None = None,
+    begun: Collection[str] = (),
 ) -> dict[str, str]:
     """Result texts by call id, for all unsettled calls; live notices go out as tools start and end.
 
     `own_steps` performs what the agent does by itself, of which nobody is told before the answer; `completed`: those
     of them that a model asked for, with all that they need; `handed` has those that the client runs, after all others.
-    `own_words`: what the user has said, who alone asks for what changes something.
+    `own_words`: what the user has said, who alone asks for what changes something; `begun`: calls that another driver
+    may have asked for.
     """
     completed = completed or {}
     own = {call.call_id for call in own_calls(journal)} | set(completed)
@@ -83,7 +87,14 @@ async def outcomes(
             own_steps.outcome(key, completed.get(call.call_id, call), asker)
             if own_steps is not None and call.call_id in own
             else _outcome(
-                ports, key, journal.turn_id, again.get(call.call_id, call), asker, known.get(call.tool), seconds
+                ports,
+                key,
+                journal.turn_id,
+                again.get(call.call_id, call),
+                asker,
+                known.get(call.tool),
+                seconds,
+                begun=call.call_id in begun or call.call_id in again,
             )
             for call in wanted
         )
@@ -105,7 +116,15 @@ def _is_asked_for(call: TurnCall, tool: OfferedTool | None, own_words: OwnWords,
 
 
 async def _outcome(
-    ports: Calling, key: Key, turn_id: str, call: TurnCall, asker: Asker, tool: OfferedTool | None, seconds: float
+    ports: Calling,
+    key: Key,
+    turn_id: str,
+    call: TurnCall,
+    asker: Asker,
+    tool: OfferedTool | None,
+    seconds: float,
+    *,
+    begun: bool,
 ) -> str:
     notice = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool}
     label = _label(tool.label if tool else call.tool, call)
@@ -115,9 +134,12 @@ async def _outcome(
     with span(f"{SPAN_TOOL} {call.tool}", **attributes):
         began = time.monotonic()
         result = await ports.tools.outcome(key, call, category, asker, turn_id, seconds)
+        begun = begun or outcome_unknown(result)
         if outcome_unknown(result) and (left := seconds - (time.monotonic() - began)) > 0:
             # A service that stood still for a moment can say by now what it has done; nobody likes to hear "perhaps".
             result = await ports.tools.outcome(key, call, category, asker, turn_id, left)
+        if begun and unrecorded(result) and (tool is None or tool.changes):
+            result = INTERRUPTED  # this request has made nothing, an earlier one may have
     parsed: dict[str, Any] = json.loads(result)
     metadata: dict[str, Any] = parsed.get("metadata") or {}
     cached = bool(metadata.get("cached"))

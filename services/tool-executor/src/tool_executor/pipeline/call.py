@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from contracts.errors import ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
 from tool_executor.catalogue.registry import Entry
+from tool_executor.domain import texts
 from tool_executor.domain.declaration import Data
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 
@@ -28,7 +29,7 @@ class CallProgress:
     """The arguments with defaults, in one spelling."""
     company: CompanyTools | None = None
     abandoned: bool = False
-    """An executor had started this very call, and nobody knows what came of it."""
+    """An executor had started this very call, or may have, and nobody knows what came of it."""
     unknown: bool = False
     """It may have had its effects: the result is not final, and a repeat looks up what came of it."""
     degraded: bool = False
@@ -61,6 +62,11 @@ class CallProgress:
     def success(self, data: Data, *, cached: bool = False) -> ToolResult:
         """A result with data."""
         return ToolResult(success=True, data=data, metadata=self.metadata(cached))
+
+    def unknown_outcome(self, code: ToolCode) -> ToolResult:
+        """A failure that may have had its effects."""
+        message = texts.UNKNOWN_OUTCOME.said_in(self.caller.language).format(tool=self.tool)
+        return self.failure(code, message, reason=OUTCOME_UNKNOWN)
 
     def failure(
         self,

@@ -65,10 +65,12 @@ class Execution:
         look_up = call.abandoned and tool.side_effects
         if look_up and tool.reconcile is None:
             call.unknown = True
-            return self._unknown(call, ToolCode.UNKNOWN_OUTCOME)
+            return call.unknown_outcome(ToolCode.UNKNOWN_OUTCOME)
         limit = min(tool.time_limit, call.seconds_left)
         seconds = f"{max(limit, 0.0):.0f}"
         if limit <= 0:
+            if look_up:  # not made now, but perhaps before
+                return call.unknown_outcome(ToolCode.TIMEOUT)
             late = texts.TIMEOUT.said_in(language).format(tool=call.tool, seconds=seconds)
             return call.failure(ToolCode.TIMEOUT, late, reason="deadline_passed")
         # Until it has ended well, or has said why not, what has side effects may have had them.
@@ -92,20 +94,17 @@ class Execution:
             message = texts.spoken(failed.message, language)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failed.reason)
         except ServiceAway as away:
-            call.unknown = call.unknown and away.asked
-            if call.unknown:  # a store that answers too late may have written all the same
-                return self._unknown(call, ToolCode.UNAVAILABLE)
+            # A store that answers too late may have written all the same, and an earlier attempt may still run.
+            call.unknown = call.unknown and (away.asked or look_up)
+            if call.unknown:
+                return call.unknown_outcome(ToolCode.UNAVAILABLE)
             return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="service")
         except Exception as fault:  # whatever a handler raises is the call's failure, not ours
             self._on_fault(call, fault)
             if call.unknown:
-                return self._unknown(call, ToolCode.EXECUTION_ERROR)
+                return call.unknown_outcome(ToolCode.EXECUTION_ERROR)
             message = texts.FAILED.said_in(language).format(tool=call.tool)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason="internal")
-
-    def _unknown(self, call: CallProgress, code: ToolCode) -> Outcome:
-        message = texts.UNKNOWN_OUTCOME.said_in(call.caller.language).format(tool=call.tool)
-        return call.failure(code, message, reason=OUTCOME_UNKNOWN)
 
     async def _made(self, call: CallProgress, limit: float) -> Data | None:
         """What an earlier attempt at this very call has done, by its owner's word; None: nothing, it may be run."""

@@ -76,6 +76,8 @@ class RateStep:
     async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         quota = None if call.degraded else await self._shared(call)
         if call.degraded:
+            if call.found.tool.side_effects and call.abandoned:
+                return call.unknown_outcome(ToolCode.UNAVAILABLE)
             if call.found.tool.side_effects:
                 message = texts.UNAVAILABLE.said_in(call.caller.language)
                 return call.failure(ToolCode.UNAVAILABLE, message, reason="store")
