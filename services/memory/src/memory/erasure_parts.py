@@ -136,7 +136,15 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
     _serve(service, erasure, receipts, keeping)
     return ErasureParts(
         erasure,
-        LateFacts(tombstones, store, bus, needs.drop, clock),
+        LateFacts(
+            tombstones=tombstones,
+            store=store,
+            bus=bus,
+            log=needs.log,
+            floor=needs.floor,
+            drop=needs.drop,
+            clock=clock,
+        ),
         (
             PeriodicSweep(
                 "deletions to repeat", settings.forgetting_sweep, erasure.sweep, rest=2.5 * settings.forgetting_sweep

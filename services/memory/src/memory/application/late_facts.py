@@ -2,6 +2,9 @@
 
 They are looked for before a fact is taken in; and once more after it, where taking it in was slow: a process that was
 held up in between would write what has been deleted meanwhile.
+
+A conversation that was deleted and is not there may be there again in a moment: a fact can come before the projection
+has stored the message that it follows. So it is late only once everything that the log holds is stored.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,16 +14,20 @@ from typing import TypeVar
 
 from contracts.streams import FACTS
 from memory.adapters.bus_erasure import StreamErasure
+from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_tombstones import MongoTombstones
+from memory.adapters.projection_floor import ProjectionFloor
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.erasure_ports import Erasure
 from runtime.clock import Clock
-from runtime.outcomes import Ack, Outcome
+from runtime.outcomes import Ack, Later, Outcome
 
 SLOW = 1.0
 """Seconds. A deletion looks once more for what was under way when it began, and that soon ends."""
+STORED, AGAIN = 1.0, 1.0
+"""Seconds to wait until everything that the log holds is stored, and until a fact that needs it comes again."""
 Drop = Callable[[str, Sequence[str]], None]
 FactT = TypeVar("FactT")
 
@@ -46,11 +53,21 @@ class LateFacts:
     """Keeps out what is about the deleted. `drop` takes a conversation out of what this process holds of it."""
 
     def __init__(
-        self, tombstones: MongoTombstones, store: MongoErasure, bus: StreamErasure, drop: Drop, clock: Clock
+        self,
+        *,
+        tombstones: MongoTombstones,
+        store: MongoErasure,
+        bus: StreamErasure,
+        log: StreamLog,
+        floor: ProjectionFloor,
+        drop: Drop,
+        clock: Clock,
     ) -> None:
         self._tombstones = tombstones
         self._store = store
         self._bus = bus
+        self._log = log
+        self._floor = floor
         self._drop = drop
         self._clock = clock
 
@@ -83,22 +100,25 @@ class LateFacts:
         facts: Sequence[tuple[FactSubject | None, FactT]],
         take: Callable[[Sequence[FactT]], Awaitable[Sequence[Outcome]]],
     ) -> Sequence[Outcome]:
-        """Has those facts taken in that are not late; the others leave the stream.
+        """Has those facts taken in that are not late; the others leave the stream. What cannot be told yet comes again,
+        and holds up none of the others.
 
         Raises:
             StoreUnavailable, BusUnavailable, and what `take` raises.
         """
         begun = self._clock.monotonic()
         outcomes: list[Outcome] = [Ack() for _ in facts]
-        late = await self._late({number: about for number, (about, _) in enumerate(facts) if about is not None})
-        kept = [number for number in range(len(facts)) if number not in late]
+        late, unsure = await self._late({number: about for number, (about, _) in enumerate(facts) if about is not None})
+        for number in unsure:
+            outcomes[number] = Later(AGAIN)
+        kept = [number for number in range(len(facts)) if number not in late and number not in unsure]
         if kept:
             taken = await take([facts[number][1] for number in kept])
             for number, outcome in zip(kept, taken, strict=True):
                 outcomes[number] = outcome
         if kept and self._clock.monotonic() - begun > SLOW:
             slow = {number: about for number in kept if (about := facts[number][0]) is not None}
-            for number, about in (await self._late(slow)).items():
+            for number, about in (await self._late(slow))[0].items():
                 if about.conversation and not await self._store.living(about.company, [about.conversation]):
                     await self._store.erase(_alone(about.company, about.conversation, about.at, LogPosition(0, 0)))
                 late[number], outcomes[number] = about, Ack()
@@ -114,19 +134,31 @@ class LateFacts:
             if (stone := stones.get((fact.company, fact.conversation))) and fact.position <= stone.up_to
         )
 
-    async def _late(self, facts: Mapping[int, FactSubject]) -> dict[int, FactSubject]:
+    async def _late(self, facts: Mapping[int, FactSubject]) -> tuple[dict[int, FactSubject], set[int]]:
+        """Those that are late, and those of which it cannot be told yet."""
         names = {name for about in facts.values() for name in about.names}
         stones = {stone.name: stone for stone in await self._tombstones.of(names)}
         late: dict[int, FactSubject] = {}
+        gone: dict[int, tuple[str, str]] = {}
         for number, about in facts.items():
             found = [stones[name] for name in about.names if name in stones]
-            gone = about.conversation and any(stone.conversation for stone in found)
-            # Of a conversation that is not there again nothing new can be told.
-            if any(about.at <= stone.at for stone in found) or (
-                gone and not await self._store.living(about.company, [str(about.conversation)])
-            ):
+            if any(about.at <= stone.at for stone in found):
                 late[number] = about
-        return late
+            elif about.conversation and any(stone.conversation for stone in found):
+                gone[number] = about.company, about.conversation
+        # Of a conversation that is not there again nothing new can be told.
+        gone = await self._not_there(gone)
+        if not gone:
+            return late, set()
+        stored = await self._floor.reach(await self._log.end(), STORED)
+        gone = await self._not_there(gone)
+        if not stored:
+            return late, set(gone)
+        return late | {number: facts[number] for number in gone}, set()
+
+    async def _not_there(self, facts: Mapping[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+        missing = {one for one in set(facts.values()) if not await self._store.living(one[0], [one[1]])}
+        return {number: one for number, one in facts.items() if one in missing}
 
 
 def _alone(company: str, conversation: str, at: datetime, up_to: LogPosition) -> Erasure:
