@@ -293,7 +293,7 @@ async def test_what_an_agent_writes_offline_stays_in_sight_and_goes_out_once(
         await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
         await expect(page.get_by_role("button", name="Take over", exact=True)).to_be_visible()
         await page.context.set_offline(True)
-        await expect(page.get_by_text("The connection is gone.")).to_be_visible()
+        await expect(page.get_by_text("Connection lost. Trying again…")).to_be_visible()
         await page.get_by_label("Your message").fill("Written in a tunnel")
         await page.keyboard.press("Control+Enter")
         waiting = page.locator(".said.waiting")

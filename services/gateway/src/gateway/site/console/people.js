@@ -50,6 +50,8 @@ export function merge({ visitor }) {
       try {
         const found = await others(field.value.trim(), visitor.id);
         if (mine !== asked) return;
+        // Who is no longer in the list is not chosen: nobody is merged with somebody they do not see.
+        if (chosen && !found.some((one) => one.visitor.id === chosen.visitor.id)) { chosen = null; yes.disabled = true; }
         people.replaceChildren(...found.map(row));
         if (!chosen) told.textContent = found.length ? "" : say("mergeNobody");
       } catch (error) { told.textContent = error.message; }

@@ -166,7 +166,7 @@ export class Chat {
     this.face.replaceChildren(kind === "human" ? initial(name) : icon(kind === "waiting" ? "clock" : "spark"));
     this.face.dataset.kind = kind;
     const ai = make("span", { class: "tag" }, words.ai);
-    const texts = { human: [fill(words.talkingTo, { name: name || words.agent })], waiting: [words.waitingShort], ai: this.#ai ? [ai, words.aiShort] : [words.peopleShort] };
+    const texts = { human: [fill(words.talkingTo, { name: name || words.agent })], waiting: [this.#ai ? words.waitingShort : words.peopleShort], ai: this.#ai ? [ai, words.aiShort] : [words.peopleShort] };
     this.status.replaceChildren(...texts[kind]);
     const left = this.person.getRootNode().activeElement === this.person;
     this.person.hidden = kind !== "ai";
