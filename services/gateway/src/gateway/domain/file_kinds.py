@@ -128,7 +128,7 @@ def _archive(content: BinaryIO) -> str:
         raise NotTaken(
             "el archivo comprimido está dañado: vuelve a crearlo", "the archive is damaged: make it again"
         ) from error
-    except NotImplementedError as error:  # what zipfile says of a version that it cannot read
+    except RuntimeError as error:  # what zipfile raises for a version that it cannot read
         raise NotTaken(
             "el archivo comprimido es de una versión que aquí no se puede leer: guárdalo como un ZIP corriente",
             "the archive is of a version that cannot be read here: save it as an ordinary ZIP",
