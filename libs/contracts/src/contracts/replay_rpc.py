@@ -1,26 +1,13 @@
 """Recorded turns done again, and made into cases of `nexus eval`: asked of agents. Nothing is executed."""
 
-from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
 from contracts.envelope import Wire
-from contracts.ids import CompanyId, Id
+from contracts.ids import Id
 from contracts.rpc import Rpc
-
-
-class TurnRequest(Wire):
-    """One turn of a conversation, whose visitor or customer is `user_id` (none: nobody was known).
-
-    `answered_at`: when its answer was stored, near which its record is.
-    """
-
-    company_id: CompanyId
-    conversation_id: Id
-    turn_id: Id
-    user_id: str | None = None
-    answered_at: datetime
+from contracts.trying_rpc import TurnRequest
 
 
 class ReplayRequest(TurnRequest):

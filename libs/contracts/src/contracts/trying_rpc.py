@@ -142,7 +142,7 @@ class ModelCheckReply(Wire):
 # ---------------------------------------------------------------- an answer that was given
 
 
-class ExplainRequest(Wire):
+class TurnRequest(Wire):
     """One turn of a conversation, whose visitor or customer is `user_id` (none: nobody was known).
 
     `answered_at`: when its answer was stored, near which its record is.
@@ -153,6 +153,10 @@ class ExplainRequest(Wire):
     turn_id: Id
     user_id: str | None = None
     answered_at: datetime
+
+
+class ExplainRequest(TurnRequest):
+    """Why a turn was answered as it was."""
 
 
 class ExplainedCall(Wire):

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from agent.domain.context.compression import PromptMessage
-from agent.domain.cost import Price, SpendingAccount
+from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import LISTED, Sight
 from agent.domain.sent_files import ReadFile
 from agent.domain.shortcuts.asked import ShownAction
-from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount, TurnCall
+from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary
 from contracts.conversation import Snapshot
@@ -18,7 +18,6 @@ from contracts.events.chat import Action, Chart, Citation, Wishes
 from contracts.files import FileRef
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.languages import Language
-from contracts.memory_rpc import Tier
 from contracts.proposal_rpc import AnsweredTurn
 
 
@@ -323,21 +322,6 @@ class ModelChoice:
     candidates: tuple[tuple[Model, str], ...] = field(default=())
 
 
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """Tokens asked for before a model call. `at`: when it was granted, in seconds since the epoch; `further`: that of
-    the call which follows if this one asks for tools."""
-
-    call: str
-    company: str
-    payer: str | None
-    tokens: int
-    seconds: float
-    tier: Tier
-    at: int
-    further: "Reservation | None" = None
-
-
 class Budgets(Protocol):
     """What companies and visitors may still spend."""
 
@@ -357,22 +341,8 @@ class Budgets(Protocol):
 class UsageFacts(Protocol):
     """The book of what model calls used."""
 
-    def record(
-        self,
-        account: SpendingAccount,
-        provider: str,
-        model: str,
-        usage: TokenCount,
-        *,
-        estimated: bool,
-        reservation: Reservation | None = None,
-        goes_on: bool = False,
-        further: Reservation | None = None,
-        price: Price | None = None,
-    ) -> None:
-        """One model call, later and without waiting; it settles its reservation, if it had one and nobody has, and with
-        nothing that of a further call that will not be made. `goes_on`: it asks for tools, so the same model is likely
-        to be asked again in a moment."""
+    def record(self, use: ModelUse) -> None:
+        """One model call, later and without waiting."""
         ...
 
 

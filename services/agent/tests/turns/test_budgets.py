@@ -8,11 +8,10 @@ import pytest
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.price_table import prices
 from agent.adapters.usage_facts import UsageBook
-from agent.domain.cost import SpendingAccount, estimated_tokens
+from agent.domain.cost import ModelUse, Reservation, SpendingAccount, estimated_tokens
 from agent.domain.local_budgets import LocalBudgets
 from agent.domain.turn.journal import TokenCount
 from agent.errors import BudgetSpentError
-from agent.ports import Reservation
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
@@ -154,7 +153,7 @@ async def test_an_agent_that_ends_tells_what_waits_for_a_next_call(nats_server: 
         account = SpendingAccount(COMPANY, "c1", turn_id="t" * 32)
         cheap, dear = ("groq", "llama-3.3-70b-versatile"), ("openai", "unknown")
         for provider, model in (cheap, dear, cheap):
-            book.record(account, provider, model, TokenCount(1_000, 2), estimated=False, goes_on=True)
+            book.record(ModelUse(account, provider, model, TokenCount(1_000, 2), goes_on=True))
         await book.flush(5.0)
         facts = {fact["provider"]: fact for fact in await scene.usage(2)}
         assert facts["groq"]["usage"] == {"promptTokens": 2_000, "completionTokens": 4}

@@ -167,7 +167,7 @@ class WritersStandIn:
         )
         return replay_rpc.ReplayReply(turn=turn)
 
-    async def _case(self, request: replay_rpc.TurnRequest) -> replay_rpc.CaseReply:
+    async def _case(self, request: trying_rpc.TurnRequest) -> replay_rpc.CaseReply:
         return replay_rpc.CaseReply(case=replay_rpc.MadeCase(name=request.turn_id, toml=f"of = '{request.user_id}'\n"))
 
     async def _explain(self, request: trying_rpc.ExplainRequest) -> trying_rpc.ExplainReply:

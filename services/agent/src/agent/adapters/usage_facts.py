@@ -9,10 +9,8 @@ from collections.abc import Callable
 from functools import partial
 
 from agent.adapters.write_behind import Behind
-from agent.domain.cost import Price, Prices, SpendingAccount
-from agent.domain.turn.journal import TokenCount
+from agent.domain.cost import ModelUse, Prices, Reservation, SpendingAccount
 from agent.measures import MODEL_COST, USAGE_LOST
-from agent.ports import Reservation
 from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.events.chat import Usage
@@ -43,21 +41,10 @@ class UsageBook:
         self._behind = Behind(TYPE, WAITING, USAGE_LOST)
         self._waiting: dict[Kind, tuple[UsageRecorded, asyncio.TimerHandle]] = {}
 
-    def record(
-        self,
-        account: SpendingAccount,
-        provider: str,
-        model: str,
-        usage: TokenCount,
-        *,
-        estimated: bool,
-        reservation: Reservation | None = None,
-        goes_on: bool = False,
-        further: Reservation | None = None,
-        price: Price | None = None,
-    ) -> None:
-        """One model call, by this price, or the price list's where it has one."""
-        price = price or self._prices.get((provider, model))
+    def record(self, use: ModelUse) -> None:
+        """One model call, by its price, or the price list's where it has none."""
+        account, provider, model, reservation = use.account, use.provider, use.model, use.reservation
+        price = use.price or self._prices.get((provider, model))
         data = UsageRecorded(
             company_id=account.company,
             conversation_id=account.conversation,
@@ -65,14 +52,14 @@ class UsageBook:
             turn_id=account.turn_id,
             provider=provider,
             model=model,
-            usage=Usage(prompt_tokens=usage.prompt, completion_tokens=usage.completion),
+            usage=Usage(prompt_tokens=use.usage.prompt, completion_tokens=use.usage.completion),
             purpose=account.purpose,
-            cost=None if price is None else round(price.cost(usage), 9),
+            cost=None if price is None else round(price.cost(use.usage), 9),
             currency=None if price is None else price.currency,
             priced_on=None if price is None else price.as_of,
-            estimated=estimated,
+            estimated=use.estimated,
             reservation=None if reservation is None else _told(reservation),
-            further=None if further is None else [_told(further)],
+            further=None if use.further is None else [_told(use.further)],
         )
         if data.cost is not None and data.currency is not None:
             MODEL_COST.labels(provider, data.currency).inc(data.cost)
@@ -81,7 +68,7 @@ class UsageBook:
         if (before := self._waiting.pop(kind, None)) is not None:
             before[1].cancel()
             data = _together(before[0], data)
-        if goes_on and account.turn_id is not None and len(self._waiting) < WAITING:
+        if use.goes_on and account.turn_id is not None and len(self._waiting) < WAITING:
             timer = asyncio.get_running_loop().call_later(NEXT_CALL, self._waited, kind)
             self._waiting[kind] = data, timer
         else:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from agent.domain.turn.journal import TokenCount
 from contracts.company import Budget
 from contracts.languages import Language
+from contracts.memory_rpc import Tier
 
 MESSAGE_TOKENS = 8
 """For the marks around each message, at most."""
@@ -45,6 +46,38 @@ class Price:
 
 Prices = Mapping[tuple[str, str], Price]
 """By provider and model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Tokens asked for before a model call. `at`: when it was granted, in seconds since the epoch; `further`: that of
+    the call which follows if this one asks for tools."""
+
+    call: str
+    company: str
+    payer: str | None
+    tokens: int
+    seconds: float
+    tier: Tier
+    at: int
+    further: "Reservation | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """One model call and what it used, by `price` or the price list's. It settles its reservation, if it had one and
+    nobody has, and with nothing that of a `further` call that will not be made. `goes_on`: it asks for tools, so the
+    same model is likely to be asked again in a moment."""
+
+    account: SpendingAccount
+    provider: str
+    model: str
+    usage: TokenCount
+    estimated: bool = False
+    reservation: Reservation | None = None
+    goes_on: bool = False
+    further: Reservation | None = None
+    price: Price | None = None
 
 
 def estimated_tokens(text_bytes: int, messages: int = 1) -> int:

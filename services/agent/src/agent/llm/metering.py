@@ -13,25 +13,13 @@ from uuid import uuid4
 
 import structlog
 
-from agent.domain.cost import Price, SpendingAccount, estimated_tokens, prompt_bytes
+from agent.domain.cost import ModelUse, Price, Reservation, SpendingAccount, estimated_tokens, prompt_bytes
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import picture_tokens
 from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount
 from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
-from agent.ports import (
-    Asker,
-    Budgets,
-    Key,
-    Model,
-    ModelChoice,
-    Models,
-    Prompt,
-    Reservation,
-    Search,
-    TextSink,
-    UsageFacts,
-)
+from agent.ports import Asker, Budgets, Key, Model, ModelChoice, Models, Prompt, Search, TextSink, UsageFacts
 from agent.unheard import unheard
 from contracts.company import Budget, CompanyConfig
 from contracts.memory_rpc import Tier
@@ -198,7 +186,7 @@ class _FreeModel:
     async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         """The model's reply; raises ModelError."""
         reply = await self._model.reply(prompt, sink)
-        self._facts.record(self._account, self.provider, prompt.model, TokenCount(), estimated=False)
+        self._facts.record(ModelUse(self._account, self.provider, prompt.model, TokenCount()))
         return reply
 
 
@@ -276,16 +264,9 @@ class _PaidModel:
         goes_on: bool = False,
         further: Reservation | None = None,
     ) -> None:
+        price = own_price(self._own, self.provider, model)
         self._spending.facts.record(
-            self._account,
-            self.provider,
-            model,
-            usage,
-            estimated=estimated,
-            reservation=reservation,
-            goes_on=goes_on,
-            further=further,
-            price=own_price(self._own, self.provider, model),
+            ModelUse(self._account, self.provider, model, usage, estimated, reservation, goes_on, further, price)
         )
 
 

@@ -7,11 +7,10 @@ from uuid import uuid4
 import aiohttp
 
 from agent.adapters.catalogue import ExecutorCatalogue
-from agent.domain.cost import Price, SpendingAccount
-from agent.domain.turn.journal import TokenCount
+from agent.domain.cost import ModelUse, Reservation, SpendingAccount
 from agent.errors import HelpRefusedError
 from agent.llm.metering import Spending
-from agent.ports import Budgets, Models, Reservation, Search, UsageFacts
+from agent.ports import Budgets, Models, Search, UsageFacts
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn_archive import TurnArchive
 from agent.replay.made_case import case_of
@@ -19,7 +18,8 @@ from agent.replay.overrides import ChosenModel, OverrideError, chosen_model, one
 from agent.replay.replayer import Changes, Replayer
 from agent.settings import ModelSettings
 from contracts.providers import OFFLINE, ProviderInfo
-from contracts.replay_rpc import CaseReply, ComparedTurn, ReplayReply, ReplayRequest, TurnRequest
+from contracts.replay_rpc import CaseReply, ComparedTurn, ReplayReply, ReplayRequest
+from contracts.trying_rpc import TurnRequest
 
 
 @dataclass(frozen=True)
@@ -110,29 +110,6 @@ class CompanyPays:
         """What the call really used."""
         self._budgets.settle(reservation, used)
 
-    def record(
-        self,
-        account: SpendingAccount,
-        provider: str,
-        model: str,
-        usage: TokenCount,
-        *,
-        estimated: bool,
-        reservation: Reservation | None = None,
-        goes_on: bool = False,
-        further: Reservation | None = None,
-        price: Price | None = None,
-    ) -> None:
+    def record(self, use: ModelUse) -> None:
         """One model call."""
-        del account
-        self._facts.record(
-            self._account,
-            provider,
-            model,
-            usage,
-            estimated=estimated,
-            reservation=reservation,
-            goes_on=goes_on,
-            further=further,
-            price=price,
-        )
+        self._facts.record(replace(use, account=self._account))

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agent.domain.cost import Price, SpendingAccount
+from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.sent_files import ReadFile
 from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
 from agent.domain.turn.policy import PATIENCE
-from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key, PromptHistory, Reservation, Search, UsageFacts
+from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key, PromptHistory, Search, UsageFacts
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
@@ -210,33 +210,11 @@ class ReplayUsage:
     book: UsageFacts | None = None
     calls: list[tuple[str, str, TokenCount]] = field(default_factory=list[tuple[str, str, TokenCount]])
 
-    def record(
-        self,
-        account: SpendingAccount,
-        provider: str,
-        model: str,
-        usage: TokenCount,
-        *,
-        estimated: bool,
-        reservation: Reservation | None = None,
-        goes_on: bool = False,
-        further: Reservation | None = None,
-        price: Price | None = None,
-    ) -> None:
+    def record(self, use: ModelUse) -> None:
         """One call."""
-        self.calls.append((provider, model, usage))
+        self.calls.append((use.provider, use.model, use.usage))
         if self.book is not None:
-            self.book.record(
-                account,
-                provider,
-                model,
-                usage,
-                estimated=estimated,
-                reservation=reservation,
-                goes_on=goes_on,
-                further=further,
-                price=price,
-            )
+            self.book.record(use)
 
 
 def results_of(journal: Journal) -> dict[tuple[str, str], str]:

@@ -7,12 +7,12 @@ hears of it before it is asked: that waits for the journal, in which attempts ar
 import asyncio
 from dataclasses import dataclass
 
-from agent.domain.cost import SpendingAccount
+from agent.domain.cost import Reservation, SpendingAccount
 from agent.domain.knowledge import TOKENS
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import ModelAnswer
 from agent.llm.metering import Advance, account_of, is_limited, prompt_tokens
-from agent.ports import AskedSnapshot, ModelChoice, Models, Prompt, Reservation
+from agent.ports import AskedSnapshot, ModelChoice, Models, Prompt
 from agent.turns.deps import Limits, Ports
 from agent.turns.inputs import Knowing
 from agent.turns.knowledge_search import PassageQuery

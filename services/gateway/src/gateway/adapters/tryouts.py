@@ -1,6 +1,5 @@
 """Settings tried before they are saved, and turns explained."""
 
-from datetime import datetime
 from typing import Any
 
 from contracts import replay_rpc, trying_rpc
@@ -72,23 +71,19 @@ class BusTryouts:
         request = trying_rpc.McpToolsRequest(config=config, server=server, language=language)
         return await ask(self._client, trying_rpc.MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)
 
-    async def explain(
-        self, company: str, conversation: str, turn: str, user: str | None, answered_at: datetime
-    ) -> trying_rpc.ExplainedTurn | None:
-        """The turn of this visitor or customer that was answered then; None: it is not on record."""
-        request = trying_rpc.ExplainRequest(
-            company_id=company, conversation_id=conversation, turn_id=turn, user_id=user, answered_at=answered_at
-        )
+    async def explain(self, turn: trying_rpc.TurnRequest) -> trying_rpc.ExplainedTurn | None:
+        """What the turn's answer was made of; None: it is not on record."""
+        request = trying_rpc.ExplainRequest(**turn.model_dump())
         return (await ask(self._client, trying_rpc.EXPLAIN, request)).turn
 
     async def replay(
-        self, turn: replay_rpc.TurnRequest, model: str | None, prompt: str | None
+        self, turn: trying_rpc.TurnRequest, model: str | None, prompt: str | None
     ) -> replay_rpc.ComparedTurn | None:
         """The turn again, with another model or prompt; None: it is not on record."""
         request = replay_rpc.ReplayRequest(**turn.model_dump(), model=model, prompt=prompt)
         return (await ask(self._client, replay_rpc.REPLAY, request, deadline=TRY_SECONDS)).turn
 
-    async def case(self, turn: replay_rpc.TurnRequest) -> replay_rpc.MadeCase | None:
+    async def case(self, turn: trying_rpc.TurnRequest) -> replay_rpc.MadeCase | None:
         """The turn as a case of `nexus eval`; None: it is not on record."""
         return (await ask(self._client, replay_rpc.CASE, turn)).case
 

@@ -1,6 +1,5 @@
 """Answers out of their records: why one is as it is, what another model or prompt would have said, a case of it."""
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path
@@ -8,8 +7,8 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import ID_PATTERN, answer_id
-from contracts.replay_rpc import ComparedTurn, MadeCase, TurnRequest
-from contracts.trying_rpc import ExplainedTurn
+from contracts.replay_rpc import ComparedTurn, MadeCase
+from contracts.trying_rpc import ExplainedTurn, TurnRequest
 from gateway.errors import not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, ConversationPath, OperatorDep
@@ -38,8 +37,7 @@ async def explain_turn(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, turn: TurnPath
 ) -> ExplainedTurn:
     """What an answer was made of: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
-    user, answered_at = await _answered(api, caller, conversation, turn)
-    found = await api.tryouts.explain(caller.company, conversation, turn, user, answered_at)
+    found = await api.tryouts.explain(await _named(api, caller, conversation, turn))
     if found is None:
         raise _no_record()
     return found
@@ -67,20 +65,19 @@ async def make_case(api: ApiDep, caller: AdminDep, conversation: ConversationPat
 
 
 async def _named(api: Api, caller: TokenCaller, conversation: str, turn: str) -> TurnRequest:
-    user, answered_at = await _answered(api, caller, conversation, turn)
-    return TurnRequest(
-        company_id=caller.company, conversation_id=conversation, turn_id=turn, user_id=user, answered_at=answered_at
-    )
-
-
-async def _answered(api: Api, caller: TokenCaller, conversation: str, turn: str) -> tuple[str | None, datetime]:
-    """Whose turn it is and when it was answered, which is where its record lies; raises NOT_FOUND."""
+    """The turn, with whose it is and when it was answered, which is where its record lies; raises NOT_FOUND."""
     await api.access.watchable(caller, conversation)
     view = await api.memory.conversation(caller.company, conversation)
     answer = await api.memory.message(caller.company, conversation, answer_id(turn))
     if answer is None:
         raise _no_record()
-    return (view.visitor.id if view is not None else None), answer.created_at
+    return TurnRequest(
+        company_id=caller.company,
+        conversation_id=conversation,
+        turn_id=turn,
+        user_id=view.visitor.id if view is not None else None,
+        answered_at=answer.created_at,
+    )
 
 
 def _no_record() -> Exception:
