@@ -1,6 +1,7 @@
 """A stream of server-sent events over the ASGI interface alone: what is written, when, and what is closed."""
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -117,6 +118,25 @@ async def test_a_source_that_fails_leaves_the_answer_without_its_end() -> None:
     with pytest.raises(RuntimeError, match="out of words"):
         await wire.carry(EventStream(parts()))
     assert wire.bodies == [(b"a", True)]
+
+
+async def test_what_fails_behind_a_client_that_has_gone_is_logged() -> None:
+    wire, told = Wire(), list[str]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(str(context["exception"])))
+
+    async def parts() -> AsyncGenerator[bytes]:
+        try:
+            yield b"a"
+            await asyncio.Event().wait()
+        finally:
+            raise RuntimeError("cannot be closed")
+
+    carrying = asyncio.create_task(wire.carry(EventStream(parts())))
+    await eventually(lambda: wire.bodies)
+    wire.leave.set()
+    await carrying
+    gc.collect()
+    assert told == ["cannot be closed"]
 
 
 async def test_a_reader_who_does_not_read_holds_the_source_up() -> None:

@@ -185,7 +185,7 @@ class Files:
         if kept.kept:
             return
         log.warning("files.share_used_up", company=place.company, bytes=kept.most)
-        with suppress(FilesUnavailable):
+        with suppress(FilesUnavailable):  # as above: the mark is found in a day
             await store.delete([unsent_key(place.company, place.conversation, file.id)])
         raise Refused(ErrorCode.CONFLICT, _NO_ROOM.said_in(language))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
@@ -41,8 +41,7 @@ class EventStream(StreamingResponse):
         finally:
             watching.cancel()
             taking.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await taking
+            await asyncio.wait((taking,))  # what fails in it behind a client that has gone, asyncio logs
 
     async def _deliver(self, taking: asyncio.Task[None], send: Send) -> None:
         while True:
