@@ -3,7 +3,7 @@
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -19,7 +19,7 @@ from gateway.testing_ui import HOME, NODE
 from runtime.clock import SystemClock
 
 Json = dict[str, Any]
-Ask = Callable[..., Awaitable[Any]]
+Ask = Callable[..., Coroutine[Any, Any, Any]]
 
 
 @pytest.fixture
@@ -87,6 +87,7 @@ async def test_they_stream_resume_confirm_and_are_refused(
 
     async def agui() -> None:
         asked: Json = {"id": "m1", "role": "user", "content": "hello"}
+        told: Json = {}
         for _ in range(2):  # the same run again shows the same answer
             told = await ask("agui", threadId="t", messages=[asked])
             assert [one["role"] for one in told["messages"] if one.get("content")][:1] == ["user"]
