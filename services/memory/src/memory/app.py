@@ -162,10 +162,11 @@ class MemoryReplica:
         stored_conversations = MongoConversations(self._storing["conversations"])
         log = StreamLog(service.conversation_log, service.publisher, settings.history_deadline)
         floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
+        positions = MongoPositions(self._storing)
         projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
             conversations=stored_conversations,
-            floor=floor,
+            settled=functools.partial(positions.position, sources.PROJECTION),
             principals=self._principals,
         )
         market = MarketClient(service.rpc)
@@ -325,7 +326,7 @@ class MemoryReplica:
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(
             "mongodb",
-            MongoPositions(self._storing),
+            positions,
             BusConsumers(service.nats),
             in_mongodb,
             now=self._clock.now,

@@ -29,6 +29,9 @@ class LogPosition:
         return f"{self.era:013d}/{self.seq:016d}"
 
 
+BEGINNING = LogPosition(0, 0)
+
+
 def conversation_key(company: str, conversation: str) -> str:
     """The key of one conversation, and the prefix of everything in it."""
     return f"{company}/{conversation}"
