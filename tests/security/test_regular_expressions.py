@@ -15,13 +15,16 @@ from agent.domain.knowledge import MARK
 from agent.domain.number_words import in_figures
 from agent.domain.offline.grammar import TAKES_BACK
 from agent.domain.promise import promises
+from contracts.person_rules import Asking, PersonRule, ruling
 from memory.domain import questions
 from memory.domain.lesson import ABOUT_MEMORY
 from memory.domain.long_term import attributes, own_words, plain_facts
 from tool_executor.domain import redaction
+from tool_executor.domain.site_address import Origin, Site
 
 MOST = 2.0
 """Seconds of CPU for 40,000 characters; what is linear takes a few milliseconds."""
+RULE = PersonRule(to="person", pages=["/" + "*a" * 200 + "*b"])
 HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (asked.period_in, "the " * 10_000),
     (asked.is_analysis, "AAPL IBM " + "which " * 6_500),
@@ -39,6 +42,8 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (plain_facts.unquoted, "\n" * 40_000),
     (plain_facts.clauses, "i live" + " " * 40_000 + "in Rome"),
     (questions.template, "1." * 20_000),
+    (lambda page: ruling([RULE], Asking("", page=page)), "/" + "a" * 4_000),
+    (Site((Origin("https", "a.example", 443),), denied=("/" + "**a*" * 100 + "b",)).page, "/" + "a" * 2_000),
 )
 
 
