@@ -40,8 +40,8 @@ NPM_LOCKS = tuple(
         for lock in ROOT.glob(f"{tree}/*/package-lock.json")
     )
 )
-"""Of packages that tests alone run. The advisory database knows none of npm: `make advisories` asks npm itself, where its
-registry answers; that nothing is held against them here is an exception like any other, with its reason and its end."""
+"""Of packages that tests alone run. The advisory database knows none of npm: `make advisories` asks npm itself, where
+its registry answers. That nothing is held against them here is an exception like any other, with reason and end."""
 NPM = "npm"
 """The package, and the advisory, that this exception names."""
 DATABASE = "https://github.com/pypa/advisory-database"
@@ -125,10 +125,8 @@ def faults_of(exceptions: Sequence[Mapping[str, str]], found: Sequence[Finding],
             wrong.append(f"the exception for {name} ended on {one['until']}: look at it again")
         if left > LONGEST_EXCEPTION:
             wrong.append(f"the exception for {name} is for longer than {LONGEST_EXCEPTION} days")
-        unasked = (one["package"], one["advisory"]) == (NPM, NPM)
-        if not unasked and not any(
-            (each.package, each.advisory) == (one["package"], one["advisory"]) for each in found
-        ):
+        about = {(NPM, NPM), *((each.package, each.advisory) for each in found)}
+        if (one["package"], one["advisory"]) not in about:
             wrong.append(f"the exception for {name} is for nothing: take it out")
     return wrong
 

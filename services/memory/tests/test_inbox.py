@@ -74,8 +74,8 @@ async def test_a_cursor_of_nobodys_is_refused(servers: Servers) -> None:
         with pytest.raises(RpcError) as refused:
             await listed(one, cursor="not a cursor!")
         assert refused.value.code == "BAD_FIELD"
+        request = MessagesRequest(company_id="acme", conversation_id="c1", limit=3, cursor="bnVsbA")
         with pytest.raises(RpcError) as refused:
-            request = MessagesRequest(company_id="acme", conversation_id="c1", limit=3, cursor="bnVsbA")
             await one.rpc.call(CONVERSATION_MESSAGES, request)
         assert refused.value.code == "BAD_FIELD"
 
