@@ -152,6 +152,8 @@ async def test_the_same_request_twice_is_one_message(
     first = await client.responses.create(model="nexus", input="hello", extra_headers=key)
     again = await client.responses.create(model="nexus", input="hello", extra_headers=key)
     assert (again.id, again.output_text) == (first.id, "One two.")
+    with pytest.raises(openai.ConflictError, match="another request"):
+        await client.responses.create(model="nexus", input="something else", extra_headers=key)
     # Without a key OpenAI's client repeats the body and counts its tries.
     first = await client.responses.create(model="nexus", input="hello 2")
     retry = {"x-stainless-retry-count": "1"}

@@ -52,6 +52,7 @@ _CODES = {
     403: "FORBIDDEN",
     404: "NOT_FOUND",
     405: "METHOD_NOT_ALLOWED",
+    408: ErrorCode.TIMEOUT,
     413: "TOO_LARGE",
     422: ErrorCode.BAD_FIELD,
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from contracts import ws
 from contracts.completion_rpc import MAX_OUTPUT, OWN_MODEL
-from contracts.errors import FieldFault, SystemCode
+from contracts.errors import ErrorCode, FieldFault, SystemCode
 from contracts.events import turn
 from contracts.events.chat import Action, Role, Usage, Wishes
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
@@ -191,6 +191,10 @@ async def begin(
         api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR)
     )
     stored = await thread.send(SentMessage(identity, said.text), wishes_of(body, said))
+    if stored.duplicate and asking.key is not None:
+        earlier = await api.commands.message_at(thread.place, stored.seq)
+        if earlier is not None and earlier.text != said.text:
+            raise Refused(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another request; choose a new one")
     name = ResponseName(conversation, stored.seq)
     now = api.clock.now().timestamp()
     telling = ResponseEvents(about(body, str(name), now, conversation=conversation), name.item(asking.caller.company))
