@@ -66,6 +66,17 @@ async def test_an_older_release_beside_a_newer_one_leaves_its_subjects(nats_clie
     assert (await config(nats_client, "TURNS"))["subjects"] == [*TURNS.subjects, newer]
 
 
+async def test_an_older_release_makes_a_newer_ones_stream_hold_no_less(
+    nats_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as tomorrow:
+        tomorrow.setattr("runtime.streams.release", lambda: "999.0")
+        await ensure_streams(nats_client, [replace(TURNS, max_bytes=2 * TURNS.max_bytes, duplicate_window=60.0)])
+    before = await config(nats_client, "TURNS")
+    await ensure_streams(nats_client, [replace(TURNS, max_age=2 * TURNS.max_age)])
+    assert await config(nats_client, "TURNS") == {**before, "max_age": int(2 * TURNS.max_age * 10**9)}
+
+
 async def test_an_older_release_starts_where_a_newer_one_has_made_a_subject_wider(nats_client: Client) -> None:
     await ensure_streams(nats_client, [replace(TURNS, subjects=("turn.>",))])
     await ensure_streams(nats_client, [TURNS])

@@ -5,6 +5,8 @@ A service composes the ones it needs in its own settings.py and builds them in i
 
 from __future__ import annotations
 
+import re
+import ssl
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
@@ -37,10 +39,23 @@ class NatsSettings(EnvSettings):
     user: str | None = None
     password: SecretStr | None = None
     credentials: str | None = Field(default=None, description="path of a .creds file")
+    tls_ca: str | None = Field(default=None, description="path of a PEM: who vouches for the servers")
+    tls_certificate: str | None = Field(default=None, description="path of a PEM: what this client shows to them")
+    tls_key: str | None = Field(default=None, description="path of a PEM: the key of that certificate")
     connect_deadline: float = Field(default=30.0, gt=0, description="seconds to wait for the server at start")
     replicas: int = Field(default=1, ge=1, le=5, description="copies of each stream")
     ping_interval: int = Field(default=5, ge=1, description="seconds; a server that misses two is left")
     manage_streams: bool = Field(default=True, description="create and update the streams at start")
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """What these files say; None: none is named. Raises OSError and ValueError for what cannot be read."""
+        if not (self.tls_ca or self.tls_certificate):
+            return None
+        context = ssl.create_default_context(cafile=self.tls_ca)
+        if self.tls_certificate:
+            context.load_cert_chain(self.tls_certificate, self.tls_key)
+        return context
 
     @property
     def servers(self) -> list[str]:
@@ -115,8 +130,18 @@ class RedisSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_REDIS_")
 
-    url: str = Field(default="redis://127.0.0.1:6379/0")
+    url: str = Field(
+        default="redis://127.0.0.1:6379/0",
+        description="or redis+sentinel://HOST:26379,HOST:26379/NAME-OF-THE-PRIMARY/0; rediss for redis: over TLS",
+    )
     deadline: float = Field(default=1.0, gt=0, description="seconds for one command")
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        if not re.match(r"(rediss?://[^/,]|unix://|rediss?\+sentinel://[^/]+/[^/?])", value):
+            raise ValueError("write redis://HOST:PORT/0, or redis+sentinel://HOST:PORT,HOST:PORT/NAME/0")
+        return value
 
 
 CONNECTING = 3.0
@@ -256,7 +281,13 @@ class DrainSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_DRAIN_")
 
-    deadline: float = Field(default=20.0, gt=0, description="seconds from SIGTERM to exit")
+    deadline: float = Field(default=20.0, gt=0, description="seconds from SIGTERM to exit, the notice included")
+    notice: float = Field(
+        default=0.0,
+        ge=0,
+        description="seconds from SIGTERM for which all is served as before while /readyz says draining, so that "
+        "balancers send the next ones elsewhere",
+    )
 
 
 class DevSettings(EnvSettings):
