@@ -66,14 +66,15 @@ class Rolling:
             report.windows.append(FaultWindow(fault, since, until, until))
 
 
-def longest(report: DrillReport, kind: Kind | None) -> tuple[float, str]:
-    """The longest wait that met faults of this kind and no other (None: that met none), and which they were."""
-    found = 0.0, "-"
+def met_by(report: DrillReport, kind: Kind | None) -> list[tuple[float, str]]:
+    """The waits that met faults of this kind and no other (None: that met none), and which they were; the shortest
+    first."""
+    found: list[tuple[float, str]] = []
     for wait in report.waits:
         met = [one.fault for one in report.windows if wait.began <= one.ready and wait.ended >= one.began]
         if {one.kind for one in met} == ({kind} if kind else set()):
-            found = max(found, (wait.ended - wait.began, ", ".join(one.process for one in met) or "-"))
-    return found
+            found.append((wait.ended - wait.began, ", ".join(one.process for one in met)))
+    return sorted(found)
 
 
 async def run(plan: DrillPlan, older: Path, data: Path, each: int, say: Say) -> DrillReport:
@@ -104,8 +105,10 @@ def main() -> None:
     report = asyncio.run(run(plan, older, directory / "stack", arguments.answers, say))
     sys.stdout.write(f"{report.as_text()}\n")
     for when, kind in (("while one comes or goes", Kind.RESTART), ("while one is killed", Kind.KILL), ("else", None)):
-        wait, met = longest(report, kind)
-        sys.stdout.write(f"longest wait {when}: {wait:.2f} s ({met})\n")
+        if waits := met_by(report, kind):
+            middle, late, (longest, met) = waits[len(waits) // 2][0], waits[len(waits) * 19 // 20][0], waits[-1]
+            told = f"median {middle:.2f} s, 95 of 100 within {late:.2f} s, longest {longest:.2f} s"
+            sys.stdout.write(f"waits {when}: {len(waits)}, {told} {f'({met})' if met else ''}\n")
     sys.exit(1 if any(report.figures.values()) else 0)
 
 
