@@ -196,16 +196,41 @@ class FileSettings(EnvSettings):
 class TokenSettings(EnvSettings):
     """What proves who is calling: users' tokens and the principals that the gateway signs."""
 
-    jwt_secret: SecretStr | None = Field(default=None, description="HS256, development")
-    jwt_public_key: str | None = Field(default=None, description="PEM, RS256; \\n for line ends")
+    jwt_secret: SecretStr | None = Field(
+        default=None, description="HS256; several, by commas, while one is replaced: the first one signs"
+    )
+    jwt_public_key: str | None = Field(
+        default=None, description="PEM, RS256; \\n for line ends; several, one behind the other, while one is replaced"
+    )
     jwt_jwks_url: str | None = None
     jwt_audience: str | None = Field(default=None, description="checked when set")
     jwt_issuer: str | None = Field(default=None, description="checked when set")
     principal_key: SecretStr | None = Field(
         default=None,
-        description="a shared secret (HS256, development), or PEM: Ed25519 private to sign, public to verify",
+        description="a shared secret (HS256, development), or PEM: Ed25519 private to sign, public to verify; several "
+        "while one is replaced: the first one signs",
     )
     principal_ttl: int = Field(default=3600, gt=0, description="seconds a principal is valid")
+
+    @property
+    def jwt_secrets(self) -> list[str]:
+        """The secrets of tokens, one by one; the first one signs."""
+        return [] if self.jwt_secret is None else [key for key in _keys(self.jwt_secret) if key]
+
+    @property
+    def jwt_public_keys(self) -> list[str]:
+        """The public keys of tokens, one by one."""
+        written = (self.jwt_public_key or "").replace("\\n", "\n")
+        return _pems(written) or ([written] if written else [])
+
+    @property
+    def principal_keys(self) -> list[str]:
+        """The keys of principals as they were written, one by one; the first one signs."""
+        if self.principal_key is None:
+            return []
+        written = self.principal_key.get_secret_value()
+        several = _pems(written) if "-----BEGIN" in written else [key for key in _keys(self.principal_key) if key]
+        return several if len(several) > 1 else [written]
 
 
 class MarkSettings(EnvSettings):
@@ -251,6 +276,10 @@ class SealSettings(EnvSettings):
 
 
 _SHORTEST_KEY = 32
+
+
+def _pems(text: str) -> list[str]:
+    return re.findall(r"-----BEGIN .*?-----END [A-Z0-9 ]+-----", text, re.DOTALL)
 
 
 def _keys(value: SecretStr) -> list[str]:
