@@ -27,7 +27,7 @@ Tell = Callable[[str, float], None]
 
 async def redis(url: str, tell: Tell) -> list[Diagnosis]:
     """Writes a key for ten seconds."""
-    client = redis_client(url, ANSWER, name="nexus doctor")
+    client = redis_client(url, ANSWER, name="nexus-doctor")
     try:
         return [await _redis(client, tell)]
     except RedisError as error:

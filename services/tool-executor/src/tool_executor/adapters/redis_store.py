@@ -77,7 +77,7 @@ class RedisStore:
 
     async def ping_afresh(self) -> None:
         """Asks the server on a connection of its own; raises RedisError, OSError, TimeoutError."""
-        async with redis_client(self._url, 0.5, name="nexus-tool-executor looks") as redis:
+        async with redis_client(self._url, 0.5, name="nexus-tool-executor-looks") as redis:
             await cast("Any", redis).execute_command("PING")
 
     async def close(self) -> None:
