@@ -98,7 +98,8 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
     try:
         tls = settings.tls
     except (OSError, ValueError) as error:
-        raise NotReady(f"a file of NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used: {error}") from error
+        named = ", ".join(filter(None, (settings.tls_ca, settings.tls_certificate, settings.tls_key)))
+        raise NotReady(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({named}): {error}") from error
 
     async def reconnected() -> None:
         for call in list(client.on_reconnect):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
-from pydantic import ByteSize, Field, SecretStr, TypeAdapter, field_validator
+from pydantic import ByteSize, Field, SecretStr, TypeAdapter, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from contracts.streams import STREAMS, Stream
@@ -115,7 +115,10 @@ def _by_stream(value: str) -> list[tuple[str, str]]:
 
 
 def _bytes(value: str) -> int:
-    return int(TypeAdapter(ByteSize).validate_python(value))
+    try:
+        return int(TypeAdapter(ByteSize).validate_python(value))
+    except ValidationError:
+        raise ValueError(f"{value}: write a number and a unit, such as 16GiB") from None
 
 
 def _seconds(value: str) -> float:
