@@ -11,6 +11,8 @@ from urllib.parse import unquote
 
 MOST_EVALUATIONS = 1_000
 """Parts of a schema that may be evaluated for one value."""
+PATTERN_STEPS = 10_000
+"""Steps back of one pattern over one text, some milliseconds; the usual limit is a hundred times that."""
 _DEEPEST = 64
 """Levels of values inside each other that are looked at: what is nested deeper is refused at the door."""
 _LONGEST = 64

@@ -20,6 +20,7 @@ from contracts.ids import check_company, check_id
 from runtime.clock import Clock, SystemClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.settings import TokenSettings
+from runtime.signatures import read_signed
 
 AUDIENCE = "nexus-principal"
 ROLES = frozenset({"visitor", "user", "commercial", "admin", "service", "operator"})
@@ -132,27 +133,20 @@ class PrincipalVerifier:
         return principal
 
     def _read(self, token: str) -> Principal:
-        claims = self._claims(token)
+        try:
+            _, claims = read_signed(
+                token,
+                self._keys,
+                audience=AUDIENCE,
+                options={"require": ["exp", "sub", "aud"], "verify_exp": False, "verify_iat": False},
+            )
+        except jwt.InvalidTokenError as error:
+            raise InvalidToken(f"not a principal of this installation: {error}") from error
         sub, role, company, plan, exp = read_identity(claims)
         conversation, language = claims.get("conversation"), claims.get("language")
         if conversation is not None:
             conversation = _checked(check_id, conversation, "conversation")
         return Principal(sub, role, company, plan, exp, conversation, language if isinstance(language, str) else None)
-
-    def _claims(self, token: str) -> dict[str, Any]:
-        problem: jwt.InvalidTokenError | None = None
-        for key, algorithm in self._keys:
-            try:
-                return jwt.decode(
-                    token,
-                    key,
-                    algorithms=[algorithm],
-                    audience=AUDIENCE,
-                    options={"require": ["exp", "sub", "aud"], "verify_exp": False, "verify_iat": False},
-                )
-            except jwt.InvalidTokenError as error:
-                problem = problem or error
-        raise InvalidToken(f"not a principal of this installation: {problem}") from problem
 
 
 def read_identity(claims: dict[str, Any]) -> tuple[str, str, str, str, int]:

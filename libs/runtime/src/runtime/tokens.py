@@ -23,6 +23,7 @@ from runtime.clock import Clock, SystemClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady, RuntimeFault
 from runtime.principals import AUDIENCE, read_identity
 from runtime.settings import TokenSettings
+from runtime.signatures import read_signed
 from runtime.single_flight import SingleFlight
 
 log = structlog.get_logger(__name__)
@@ -132,21 +133,17 @@ class TokenVerifier:
 
     def _read(self, token: str, algorithm: str, keys: Sequence[str | PyJWK]) -> tuple[str | PyJWK, dict[str, Any]]:
         """The key that made the signature, and what the token says."""
-        problem: jwt.InvalidTokenError | None = None
-        for key in keys:
-            try:
-                return key, jwt.decode(
-                    token,
-                    key,
-                    algorithms=[algorithm],
-                    audience=self._audience,
-                    issuer=self._issuer,
-                    leeway=LEEWAY,
-                    options={"require": ["exp", "sub"], "verify_exp": False, "verify_aud": self._audience is not None},
-                )
-            except jwt.InvalidTokenError as error:
-                problem = problem or error
-        raise InvalidToken(f"the token is not valid: {problem}") from problem
+        try:
+            return read_signed(
+                token,
+                ((key, algorithm) for key in keys),
+                audience=self._audience,
+                issuer=self._issuer,
+                leeway=LEEWAY,
+                options={"require": ["exp", "sub"], "verify_exp": False, "verify_aud": self._audience is not None},
+            )
+        except jwt.InvalidTokenError as error:
+            raise InvalidToken(f"the token is not valid: {error}") from error
 
     async def _keys_for(self, algorithm: object, kid: object) -> Sequence[str | PyJWK]:
         if isinstance(algorithm, str) and (fixed := self._fixed.get(algorithm)):

@@ -159,7 +159,7 @@ def compose(
     shares = CompanyShares(log.room, settings.company_share, clock)
     live = NatsLive(client, hub, inboxes, shares)
     hub.connect(live)
-    access = Access(log, memory, identity.principals, identity.conversation_key)
+    access = Access(log, memory, identity.principals, identity.conversation_keys)
     commands = Commands(log, bus, memory, identity.principals, shares, companies, clock)
     door = Door(settings.limits, clock)
     files = Files(store, memory, identity.seal_key, clock)
@@ -167,7 +167,7 @@ def compose(
     customers = Customers(actions)
     standing = ActionStates(actions, memory)
     desk = BusDesk(rpc)
-    topics = Topics(memory, desk, identity.tokens, clock, identity.conversation_key)
+    topics = Topics(memory, desk, identity.tokens, clock, identity.conversation_keys[0])
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
     sessions = set[ClientSession]()
     tokens = Admission(identity.tokens, companies, sessions)
@@ -197,7 +197,7 @@ def compose(
         heartbeat_ms=heartbeat_ms,
     )
     endpoint = ChatEndpoint(chat, settings.blocked_networks)
-    threads = Threads(chat, identity.conversation_key)
+    threads = Threads(chat, identity.conversation_keys[0])
     tools = ToolClient(publisher, rpc, ReplyInbox.of(client), identity.principals)
     api = Api(
         tokens=tokens,

@@ -179,8 +179,8 @@ def test_the_following_conversation_is_the_same_whenever_it_is_asked_for_and_its
     key = b"0" * 32
     one = following_conversation_id(key, "acme", "me", "c1", 1_767_000_000_000)
     assert one == following_conversation_id(key, "acme", "me", "c1", 1_767_000_000_000)
-    assert is_issued_to(key, "acme", "me", one)
-    assert not is_issued_to(key, "acme", "you", one)
+    assert is_issued_to([key], "acme", "me", one)
+    assert not is_issued_to([key], "acme", "you", one)
     assert one != following_conversation_id(key, "acme", "me", "c2", 1_767_000_000_000)
 
 

@@ -56,7 +56,7 @@ def listed(count: int, version: int = 20, name: bytes = b"") -> bytes:
 
 @pytest.fixture
 def mine(identity: IdentityKeys, memory: MemoryStandIn) -> str:
-    return new_conversation_id(identity.conversation_key, "acme", "me")
+    return new_conversation_id(identity.conversation_keys[0], "acme", "me")
 
 
 async def send(http: Http, token: str, conversation: str, name: str, content: object, **headers: str):

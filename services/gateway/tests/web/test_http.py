@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import uuid
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from gateway.testing import (
     run_gateway,
 )
 from gateway.testing_http import Http, assert_problem
-from gateway.web.body_limit import MAX_NESTING, nested_too_deep
 from runtime.testing import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -98,53 +96,6 @@ async def test_bad_fields_are_named(http: Http, body: Any) -> None:
     answer = await http("POST", "/v2/visitors", json=body)
     assert_problem(answer, 422, "BAD_FIELD")
     assert answer[1]["errors"][0].keys() == {"field", "message"}
-
-
-async def test_what_is_no_json_is_422_what_is_too_big_413_and_what_takes_too_long_408(
-    http: Http, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    headers = {"Content-Type": "application/json"}
-    assert_problem(await http("POST", "/v2/visitors", data=b"{no", headers=headers), 422, "BAD_FIELD")
-    assert_problem(await http("POST", "/v2/visitors", data=b"x" * 1_100_000, headers=headers), 413, "TOO_LARGE")
-
-    async def in_pieces() -> AsyncIterator[bytes]:
-        for _ in range(20):
-            yield b"x" * 65_536
-
-    assert_problem(await http("POST", "/v2/visitors", data=in_pieces(), headers=headers), 413, "TOO_LARGE")
-
-    async def dripping() -> AsyncIterator[bytes]:
-        while True:
-            yield b" "
-            await asyncio.sleep(0.01)
-
-    monkeypatch.setattr("gateway.web.body_limit.BODY_SECONDS", 0.1)
-    assert_problem(await http("POST", "/v2/visitors", data=dripping(), headers=headers), 408, "TIMEOUT")
-
-
-@pytest.mark.parametrize(
-    ("depth", "text", "refused"),
-    [(64, b"1", False), (65, b"1", True), (300, b"1", True), (3, b'"[[\\"' + b"[" * 99 + b'"', False)],
-)
-def test_nesting_is_bounded_and_brackets_in_texts_do_not_count(depth: int, text: bytes, refused: bool) -> None:
-    assert nested_too_deep(b"[" * depth + text + b"]" * depth) is refused
-    mixed = [(b"[", b"]"), (b'{"a]":[1,', b'],"b":{}}')]
-    opened, closed = zip(*(mixed[level % 2] for level in range(depth // 3 * 2)), strict=True) if depth > 3 else ((), ())
-    assert nested_too_deep(b"".join(opened) + text + b"".join(reversed(closed))) is (depth // 3 * 3 > MAX_NESTING)
-
-
-def test_many_that_are_beside_each_other_are_no_nesting() -> None:
-    assert not nested_too_deep(b"[" + b'{"x":[1,2]},' * 10_000 + b"1]")
-
-
-async def test_what_is_nested_too_deep_to_be_handed_on_is_refused_at_the_door(http: Http, tokens: TokenMaker) -> None:
-    deep = "[" * 300 + "]" * 300
-    for path in ("/v2/tools/get_price", "/v1/chat/completions", "/v2/visitors"):
-        body = f'{{"arguments": {{"symbol": {deep}}}}}'
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {tokens.user('ana', 'user')}"}
-        status, answer, _ = await http("POST", path, data=body, headers=headers)
-        assert status == (400 if path.startswith("/v1") else 422), answer
-        assert "nest at most 64" in json.dumps(answer)
 
 
 async def test_an_address_gets_a_limited_number_of_tokens(nats_server: NatsServer, identity: IdentityKeys) -> None:

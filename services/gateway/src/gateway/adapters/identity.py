@@ -1,6 +1,7 @@
 """Who is who: users' tokens, visitors' tokens, and the principals that the gateway signs (ports.Tokens, Principals)."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gateway.adapters.console_tokens import ConsoleTokens
@@ -19,12 +20,13 @@ MAX_PRINCIPALS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class IdentityKeys:
-    """What proves who is who. `conversation_key` signs the ids of conversations, `seal_key` what clients carry."""
+    """What proves who is who. The first of `conversation_keys` signs the ids of conversations, any of them proves one;
+    `seal_key` signs what clients carry."""
 
     tokens: TokenReader
     principals: "CallerSigner"
     console: ConsoleTokens
-    conversation_key: bytes
+    conversation_keys: Sequence[bytes]
     seal_key: bytes
 
 
@@ -41,7 +43,7 @@ def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: C
         tokens=GatewayTokens(visitors, console, TokenVerifier(settings, clock)),
         console=console,
         principals=CallerSigner(signer, verifier, settings.principal_ttl, clock),
-        conversation_key=derive_key(shared[0], "conversation ids"),
+        conversation_keys=[derive_key(key, "conversation ids") for key in shared],
         seal_key=derive_key(shared[0], "what MCP clients carry"),
     )
 

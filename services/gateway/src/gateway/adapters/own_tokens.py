@@ -9,6 +9,7 @@ import jwt
 
 from contracts.ids import check_company, check_id
 from gateway.errors import TokenInvalid
+from runtime.signatures import read_signed
 
 _ALGORITHM = "HS256"
 
@@ -39,7 +40,11 @@ def read(token: str, keys: Sequence[bytes], *required: str) -> dict[str, Any]:
         TokenInvalid: it is not one of ours.
     """
     try:
-        claims = _claims(token, keys, ["sub", "exp", *required])
+        _, claims = read_signed(
+            token,
+            ((key, _ALGORITHM) for key in keys),
+            options={"require": ["sub", "exp", *required], "verify_exp": False, "verify_iat": False},
+        )
         check_id(claims["sub"], "user")
         check_company(claims["company"])
         if not isinstance(claims["role"], str):
@@ -47,18 +52,3 @@ def read(token: str, keys: Sequence[bytes], *required: str) -> dict[str, Any]:
     except (jwt.InvalidTokenError, ValueError, KeyError, TypeError) as error:
         raise TokenInvalid("the token is not valid") from error
     return claims
-
-
-def _claims(token: str, keys: Sequence[bytes], required: list[str]) -> dict[str, Any]:
-    problem = jwt.InvalidTokenError("there is no key")
-    for key in keys:
-        try:
-            return jwt.decode(
-                token,
-                key,
-                algorithms=[_ALGORITHM],
-                options={"require": required, "verify_exp": False, "verify_iat": False},
-            )
-        except jwt.InvalidTokenError as error:
-            problem = error
-    raise problem

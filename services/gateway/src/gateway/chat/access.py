@@ -1,5 +1,7 @@
 """Which conversation a caller may open. What is somebody else's looks like what is not there."""
 
+from collections.abc import Sequence
+
 import structlog
 
 from gateway.adapters.identity import CallerSigner
@@ -15,11 +17,11 @@ log = structlog.get_logger(__name__)
 class Access:
     """Ownership, proved by the id itself, by the log's first message, or by memory; in this order of cost."""
 
-    def __init__(self, log: NatsLog, memory: BusMemory, principals: CallerSigner, id_key: bytes) -> None:
+    def __init__(self, log: NatsLog, memory: BusMemory, principals: CallerSigner, id_keys: Sequence[bytes]) -> None:
         self._log = log
         self._memory = memory
         self._principals = principals
-        self._id_key = id_key
+        self._id_keys = id_keys
 
     async def own(self, caller: TokenCaller, wanted: str | None) -> str:
         """The visitor's or customer's conversation: the wanted one, else the latest, else a new one. While memory does
@@ -35,14 +37,14 @@ class Access:
             except Unavailable:
                 log.warning("chat.begun_anew", company=caller.company)
                 latest = None
-            return latest or new_conversation_id(self._id_key, caller.company, caller.subject)
+            return latest or new_conversation_id(self._id_keys[0], caller.company, caller.subject)
         if not await self.owns(caller, wanted):
             raise not_found("conversation")
         return wanted
 
     async def owns(self, caller: TokenCaller, conversation: str) -> bool:
         """Whether the conversation is this visitor's or customer's."""
-        if is_issued_to(self._id_key, caller.company, caller.subject, conversation):
+        if is_issued_to(self._id_keys, caller.company, caller.subject, conversation):
             return True
         first = await self._log.first_visitor(caller.company, conversation)
         if first is not None:

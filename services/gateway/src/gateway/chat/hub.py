@@ -205,8 +205,13 @@ class Hub:
         if channel is not None and standing.snapshot.seq >= channel.heard:
             channel.standing = standing
 
-    def forget(self) -> None:
-        """Something may have been missed: how conversations stand is not known any more."""
+    def forget(self, company: str, conversation: str) -> None:
+        """Something of it may have been missed: how it stands is not known any more."""
+        if (channel := self._channels.get((company, conversation))) is not None:
+            channel.standing = None
+
+    def forget_all(self) -> None:
+        """Something of any conversation may have been missed."""
         for channel in self._channels.values():
             channel.standing = None
 

@@ -108,17 +108,15 @@ class Recovery:
         self, attachment: Attachment, since: Cursor | None, pending_actions: Sequence[Json], *, from_now: bool
     ) -> Snapshot:
         company, conversation = attachment.company, attachment.conversation
-        known = self._hub.standing(company, conversation) if from_now else None
-        if known is not None:
-            snapshot, epoch = known.snapshot, known.epoch
+        if from_now:
+            standing = self._hub.standing(company, conversation) or await self._read_standing(company, conversation)
+            snapshot, epoch = standing.snapshot, standing.epoch
             missed, turn = _Missed(), await self._running_turn(company, conversation, snapshot)
         else:
             snapshot, bounds = await self._log.standing(company, conversation)
             epoch = bounds.epoch
-            plan = UpToDate() if from_now else plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
+            plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
             missed, turn = await self._missed_and_running(company, conversation, plan, snapshot, bounds)
-        if from_now and known is None:
-            self._hub.read(company, conversation, Standing(snapshot, epoch))
         attachment.epoch = epoch
         attachment.socket.push(
             server_frames.welcome(
@@ -149,11 +147,17 @@ class Recovery:
         self._follow(attachment, snapshot.seq, turn)
         return snapshot
 
+    async def _read_standing(self, company: str, conversation: str) -> Standing:
+        snapshot, bounds = await self._log.standing(company, conversation)
+        standing = Standing(snapshot, bounds.epoch)
+        self._hub.read(company, conversation, standing)
+        return standing
+
     def pause_all(self) -> None:
         """The feed may have a hole from now on. At once, before anything newer arrives: what is sent from behind the
         hole would hide it.
         """
-        self._hub.forget()
+        self._hub.forget_all()
         for attachment in self._hub.attachments():
             attachment.feed.pause()
 
@@ -179,8 +183,8 @@ class Recovery:
         """Fills the gap behind one socket; where that cannot be done, the client is told to reconnect (4010)."""
         async with self._resyncs, attachment.recovering:
             attachment.feed.pause()
-            self._hub.forget()
             company, conversation = attachment.company, attachment.conversation
+            self._hub.forget(company, conversation)
             try:
                 snapshot, bounds = await self._log.standing(company, conversation)
                 since = Cursor(epoch=attachment.epoch, seq=attachment.feed.cursor)

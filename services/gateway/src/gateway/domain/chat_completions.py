@@ -27,7 +27,6 @@ from contracts.completion_rpc import (
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Sampling
 from contracts.languages import Language
-from contracts.schema_cost import check_cost
 from gateway.domain.file_kinds import PICTURES, NotTaken, look
 from gateway.domain.json_schema import compiled
 from gateway.domain.text_shape import TextShape
@@ -254,7 +253,6 @@ def shape_of(body: ChatCompletionRequest) -> TextShape | None:
     if wanted.json_schema is None or wanted.json_schema.json_schema is None:
         raise _bad(SCHEMA_FIELD, "is missing")
     try:
-        check_cost(wanted.json_schema.json_schema)
         compiled(wanted.json_schema.json_schema)
     except ValueError as error:
         raise _bad(SCHEMA_FIELD, str(error)) from None

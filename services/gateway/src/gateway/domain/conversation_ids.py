@@ -7,6 +7,7 @@ it was given is recognised by a short MAC over company, subject and id: the gate
 import hashlib
 import hmac
 import re
+from collections.abc import Sequence
 
 from contracts.ids import uuid7
 
@@ -29,12 +30,12 @@ def following_conversation_id(key: bytes, company: str, subject: str, earlier: s
     return f"{identity}{_SEPARATOR}{_mac(key, company, subject, identity)}"
 
 
-def is_issued_to(key: bytes, company: str, subject: str, conversation: str) -> bool:
-    """Whether the id was made for this subject of this company with this key."""
+def is_issued_to(keys: Sequence[bytes], company: str, subject: str, conversation: str) -> bool:
+    """Whether the id was made for this subject of this company with one of these keys."""
     identity, separator, mac = conversation.partition(_SEPARATOR)
     if not separator or len(identity) != 32:
         return False
-    return hmac.compare_digest(mac.encode(), _mac(key, company, subject, identity).encode())
+    return any(hmac.compare_digest(mac.encode(), _mac(key, company, subject, identity).encode()) for key in keys)
 
 
 def named_conversation_id(company: str, subject: str, door: str, name: str) -> str:

@@ -1,16 +1,19 @@
-"""JSON Schemas that callers send. What they refer to must stand in them: nothing is ever fetched or opened for one."""
+"""JSON Schemas that callers send. What they refer to must stand in them: nothing is ever fetched or opened for one; and
+one whose check would not end is not taken."""
 
 from typing import Any
 
 import jsonschema_rs
 
+from contracts.schema_cost import PATTERN_STEPS, check_cost
+
 LONGEST_WHY = 200
-_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
-"""Milliseconds for a pattern and a text; the usual limit is a hundred times that."""
+_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=PATTERN_STEPS)
 
 
 def compiled(schema: Any) -> jsonschema_rs.Validator:
     """The schema, ready to check with. Raises ValueError, which says what is wrong with it."""
+    check_cost(schema)
     try:
         return jsonschema_rs.validator_for(schema, retriever=_refuse, pattern_options=_PATTERNS)
     except (ValueError, TypeError, jsonschema_rs.ReferencingError) as error:

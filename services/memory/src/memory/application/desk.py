@@ -185,8 +185,13 @@ class Desk:
             name=wanted.name,
         )
         place = await self._facts.noted(data)
-        await self._store.add_note(place, data)
-        kept = await self._store.note(data.company_id, data.conversation_id, data.note_id)
+        kept = None
+        try:
+            await self._store.add_note(place, data)
+            kept = await self._store.note(data.company_id, data.conversation_id, data.note_id)
+        except StoreUnavailable as error:
+            # It is on the bus, from where the store gets it too: to refuse it now would have it written twice.
+            _log.warning("a note is stored later", company=data.company_id, note=data.note_id, error=str(error)[:300])
         return kept or NoteView(
             id=data.note_id,
             text=data.text,

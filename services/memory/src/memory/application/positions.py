@@ -6,6 +6,7 @@ the log when that is noticed, which is at the start and whenever it came back. W
 told, and stays told.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ from memory.metrics import RECOVERED, STORE_MISSES
 from runtime.direct import StoredFact
 
 BATCH = 256
+READS = 4
+"""Of the last facts, while they do not reach as far as the consumer: none of them may be this source's."""
+READ_AGAIN = 0.1
+"""Seconds in between."""
 
 _log = structlog.get_logger(__name__)
 
@@ -211,7 +216,7 @@ class Positions:
                 await self._move(name, here, progress.done)
             return
         # What is behind `done` may have been acknowledged out of order: a store that was put back may lack it.
-        if max(progress.done, progress.furthest) > at:
+        if progress.furthest > at:
             self.behind[name] = at
             self._known.pop(name, None)
         else:
@@ -248,10 +253,9 @@ class Positions:
         elif after + 1 < progress.first:
             await self._tell_missing(Missed(source.name, after + 1, min(progress.first - 1, progress.done.seq)))
         taken = 0
-        end = max(progress.done, progress.furthest)
+        end = progress.furthest
         while after < end.seq:
-            facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
-            facts = [fact for fact in facts if fact.seq <= end.seq]
+            facts, more = await self._read(source, after, end.seq)
             if facts:
                 await source.again(facts)
                 taken += len(facts)
@@ -266,6 +270,17 @@ class Positions:
         RECOVERED.labels(self._store, source.name).inc(taken)
         if taken:
             _log.warning("brought up from the log", store=self._store, source=source.name, facts=taken)
+
+    async def _read(self, source: ProjectionSource, after: int, end: int) -> tuple[list[StoredFact], bool]:
+        """The next facts up to `end`, and whether there are more. Any replica of the stream answers, and one that is
+        behind holds fewer: a read that does not reach the end is asked for again."""
+        facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
+        for _ in range(READS - 1):
+            if more or (facts and facts[-1].seq >= end):
+                break
+            await asyncio.sleep(READ_AGAIN)
+            facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
+        return [fact for fact in facts if fact.seq <= end], more
 
     async def _move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
         if before == to:

@@ -29,7 +29,7 @@ _ORDINAL = re.compile(rf"\b(?:the|el|la) {_PLACE}\b(?: (?P<kind>one|ones|(?!que\
 _BULLET = re.compile(r"^- ([^:\n]{1,60}): ", re.MULTILINE)
 _TITLE_END = re.compile(r" [–—|·-] ")
 _COUNTED_UP = re.compile(
-    r"(?<![^,.;:])[^,.;:]{2,}, [^,.;:]{2,}(?:, [^,.;:]{2,})*,? (?:and|or|y|e|o|u) \w", re.IGNORECASE
+    r"(?<![^,.;:])[^,.;:]{2,}, [^,.;:]{2,}(?:, [^,.;:]{2,}){0,30},? (?:and|or|y|e|o|u) \w", re.IGNORECASE
 )
 _FEW = 2
 _OWN_SHAPE = frozenset(("=hours", "=price", "=contact", "=where"))

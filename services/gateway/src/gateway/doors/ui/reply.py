@@ -51,11 +51,9 @@ class Reply:
                 self.left_to_person = event.owner.kind is not OwnerKind.AI
                 return [{"type": "data-owner", "id": "owner", "data": event.owner.to_wire()}]
             case ws.MessageFrame():
-                return (
-                    []
-                    if event.message.role.asks
-                    else [{"type": "data-message", "id": event.message.id, "data": _words(event.message)}]
-                )
+                if event.message.role.asks:
+                    return []
+                return [{"type": "data-message", "id": event.message.id, "data": _words(event.message)}]
             case Ended():
                 return self._end(event)
             case _:
