@@ -6,7 +6,7 @@ from datetime import datetime
 
 import structlog
 
-from contracts.channels import ChatAddress, parse_chat
+from contracts.channels import ChatAddress, conversation_tree, parse_chat
 from memory.domain.facts import BadFactError, LogFact, decode
 from memory.domain.keys import LogPosition
 from memory.errors import UnknownSequence
@@ -91,8 +91,8 @@ class StreamLog:
         """Whether `seq` is in the log, but none of this conversation's: then nothing is missing at the end."""
         found = await self._log.at(seq)
         if found is not None:
-            address = parse_chat(found.subject)
-            return address is None or (address.company, address.conversation) != (company, conversation)
+            # By the subject alone: a fact of a kind that a newer release has made is this conversation's as well.
+            return not found.subject.startswith(conversation_tree(company, conversation).removesuffix(">"))
         bounds = await self.refresh()
         # Purged, or a replica that has not got it yet: only what lies before the log's beginning is surely gone.
         return bounds.first_seq > seq or bounds.last_seq == 0 == seq
