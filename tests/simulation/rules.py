@@ -230,7 +230,11 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
     "a snapshot is no older than its trigger": _any_snapshot,
     "a refused answer is decided again": _refused_is_stored,
     "a step is journalled before the next": _journal_not_kept,
-    "what comes while the gap is read waits": lambda: [_gapless(), (Feed, "pause", _always(None))],
+    "what comes while the gap is read waits": lambda: [
+        _gapless(),
+        (Feed, "pause", _always(None)),
+        (Feed, "fill", _always(None)),
+    ],
     "a message that comes again is known": lambda: [_another_message_id(), (Commands, "find_sent", _ignored())],
     "a batch is acknowledged when it is stored": _stored_after_acknowledging,
     "a row is replaced over the version that was read": _over_any_version,

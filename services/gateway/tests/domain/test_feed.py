@@ -64,10 +64,24 @@ def test_a_paused_feed_holds_back_what_lies_behind_a_hole() -> None:
     feed = Feed()
     feed.follow(3)
     feed.pause()
+    feed.fill()
     assert not feed.fact(6, b"6")
     assert feed.cursor == 3
     assert [seq for seq in (4, 5, 6) if feed.read(seq)] == [4, 5, 6]
     assert feed.follow(6) == []
+
+
+def test_what_comes_behind_a_gap_that_opens_during_a_reading_waits_for_the_next_one() -> None:
+    feed = Feed()
+    feed.fact(3, b"3")
+    feed.pause()  # 4 is lost
+    feed.fact(5, b"5")
+    assert feed.follow(2) == [b"3"]
+    assert feed.buffering
+    feed.fill()
+    assert feed.read(4)
+    assert feed.follow(4) == [b"5"]
+    assert not feed.buffering
 
 
 def test_a_feed_that_nobody_follows_does_not_grow_for_ever() -> None:

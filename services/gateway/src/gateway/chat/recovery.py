@@ -182,7 +182,7 @@ class Recovery:
     async def resync(self, attachment: Attachment) -> None:
         """Fills the gap behind one socket; where that cannot be done, the client is told to reconnect (4010)."""
         async with self._resyncs, attachment.recovering:
-            attachment.feed.pause()
+            attachment.feed.fill()
             company, conversation = attachment.company, attachment.conversation
             self._hub.forget(company, conversation)
             try:

@@ -1,6 +1,7 @@
 """One socket's view of one conversation: every durable fact once and in order, live signs in between.
 
 While a gap is being read, what arrives live is buffered; afterwards the buffer follows, without what was sent already.
+A gap that opens meanwhile is none that this reading fills: what came behind it waits for the next one.
 """
 
 from dataclasses import dataclass
@@ -25,11 +26,13 @@ class _Waiting:
 class Feed:
     """`cursor` is the sequence of the last durable fact that was sent; it starts buffering."""
 
-    __slots__ = ("_waiting", "cursor")
+    __slots__ = ("_gap", "_waiting", "cursor")
 
     def __init__(self) -> None:
         self.cursor = 0
         self._waiting: list[_Waiting] | None = []
+        self._gap: int | None = None
+        """How much of the buffer came before a gap that the present reading may not fill."""
 
     @property
     def buffering(self) -> bool:
@@ -37,9 +40,17 @@ class Feed:
         return self._waiting is not None
 
     def pause(self) -> None:
-        """Buffers from now on: a gap may have opened behind the cursor."""
+        """Buffers from now on: a gap may have opened behind what has come."""
         if self._waiting is None:
             self._waiting = []
+        if self._gap is None:
+            self._gap = len(self._waiting)
+
+    def fill(self) -> None:
+        """A reading begins, which fills every gap that there is by now; buffers until `follow`."""
+        if self._waiting is None:
+            self._waiting = []
+        self._gap = None
 
     def fact(self, seq: int, frame: bytes, about: str | None = None) -> bool:
         """Whether the frame of the durable fact `seq` is to be sent now; `about`: the turn that it ends."""
@@ -67,7 +78,8 @@ class Feed:
         return True
 
     def follow(self, up_to: int, turn: str | None = None, delta_seq: int = -1) -> list[bytes]:
-        """Ends the buffering: the frames to send now, in order.
+        """Ends the reading: the frames to send now, in order. Behind a gap that has opened since it began the buffering
+        goes on.
 
         Args:
             up_to: everything up to this sequence has been sent, or is in the snapshot that was sent.
@@ -75,6 +87,9 @@ class Feed:
         """
         self.cursor = max(self.cursor, up_to)
         waiting, self._waiting = self._waiting or [], None
+        if self._gap is not None:
+            waiting, self._waiting = waiting[: self._gap], waiting[self._gap :]
+            self._gap = 0
         frames: list[bytes] = []
         told = {entry.about for entry in waiting if entry.seq is not None and entry.seq <= self.cursor} - {None}
         for entry in waiting:
