@@ -275,8 +275,8 @@ class ConversationWriter:
             tried = (new.kind, new.event_id)
             try:
                 return await self.append(company, conversation, new, fence=now.seq)
-            except FenceRefused:
-                at_least = now.seq + 1
+            except FenceRefused as error:
+                at_least = error.newest or now.seq + 1
         raise ConversationBusy(f"{company}/{conversation} changes too quickly: something newer came {MOST_TRIES} times")
 
     async def append(self, company: str, conversation: str, new: NewFact, *, fence: int | None = None) -> Appended:

@@ -39,13 +39,15 @@ class FenceRefused(PublishFailed):
     """The log already holds something newer than the fence.
 
     `maybe_own` is true when an earlier attempt of this same call got no acknowledgement: the newer thing may then be
-    this very event, since the sequence is checked before the dedup id. A fresh snapshot tells.
+    this very event, since the sequence is checked before the dedup id. A fresh snapshot tells. `newest`: the sequence
+    of what is there, which that snapshot must reach; 0: the server did not say it.
     """
 
-    def __init__(self, message: str, *, code: int, maybe_own: bool) -> None:
+    def __init__(self, message: str, *, code: int, maybe_own: bool, newest: int = 0) -> None:
         super().__init__(message)
         self.code = code
         self.maybe_own = maybe_own
+        self.newest = newest
 
 
 class ConversationBusy(PublishFailed):

@@ -7,6 +7,7 @@ until it is acknowledged or the deadline has passed: a late acknowledgement of a
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -220,7 +221,9 @@ def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:
         return Appended(int(answer["seq"]), duplicate=bool(answer.get("duplicate", False)))
     code, text = int(error.get("err_code", 0)), str(error.get("description", "refused"))
     if code in FENCE_CODES:
-        raise FenceRefused(f"{text} ({code})", code=code, maybe_own=maybe_own)
+        told = re.search(r"sequence: (\d+)", text)
+        newest = int(told[1]) if told else 0
+        raise FenceRefused(f"{text} ({code})", code=code, maybe_own=maybe_own, newest=newest)
     if code == _DUPLICATE_IN_PROGRESS:
         return _IN_PROGRESS
     if int(error.get("code", 500)) >= 500:

@@ -166,7 +166,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Appending:
-    """Outcome of an append: stored (at seq), refused by the fence, or unknown."""
+    """Outcome of an append: stored (at seq), refused by the fence (seq: what is there; 0: not said), or unknown."""
 
     outcome: Literal["stored", "refused", "unknown"]
     seq: int = 0

@@ -95,9 +95,9 @@ class JetStreamChatLog:
             stored = await self._writer.append_event(
                 *key, kind, orjson.dumps(event, option=orjson.OPT_UTC_Z), ending.journal.turn_id, fence=fence
             )
-        except FenceRefused:
+        except FenceRefused as error:
             self._followed.drop(key)
-            return Appending("refused")
+            return Appending("refused", error.newest)
         except (PublishTimeout, Unavailable):
             self._followed.drop(key)
             return Appending("unknown")

@@ -320,7 +320,11 @@ def _outcomes(
         case Append():
             late = Late(_fact_of(effect.journal, len(world.log) + 1, world.now), effect.fence)
             after, stored = _stored(world, late, scenario)
-            yield "appends" if stored else "is refused", Stored(len(after.log)) if stored else AppendRefused(), after
+            yield (
+                "appends" if stored else "is refused",
+                Stored(len(after.log)) if stored else AppendRefused(len(after.log)),
+                after,
+            )
             if world.faults.lost_puback > 0:
                 yield "appends, unacknowledged", AppendUnknown(), _spent(after, "lost_puback")
                 under_way = world._replace(late=(*world.late, late))

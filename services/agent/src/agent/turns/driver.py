@@ -50,6 +50,7 @@ from agent.turns.handed_out import HandedOut
 from agent.turns.inputs import Knowing
 from agent.turns.kept_word import ask_honest
 from agent.turns.lease import Lease
+from agent.turns.look import log_and_journal
 from agent.turns.prefetch import Preparing
 from agent.turns.stream import Deltas
 from agent.turns.tool_runs import outcomes
@@ -183,18 +184,13 @@ class Drive:
                 raise RuntimeError("an end is not performed")
 
     async def _look(self, at_least: int) -> Looked:
-        reading = asyncio.create_task(self._ports.journals.read(self._key))
-        try:
-            settings = await self._settings()
-            self._seen = seen = await self._ports.chat.look(self._key, at_least)
-        except BaseException:
-            reading.cancel()
-            raise
+        settings = await self._settings()
+        seen, self._found, revision = await log_and_journal(self._ports, self._key, at_least)
         if settings is not None:
-            self._seen = seen = in_company(seen, settings.config)
+            seen = in_company(seen, settings.config)
             if self._due and seen.view.unanswered:
                 self._knowing.begin_context(seen, settings.config)
-        self._found, revision = await reading
+        self._seen = seen
         return Looked(seen.view, self._found, revision)
 
     def _drives(self, journal: Journal) -> None:
@@ -368,7 +364,7 @@ class Drive:
             appending = await self._ports.chat.append(self._key, ending, fence)
             work.set_attributes({"nexus.outcome": appending.outcome})
         if appending.outcome != "stored":
-            return AppendRefused() if appending.outcome == "refused" else AppendUnknown()
+            return AppendRefused(appending.seq) if appending.outcome == "refused" else AppendUnknown()
         record_turn(self._ports, self._key, self._knowing, journal, settings)
         if code:
             self._running_deltas().end("run.error", {"code": code, "message": ending.text})

@@ -172,7 +172,9 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class AppendRefused:
-    """Something newer than the fence is in the tree."""
+    """Something newer than the fence is in the tree: at `seq`, if that was said (else 0)."""
+
+    seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)

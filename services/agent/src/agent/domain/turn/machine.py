@@ -139,7 +139,8 @@ def advance(h: Handling, event: Event, policy: AnswerPolicy, now: float) -> tupl
             return h, Ack("answered")
         case AppendRefused() | AppendUnknown():
             # It may be somebody else's fact or one's own answer whose acknowledgement was lost: only the log can tell.
-            seen = max(h.seen, _driven(h)[1].seq)
+            told = event.seq if isinstance(event, AppendRefused) else 0
+            seen = max(h.seen, _driven(h)[1].seq, told)
             return replace(h, phase=Phase.CHECKING, seen=seen), Look(seen)
         case Reported():
             return h, Ack("failed")

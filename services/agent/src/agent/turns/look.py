@@ -1,0 +1,27 @@
+"""A conversation's log and its journal, read together."""
+
+import asyncio
+from contextlib import suppress
+
+from agent.domain.turn.journal import Journal
+from agent.errors import UnreachableError
+from agent.ports import AskedSnapshot, Key
+from agent.turns.deps import Ports
+
+
+async def log_and_journal(ports: Ports, key: Key, at_least: int) -> tuple[AskedSnapshot, Journal | None, int]:
+    """The snapshot no older than `at_least`, nor than the journal if there is one, and the journal with its revision;
+    raises UnreachableError."""
+    reading = asyncio.create_task(ports.journals.read(key))
+    try:
+        seen = await ports.chat.look(key, at_least)
+        found, revision = await reading
+    except BaseException:
+        reading.cancel()
+        raise
+    if found is not None and found.basis > seen.view.seq:
+        # Its turn's message is newer than what this replica of the log holds: by that view the turn of an older message
+        # would take its place. A log that was made anew holds none.
+        with suppress(UnreachableError):
+            seen = await ports.chat.look(key, found.basis)
+    return seen, found, revision
