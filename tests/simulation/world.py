@@ -264,6 +264,10 @@ class World:
     async def _finally(self, stage: Stage) -> None:
         """The AI is switched on, and every conversation given back to it."""
         await self._configure(stage, on=True)
+        if any(fault.what == "restore" for fault in self.plan.faults):
+            # Settings that a MongoDB has lost come back from the bus: also that the AI was switched off.
+            await asyncio.sleep(15.0)
+            await self._configure(stage, on=True)
         while any(client.waiting for client in (*self._visitors, *self._operators)):  # noqa: ASYNC110 - time costs nothing
             await asyncio.sleep(0.25)
         # What was written while the AI was off is answered with the next message.

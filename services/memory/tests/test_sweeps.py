@@ -1,5 +1,7 @@
 """Looks that come now and then."""
 
+import pytest
+
 from memory.application.sweeps import PeriodicSweep
 from runtime.testing import eventually
 
@@ -46,7 +48,9 @@ async def after(work: Work, calls: int) -> None:
     await eventually(lambda: work.calls >= before + calls)
 
 
-async def test_what_fails_is_tried_again_in_the_usual_time() -> None:
+@pytest.mark.parametrize("usual", [0.02, 3600.0])
+async def test_what_fails_is_tried_again_soon(usual: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.application.sweeps.AFTER_FAILURE", 0.05)
     calls = 0
 
     async def fails() -> int:
@@ -54,7 +58,7 @@ async def test_what_fails_is_tried_again_in_the_usual_time() -> None:
         calls += 1
         raise OSError("the store is away")
 
-    sweep = PeriodicSweep("things", 0.02, fails, rest=3600)
+    sweep = PeriodicSweep("things", usual, fails, rest=3600)
     await sweep.start()
     await eventually(lambda: calls >= 3)
     await sweep.stop()

@@ -71,6 +71,11 @@ BEGUN = 2
 in one write with the journal, instead of behind the journal's acknowledgement."""
 
 
+UNKNOWN, UNKNOWN_AGAIN = 60.0, 2.0
+"""Seconds after its message for which a company that nobody knows is asked for again: who wrote to it did know it, and
+a store that was put back has it again within seconds."""
+
+
 class Drive:
     """One delivery. `opened`: the turn that it has opened; `driving`: while it is its own, from the moment at which
     others may find its journal, with its `basis`; `others`: this agent's drives in the conversation."""
@@ -122,6 +127,8 @@ class Drive:
             event = await self._perform(effect)
             settings = await self._settings()
             handling, effect = advance(handling, event, policy_of(settings), clock.now())
+        if settings is None and clock.now() < self._stored_at + UNKNOWN:
+            return Retry(UNKNOWN_AGAIN, "no such company")
         if isinstance(effect, Ack):
             await ask_without_ai(self._ports, self._knowing, self._seen, settings)
             self._close_run(settings)

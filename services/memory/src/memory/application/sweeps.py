@@ -8,11 +8,14 @@ import structlog
 
 from runtime.background import BackgroundLoop
 
+AFTER_FAILURE = 5.0
+"""Seconds at most until what has failed is tried again: some sweeps come once an hour."""
+
 _log = structlog.get_logger(__name__)
 
 
 class PeriodicSweep:
-    """Calls `work` every `seconds`, one call after the other; a call that fails is the next one's business.
+    """Calls `work` every `seconds`, one call after the other; after one that has failed the next comes soon.
 
     With `rest`, a call that found nothing there (it says 0 or False) is followed by one after that many seconds, or as
     soon as something has stirred.
@@ -25,7 +28,7 @@ class PeriodicSweep:
         self._seconds = seconds
         self._work = work
         self._rest = rest
-        self._first, self._found = True, True
+        self._first, self._found, self._failed = True, True, False
         self._due, self._stirred = asyncio.Event(), asyncio.Event()
         self._loop = BackgroundLoop(name, self._call, wait=self._until_due)
         self.still = self._loop.still
@@ -45,17 +48,19 @@ class PeriodicSweep:
         self._stirred.set()
 
     async def _until_due(self) -> None:
-        if not self._first and not await _set_within(self._seconds, self._due) and self._rest and not self._found:
+        usual = min(self._seconds, AFTER_FAILURE) if self._failed else self._seconds
+        if not self._first and not await _set_within(usual, self._due) and self._rest and not self._found:
             await _set_within(self._rest - self._seconds, self._stirred)
         self._first = False
         self._due.clear()
         self._stirred.clear()
 
     async def _call(self) -> None:
-        self._found = True
+        self._found, self._failed = True, False
         try:
             self._found = bool(await self._work())
         except Exception as error:
+            self._failed = True
             _log.warning("sweep failed", sweep=self.name, error=f"{error.__class__.__name__}: {error}"[:300])
 
 
