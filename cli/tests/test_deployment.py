@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 import yaml
-from pydantic import AliasChoices
-from pydantic_settings import BaseSettings
 
 from contracts.providers import KEYED, KEYS
 from gateway.settings import GatewaySettings
 from nexus_cli.stack.services import SERVICES, package, port_variable
 from nexus_cli.stack.settings import StackSettings
-from runtime.settings import MongoSettings, NatsSettings, RedisSettings
+from runtime import settings as shared
+from runtime.setting_names import known, settings_of
+from runtime.settings import EnvSettings, MongoSettings, NatsSettings, RedisSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 OTLP = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"}
 """Read by the exporter of traces itself."""
+OF_EVERY_SERVICE = {"NatsSettings", "StreamSettings", "LogSettings", "TraceSettings", "DrainSettings"}
+FOR_DEVELOPMENT = {"DevSettings"}
+FILES = {"NEXUS_NATS_CREDENTIALS", "NEXUS_NATS_TLS_CA", "NEXUS_NATS_TLS_CERTIFICATE", "NEXUS_NATS_TLS_KEY"}
+"""They are not in the images: whoever mounts one names it beside."""
+BY_ROW = {"NEXUS_LLM_PROVIDER_KEYS", "NEXUS_LLM_PROVIDER_ADDRESSES"}
+"""Read from variables that each provider's row names."""
+THE_GATEWAYS = re.compile("NEXUS_JWT_.*|NEXUS_PRINCIPAL_TTL")
+"""Who else has these settings reads the key of principals alone."""
 OFFICIAL = {"nats": "nats:", "redis": "redis:", "mongodb": "mongo:"}
 
 
@@ -30,28 +37,30 @@ def compose() -> dict[str, Any]:
 
 
 def variables(service: str) -> set[str]:
-    """Every variable that the settings of the runtime and of the service read, and the providers' keys of the agent."""
-    for module in ("runtime.settings", f"{package(service)}.settings"):
-        importlib.import_module(module)
-    keys = set[str]()
+    """Every variable that the settings of the runtime and of the service read, and the providers' of the agent."""
+    importlib.import_module(f"{package(service)}.settings")
+    providers = set(KEYS.values()) | {one.address_variable for one in KEYED.values()}
+    return known() | OTLP | (providers if service == "agent" else set())
+
+
+def read_by(service: str) -> set[str]:
+    """The variables of every setting that a service reads."""
+    own_settings = f"{package(service)}.settings"
+    importlib.import_module(own_settings)
+    sources = "".join(path.read_text() for path in (ROOT / "services" / service / "src").rglob("*.py"))
+    found: set[str] = set()
+    for model in EnvSettings.__subclasses__():
+        name = model.__name__
+        own = model.__module__ == own_settings
+        used = model.__module__ == shared.__name__ and (name in OF_EVERY_SERVICE or name in sources)
+        if (own or used) and name not in FOR_DEVELOPMENT:
+            # Of several names for one setting the first is the documented one.
+            found |= {names[0] for names in settings_of(model).values() if names}
     if service == "agent":
-        keys = set(KEYS.values()) | {one.address_variable for one in KEYED.values()}
-    return keys | OTLP | {name for model in settings_models(BaseSettings) for name in names(model)}
-
-
-def settings_models(base: type[BaseSettings]) -> Iterator[type[BaseSettings]]:
-    for model in base.__subclasses__():
-        yield model
-        yield from settings_models(model)
-
-
-def names(model: type[BaseSettings]) -> Iterator[str]:
-    prefix = model.model_config.get("env_prefix", "")
-    for field, info in model.model_fields.items():
-        alias = info.validation_alias or info.alias
-        if isinstance(alias, AliasChoices):
-            yield from (choice for choice in alias.choices if isinstance(choice, str))
-        yield (alias if isinstance(alias, str) else f"{prefix}{field}").upper()
+        found |= {one.address_variable for one in KEYED.values()}
+    if service != "gateway":
+        found = {one for one in found if not THE_GATEWAYS.fullmatch(one)}
+    return {one for one in found if not one.endswith("_PORT")} - FILES - BY_ROW
 
 
 def test_compose_runs_the_official_servers_and_the_five_services() -> None:
@@ -87,8 +96,9 @@ def test_the_command_is_an_image_of_its_own_that_runs_only_when_asked() -> None:
     assert (tool["read_only"], tool["cap_drop"]) == (True, ["ALL"])
     # What every container is given, and the names that its own commands read.
     given = set(cast("dict[str, Any]", compose()["x-addresses"]))
-    known = {name for model in (NatsSettings, RedisSettings, MongoSettings, StackSettings) for name in names(model)}
-    assert set(tool["environment"]) - known - given == set()
+    own = (NatsSettings, RedisSettings, MongoSettings, StackSettings)
+    read = {name for model in own for names in settings_of(model).values() for name in names}
+    assert set(tool["environment"]) - read - given == set()
 
 
 def test_servers_are_checked_by_compose_and_services_by_their_image() -> None:
@@ -101,6 +111,11 @@ def test_servers_are_checked_by_compose_and_services_by_their_image() -> None:
 @pytest.mark.parametrize("name", SERVICES)
 def test_every_variable_that_compose_sets_is_read_by_somebody(name: str) -> None:
     assert set(compose()["services"][name]["environment"]) - variables(name) == set()
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_setting_that_a_service_reads_is_handed_on(name: str) -> None:
+    assert read_by(name) - set(compose()["services"][name]["environment"]) == set()
 
 
 def test_no_secret_is_written_into_compose() -> None:

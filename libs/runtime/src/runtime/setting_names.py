@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 
 from dotenv import dotenv_values
 from pydantic import AliasChoices, ValidationError
+from pydantic_settings import BaseSettings
 
 from runtime.errors import NotReady
 from runtime.settings import EnvSettings
@@ -21,7 +22,7 @@ from runtime.settings import EnvSettings
 PREFIX = "NEXUS_"
 
 
-def settings_of(model: type[EnvSettings]) -> dict[str, tuple[str, ...]]:
+def settings_of(model: type[BaseSettings]) -> dict[str, tuple[str, ...]]:
     """By field, the variables that it is read from."""
     prefix = str(model.model_config.get("env_prefix", PREFIX))
     found: dict[str, tuple[str, ...]] = {}
