@@ -40,7 +40,7 @@ def variables(service: str) -> set[str]:
     """Every variable that the settings of the runtime and of the service read, and the providers' of the agent."""
     importlib.import_module(f"{package(service)}.settings")
     providers = set(KEYS.values()) | {one.address_variable for one in KEYED.values()}
-    return known() | OTLP | (providers if service == "agent" else set())
+    return {*known(), *OTLP, *(providers if service == "agent" else ())}
 
 
 def read_by(service: str) -> set[str]:
