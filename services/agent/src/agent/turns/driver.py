@@ -69,9 +69,7 @@ log = structlog.get_logger(__name__)
 BEGUN = 2
 """Rounds of the event loop in which the next call's tokens are asked for, where all is known that it takes: that leaves
 in one write with the journal, instead of behind the journal's acknowledgement."""
-
-
-UNKNOWN, UNKNOWN_AGAIN = 60.0, 2.0
+COMPANY_WITHIN, COMPANY_AGAIN = 60.0, 2.0
 """Seconds after its message for which a company that nobody knows is asked for again: who wrote to it did know it, and
 a store that was put back has it again within seconds."""
 
@@ -127,8 +125,8 @@ class Drive:
             event = await self._perform(effect)
             settings = await self._settings()
             handling, effect = advance(handling, event, policy_of(settings), clock.now())
-        if settings is None and clock.now() < self._stored_at + UNKNOWN:
-            return Retry(UNKNOWN_AGAIN, "no such company")
+        if settings is None and clock.now() < self._stored_at + COMPANY_WITHIN:
+            return Retry(COMPANY_AGAIN, "no such company")
         if isinstance(effect, Ack):
             await ask_without_ai(self._ports, self._knowing, self._seen, settings)
             self._close_run(settings)
