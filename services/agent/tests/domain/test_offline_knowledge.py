@@ -9,6 +9,8 @@ import pytest
 
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import respond
+from agent.domain.offline.excerpts import sentences_of
+from agent.domain.offline.repeats import without_repeats
 from agent.domain.offline.steps import SayText, UseTools
 from contracts.knowledge import KnowledgeFound, Passage
 
@@ -79,6 +81,14 @@ def test_the_sentence_or_row_that_answers_is_cited_by_its_number(question: str, 
 )
 def test_what_no_passage_tells_is_not_told(question: str, language: str) -> None:
     assert is_unknown(said(question, language))
+
+
+def test_where_nothing_answers_the_page_that_comes_nearest_is_named_and_nothing_of_it_quoted() -> None:
+    near = [*SHEDS[2:], passage("Shed S-20", SHEDS[0].text, score=0.8)]
+    told = said("what colour is the S-20?", "en", near)
+    assert is_unknown(told)
+    assert "What comes nearest is “Shed S-20” [4]." in told
+    assert "nearest" not in said("what colour is the S-20?", "en", [passage("Shed S-20", SHEDS[0].text, score=0.4)])
 
 
 def test_the_second_miss_offers_a_person_by_itself_and_a_yes_is_for_them() -> None:
@@ -267,3 +277,27 @@ def test_a_manual_in_a_language_is_no_translation_of_the_first_page() -> None:
 def test_a_long_message_costs_little_to_understand() -> None:
     text = "what about " + "the marvellous antelope quickly sitting " * 200
     assert is_unknown(said(text))
+
+
+TWICE = passage(
+    "Home",
+    "## Try it\n\nThe trial is free for 21 days.\n\n"
+    "## Prices\n\nPay by card or by invoice. The free trial lasts 21 days.",
+)
+FAQ = passage("FAQ", "## Can two people edit an invoice?\n\nYes, on Studio. The last to save is asked first.")
+
+
+def test_the_same_thing_in_two_wordings_is_said_once_and_another_figure_or_name_is_another_thing() -> None:
+    quoted = without_repeats(sentences_of(TWICE.text, "", "u", "t"))
+    assert [one.text for one in quoted] == ["The trial is free for 21 days.", "Pay by card or by invoice."]
+    for others in (
+        "Wifi on the Xaloc costs 3 €. Wifi on the Garbí costs 3 €. Wifi on the Garbí costs 4 €.",
+        "Up to 48 hours before, half is refunded; up to 9 days, all. 48 hours before, half is refunded. "
+        "48 hours before, half is not refunded.",
+    ):
+        assert len(without_repeats(sentences_of(others, "", "u", "t"))) == 3
+
+
+def test_a_yes_or_a_no_is_told_with_the_question_that_it_answers_unless_that_was_asked() -> None:
+    assert said("can two people edit an invoice?", "en", [FAQ]).startswith("Yes, on Studio.")
+    assert said("do you invoice people on Studio?", "en", [FAQ]).startswith("Can two people edit an invoice? Yes, on")

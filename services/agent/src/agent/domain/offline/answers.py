@@ -9,6 +9,7 @@ from agent.domain.analysis.formats import figure, moment, percent, signed
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.intents import Intent, Wish
+from agent.domain.offline.repeats import without_repeats
 from agent.domain.offline.slots import date_in
 from agent.domain.text_features import plain
 from contracts.languages import Language
@@ -61,16 +62,20 @@ _SAY: dict[Intent, dict[Language, str]] = {
 }
 _UNKNOWN: tuple[dict[Language, str], dict[Language, str]] = (
     {
-        "es": "No lo sé: no lo encuentro en el sitio, y no quiero inventarlo. Si lo prefieres, pide hablar con una "
-        "persona.",
-        "en": "I do not know: I do not find it on the site, and will not make it up. If you like, ask for a person.",
+        "es": "No lo sé: no lo encuentro en el sitio, y no quiero inventarlo.",
+        "en": "I do not know: I do not find it on the site, and will not make it up.",
     },
-    {
-        "es": f"Tampoco lo sé. {_OFFER['es']}",
-        "en": f"I do not know that either. {_OFFER['en']}",
-    },
+    {"es": "Tampoco lo sé.", "en": "I do not know that either."},
 )
 """The first time in a conversation, and from then on."""
+_PERSON: tuple[dict[Language, str], dict[Language, str]] = (
+    {"es": "Si lo prefieres, pide hablar con una persona.", "en": "If you like, ask for a person."},
+    _OFFER,
+)
+_NEAREST: dict[Language, str] = {
+    "es": "Lo que más se acerca es «{name}» [{number}].",
+    "en": "What comes nearest is “{name}” [{number}].",
+}
 _UNREAD: dict[Language, str] = {
     "es": "Ahora mismo no puedo leer el sitio ({reason}), así que no lo sé. Si lo prefieres, pide hablar con una "
     "persona.",
@@ -171,9 +176,11 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     return _SAY[wish.intent][language] if wish.intent in _SAY else unknown(language, missed=missed)
 
 
-def unknown(language: Language, *, missed: bool) -> str:
-    """That nothing known answers this."""
-    return _UNKNOWN[missed][language]
+def unknown(language: Language, *, missed: bool, nearest: tuple[str, int] | None = None) -> str:
+    """That nothing known answers this, and a person is offered. `nearest`: the title and the number of the passage
+    that may help all the same; nothing of it is quoted as an answer."""
+    page = [_NEAREST[language].format(name=nearest[0], number=nearest[1])] if nearest else []
+    return " ".join([_UNKNOWN[missed][language], *page, _PERSON[missed][language]])
 
 
 def not_searched(language: Language) -> str:
@@ -231,7 +238,9 @@ def market_now(market: Mapping[str, Any] | None, language: Language) -> str | No
 
 
 def quoted(passages: Sequence[Excerpt], language: Language) -> str:
-    """What the site says, word for word, with where it says it: the number of its passage, or else its page."""
+    """What the site says, word for word and each thing once, with where it says it: the number of its passage, or else
+    its page."""
+    passages = without_repeats(passages)
     numbered = all(one.number for one in passages)
     marks = "".join(f"[{number}]" for number in dict.fromkeys(one.number for one in passages)) if numbered else ""
     headings = list(dict.fromkeys(one.heading for one in passages))

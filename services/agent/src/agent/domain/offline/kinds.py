@@ -27,7 +27,7 @@ _PLACES = {"first": 0, "1st": 0, "primer": 0, "primero": 0, "primera": 0, "secon
 _PLACE = rf"(?P<place>{'|'.join(_PLACES)})"
 _ORDINAL = re.compile(rf"\b(?:the|el|la) {_PLACE}\b(?: (?P<kind>one|ones|(?!que\b|y\b|o\b|and\b|or\b)\w{{3,}}))?")
 _BULLET = re.compile(r"^- ([^:\n]{1,60}): ", re.MULTILINE)
-_TITLE_END = re.compile(r" [–—|·-] ")
+TITLE_END = re.compile(r" [–—|·-] ")
 _COUNTED_UP = re.compile(
     r"(?<![^,.;:])[^,.;:]{2,}, [^,.;:]{2,}(?:, [^,.;:]{2,}){0,30},? (?:and|or|y|e|o|u) \w", re.IGNORECASE
 )
@@ -94,8 +94,8 @@ def _named_alike(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
 def _sections(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What stands first in each section of the page that is called by the kind."""
     keys = keys_of(kind)
-    return _of_one_page([one for one in passages if one.heading and keys & keys_in(_TITLE_END.split(one.title)[0])
-                         and len(telling(_TITLE_END.split(one.title)[0])) <= _FEW])  # fmt: skip
+    return _of_one_page([one for one in passages if one.heading and keys & keys_in(TITLE_END.split(one.title)[0])
+                         and len(telling(TITLE_END.split(one.title)[0])) <= _FEW])  # fmt: skip
 
 
 def _of_one_page(found: Sequence[Excerpt]) -> list[Excerpt]:

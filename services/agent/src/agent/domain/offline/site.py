@@ -9,8 +9,8 @@ from agent.domain.offline.answers import not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
-from agent.domain.offline.kinds import with_names
-from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
+from agent.domain.offline.kinds import TITLE_END, with_names
+from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
 from agent.domain.offline.questions import leans, terms
 from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
@@ -28,6 +28,8 @@ MOST = 5
 """Pages read for one question."""
 SURE = 0.8
 """Of a question's weight, what a passage must cover for nothing more to be read."""
+NEAR = 0.5
+"""Of a question's weight, what a passage must hold to be named where nothing answers."""
 _NO_CHANCE = 5
 _OF_A_PERSON = re.compile(
     r"\b(?:he|she)\b|(?<!para )(?<!con )(?<!de )(?<!a )\b(?:él|ella)\b|\b(?:está|esta|"
@@ -48,6 +50,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """A question, of a message that says more."""
+_YES_OR_NO = re.compile(r"(?:yes|no|s[ií])\b(?=[,.;:!])", re.IGNORECASE)
 _OTHER: dict[Language, Language] = {"es": "en", "en": "es"}
 _SERVING = frozenset(("=help", "=begin", "=contact", "=price"))
 """What pages are about that answer questions of any kind."""
@@ -69,9 +72,20 @@ class SiteQuestion:
     away: bool = False
     """Not all that the company says could be searched: what is not found may be there all the same."""
 
-    def unknown(self) -> SayText:
-        """That nothing is found, or that nobody could look."""
-        return SayText(not_searched(self.language) if self.away else unknown(self.language, missed=self.missed))
+    def unknown(self, found: KnowledgeFound | None = None) -> SayText:
+        """That nothing is found, or that nobody could look; with the page that comes nearest, if one is near."""
+        if self.away:
+            return SayText(not_searched(self.language))
+        return SayText(unknown(self.language, missed=self.missed, nearest=_nearest(found) if found else None))
+
+
+def _nearest(found: KnowledgeFound) -> tuple[str, int] | None:
+    """What the passage with most of the question's words is called, and its number; None: none has enough of them."""
+    best = max(enumerate(found.passages, start=1), key=lambda each: each[1].score, default=None)
+    if best is None or best[1].score < NEAR:
+        return None
+    number, one = best
+    return one.heading[-1] if one.heading else TITLE_END.split(one.title)[0], number
 
 
 def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
@@ -88,12 +102,12 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
     named = with_names(asked.question, asked.answered, spoken)
     if named is None:
-        return asked.unknown()
+        return asked.unknown(found)
     asked = replace(asked, question=named)
     same = _same_section(asked, [*spoken, *others])
     same = same if answers(asked.question, asked.before, same) else []
     if same or _of_a_person(asked.question):
-        return SayText(quoted(same, asked.language)) if same else asked.unknown()
+        return SayText(quoted(same, asked.language)) if same else asked.unknown(found)
     # What follows a question that was not answered is answered where that one is, or not at all.
     of_it = OF_IT if asked.answered else ENOUGH
     chosen = rank(asked.question, asked.before, spoken, total=found.documents, of_it=of_it)
@@ -113,7 +127,7 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         chosen = chosen or ([] if leans(clause) else rank(clause, "", spoken, SURE, found.documents))
     chosen = chosen if answers(asked.question, asked.before, chosen) else []
     chosen = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
-    return SayText(quoted(chosen, asked.language)) if chosen else asked.unknown()
+    return SayText(quoted(chosen, asked.language)) if chosen else asked.unknown(found)
 
 
 def _of_a_person(question: str) -> bool:
@@ -141,7 +155,11 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
 
 
 def _named(one: Excerpt, question: str) -> Excerpt:
-    """A sentence about a person says about whom."""
+    """A sentence about a person says about whom; a yes or a no to the question above it, to which."""
+    if _YES_OR_NO.match(one.text) and one.heading:
+        asked = keys_in(question)
+        alike = all(keys_of(word) & asked for word in telling(one.heading))
+        return one if alike else replace(one, text=f"{one.heading} {one.text}")
     told = FULL_NAME.search(one.heading)
     if told is None or any(word in plain(question) for word in words_of(one.heading)) or one.row:
         return one
