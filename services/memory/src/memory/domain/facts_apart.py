@@ -104,7 +104,9 @@ def why_both_stay(said: str, old: str) -> str | None:
 
 
 def _same_thing(said: str, old: str, *, changed: bool) -> bool:
-    return bool(_telling(said) & content(old)) or (changed and bool(facets(said) & facets(old)))
+    return bool(_telling(said) & content(old)) or (
+        changed and bool(facets(said, forms=False) & facets(old, forms=False))
+    )
 
 
 def _telling(said: str) -> set[str]:

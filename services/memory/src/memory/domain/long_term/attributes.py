@@ -128,6 +128,12 @@ _SET = re.compile(
     rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:now |ahora )?(?:it is|is|es)(?: now| ahora)?) {_VALUE}"
 )
 """A change of an attribute in a verb: "I raised my budget to 3000"."""
+_NEW = re.compile(
+    r"\b(?P<whose>i|we|tengo|tenemos)(?: have| have got| got)?(?: an?| una?)? (?:new (?P<what>\w+)|(?P<que>\w+) "
+    r"nuev[oa]),? "
+    rf"(?:called|named|his name is|her name is|(?:que )?se llama) {_VALUE}"
+)
+"""Somebody new in a place: "I have a new boss, her name is Lucy"."""
 _SINGLE = frozenset(
     words(
         """
@@ -138,6 +144,8 @@ _SINGLE = frozenset(
         """
     )
 ) | frozenset(("favourite", "broker", "goal", "salary", "rent", "phone", "address", "name", "boss", "city", "ciudad"))
+_NAMED = "whoever is my"
+"""Before what has a name, and may have another one beside it: only what changes takes its place."""
 _STRIPPED = frozenset(words("new nuevo nueva current actual present ahora now number numero really"))
 _JUDGED = frozenset(
     words(
@@ -169,6 +177,7 @@ _MARITAL = (
     ("married", r"\b(?:i am|we are|i|we|been|estoy|soy|llevo [^,.]{0,20}) ?(?:now |ahora |just |got "
      r")*(?:married|casad[oa])\b"),
     ("married", r"\b(?:me case|nos casamos|me he casado)\b"),
+    ("engaged", r"\b(?:i am|we are) getting married\b|\bme caso\b"),
     ("divorced", r"\b(?:i am|we are|i|we|estoy|soy) ?(?:now |ahora |just |got )*(?:divorced|separated|"
      r"divorciad[oa]|separad[oa])\b"),
     ("divorced", r"\b(?:acabo|acabamos) de (?:divorciar(?:me|nos)?|separar(?:me|nos)?)\b"),
@@ -215,7 +224,8 @@ _ANSWERS = frozenset(
         explicacion explicaciones mensaje mensajes detail details detalle detalles keep make give prefer prefiero like
         rather it investor trader be hablar hables trates trato profile perfil risk riesgo language lenguaje idioma me
         better mejor dame da dar hazme dime quiero want please partir please respond responde contesta habla
-        respondeme contestame hablame escribeme trata style estilo inversor inversora
+        respondeme contestame hablame escribeme trata explain expliques explicas explicame point grano ve get
+        style estilo inversor inversora
         """
     )
 )
@@ -264,7 +274,7 @@ def differ(new: Value, old: Value) -> bool:
     """Whether both are values of one attribute, under the same restrictions, and cannot both be true."""
     if new.attribute != old.attribute or new.is_ <= old.is_ or old.is_ <= new.is_:
         return False
-    if (new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith("figure ")) and not new.changed:
+    if (new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith(("figure ", _NAMED))) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
         return False
@@ -295,16 +305,28 @@ def _framed(said: str, changed: bool) -> Iterator[Value]:
 
 def _of_mine(said: str, changed: bool, text: str) -> Iterator[Value]:
     symbols = {folded(name) for name in mentioned(text)}
-    for match in (*_MY.finditer(said), *_SET.finditer(said)):
-        what = [word.removesuffix("'s") for word in words(match["what"].replace("'s", "")) if word not in _STRIPPED]
+    for match in (*_MY.finditer(said), *_SET.finditer(said), *_NEW.finditer(said)):
+        named_by = match["what"] or match["que"]
+        what = [word.removesuffix("'s") for word in words(named_by.replace("'s", "")) if word not in _STRIPPED]
         named = frozenset(concept(word) for word in what)
         value = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
         first = words(value)[:1]
-        if not (named & _SINGLE or _SINGLE & set(what)) or (first and first[0] in _JUDGED):
+        single = bool(named & _SINGLE or _SINGLE & set(what))
+        if (first and first[0] in _JUDGED) or not (single or _is_name(first, text)):
             continue
         restricting = frozenset(word for word in what if word in symbols)
         about = " ".join(sorted(content(" ".join(what)) | named | restricting))
-        yield Value(f"my {about}", _numbers(value) or _bare(value), _where(said[match.end() :], changed), changed)
+        yield Value(
+            f"{'my' if single else _NAMED} {about}",
+            _numbers(value) or _bare(value),
+            _where(said[match.end() :], changed),
+            changed,
+        )
+
+
+def _is_name(first: list[str], text: str) -> bool:
+    """Whether a value begins with a name, as its text wrote it."""
+    return bool(first) and bool(re.search(rf"\b{re.escape(first[0].capitalize())}\b", text))
 
 
 def _counted(said: str, changed: bool) -> Iterator[Value]:

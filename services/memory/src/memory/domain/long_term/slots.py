@@ -1,7 +1,10 @@
 """Attributes that have one value, by the words that name them."""
 
 SLOTS = {
-    ("length", "short"): "short shorter brief concise corta cortas corto cortos breve breves concisa concisas conciso",
+    (
+        "length",
+        "short",
+    ): "short shorter brief concise corta cortas corto cortos breve breves concisa concisas conciso grano",
     (
         "length",
         "long",
