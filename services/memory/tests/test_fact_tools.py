@@ -123,7 +123,7 @@ async def test_what_the_user_takes_out_of_their_memory_is_found_no_more(servers:
         patch: dict[str, Any] = {"tradingStyle": "swing", "userNotes": ["I have two parrots"]}
         await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch=patch))
         for about, texts in (("I do swing trading", ["swing"]), ("my pets", ["I have two parrots"])):
-            meant = await one.rpc.call(MEMORY_MEANT, MeantRequest(**user, about=about))
+            meant = await one.rpc.call(MEMORY_MEANT, MeantRequest(company_id="acme", user_id="ana", about=about))
             assert (meant.texts, meant.several) == (texts, [])
             request = MemoryPatchRequest(**user, patch=meant.patch, over=meant.version, about=about)
             await one.rpc.call(MEMORY_PATCH, request)

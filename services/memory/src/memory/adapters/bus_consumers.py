@@ -40,8 +40,13 @@ class BusConsumers:
             return None
         era = era_of(first_made(info))
         held = info["state"]
-        done, served = LogPosition(era, floor_of(consumer)), bool(consumer.get("num_waiting"))
-        return ConsumerProgress(done, int(held["first_seq"]), int(held["last_seq"]), served)
+        return ConsumerProgress(
+            LogPosition(era, floor_of(consumer)),
+            LogPosition(era, _furthest(consumer)),
+            int(held["first_seq"]),
+            int(held["last_seq"]),
+            served=bool(consumer.get("num_waiting")),
+        )
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         batch = await self._reader(stream).batch(subject, after + 1, size)
@@ -86,3 +91,10 @@ class _Looked:
     at: float
     stream: dict[str, Any]
     consumers: dict[str, dict[str, Any]]
+
+
+def _furthest(consumer: dict[str, Any]) -> int:
+    """The last sequence that may have been acknowledged: none behind the floor while all that was delivered waits."""
+    delivered, floor = consumer["delivered"], consumer["ack_floor"]
+    waiting = int(delivered["consumer_seq"]) - int(floor["consumer_seq"]) == int(consumer.get("num_ack_pending", 0))
+    return floor_of(consumer) if waiting else int(delivered["stream_seq"])

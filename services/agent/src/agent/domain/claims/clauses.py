@@ -1,8 +1,4 @@
-"""One clause of a sentence as claims: who, in what relation, which figure, how much, of which period.
-
-A sentence is read clause by clause. A number is of the figure and the ticker named nearest before it in its clause, or
-else after it, or else in the clause before; a period holds for its clause, and one that leads a sentence for all of it.
-"""
+"""One clause of a sentence as claims: who, in what relation, which figure, how much, of which period."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -224,8 +220,6 @@ class Clause:
         if before and not (context.several and len(self.subjects) == len(before) and not self.objects):
             chosen = [t for t in before if cast("str", t.value) not in self.objects] if than is None else before
             return (cast("str", (chosen or before)[-1].value),)
-        if after and not before and not context.named:
-            return (cast("str", after[0].value),)
         if after and not before:
             return (cast("str", after[0].value),)
         return context.subjects or (None,)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
-from memory.domain.long_term.slots import SLOT
+from memory.domain.long_term.slots import ASSETS, LARGE, OCCASION, SLOT
 from memory.domain.mentions import mentioned
 from memory.domain.recall.words import folded, words
 
@@ -104,17 +104,6 @@ _NO_PLACE = re.compile(
     r"|\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto|cash|swing|"
     r"scalping|broker|account|cuenta|team|department)\b"
 )
-_LARGE = frozenset(
-    words(
-        """
-        argentina bolivia brasil brazil canada chile china colombia cuba ecuador espana spain france francia germany
-        alemania guatemala honduras india inglaterra england ireland irlanda italia italy japan japon mexico nicaragua
-        panama paraguay peru portugal salvador suiza switzerland uk usa us uruguay venezuela europa europe america
-        texas california florida ohio cataluna andalucia
-        """
-    )
-)
-"""Places with cities in them: who lives in Peru may live in Lima."""
 _MY = re.compile(
     r"\b(?P<whose>my|mi|mis|our|nuestr[oa]) (?P<what>\w+(?:'s)?(?: (?:de |del |of |for |para )?\w+(?:'s)?){0,3}?) "
     rf"(?:(?:now |ahora |ya )?(?:is|are|es|son|sera|se llama)(?: now| ahora| de| called| named)?|changed to|cambio a|"
@@ -229,18 +218,8 @@ _ANSWERS = frozenset(
         """
     )
 )
-_RESTRICTING = {
-    "season": "summer winter spring autumn fall verano invierno primavera otono veranos inviernos summers winters",
-    "day": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
-    "saturdays sundays weekday weekdays weekend weekends lunes martes miercoles jueves viernes sabado sabados domingo "
-    "domingos finde",
-    "hour": "morning mornings afternoon afternoons evening evenings night nights mananas tarde tardes noche noches",
-    "assets": "stock stocks etf etfs option options futures forex crypto bonds acciones opciones futuros "
-    "divisas cripto "
-    "criptomonedas bonos oro gold",
-}
-_RESTRICTS = frozenset(word for listed in _RESTRICTING.values() for word in listed.split())
-_SEASONS = frozenset(_RESTRICTING["season"].split())
+_RESTRICTS = frozenset(OCCASION) | ASSETS
+_SEASONS = frozenset(word for word, kind in OCCASION.items() if kind == "season")
 _MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)")
 _CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
 _PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
@@ -280,7 +259,7 @@ def differ(new: Value, old: Value) -> bool:
         return False
     if _numeric(new.is_) != _numeric(old.is_):
         return False
-    if new.attribute == "home" and not new.changed and bool(new.is_ & _LARGE) != bool(old.is_ & _LARGE):
+    if new.attribute == "home" and not new.changed and bool(new.is_ & LARGE) != bool(old.is_ & LARGE):
         return False
     if new.where == old.where:
         return True
