@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 
 from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, SummarySaveRequest
-from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, LongTermMemory, MemoryPatchRequest, UserRef, fact_id
+from contracts.memory_rpc import (
+    MEMORY_GET,
+    MEMORY_MEANT,
+    MEMORY_PATCH,
+    LongTermMemory,
+    MeantRequest,
+    MemoryPatchRequest,
+    UserRef,
+    fact_id,
+)
 from contracts.rpc import Caller, Rpc, ToolServiceData, ToolServiceRequest
 from contracts.tools_rpc import MEMORY_OUTCOME
 from memory.fact_tools import FORGET, REMEMBER, UPDATE
@@ -113,8 +122,12 @@ async def test_what_the_user_takes_out_of_their_memory_is_found_no_more(servers:
         user = {"company_id": "acme", "user_id": "ana"}
         patch: dict[str, Any] = {"tradingStyle": "swing", "userNotes": ["I have two parrots"]}
         await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch=patch))
-        forgotten: dict[str, Any] = {"tradingStyle": None, "userNotes": []}
-        await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch=forgotten, about="I do swing trading"))
+        for about, texts in (("I do swing trading", ["swing"]), ("my pets", ["I have two parrots"])):
+            meant = await one.rpc.call(MEMORY_MEANT, MeantRequest(company_id="acme", user_id="ana", about=about))
+            assert (meant.texts, meant.several) == (texts, [])
+            request = MemoryPatchRequest(**user, patch=meant.patch, over=meant.version, about=about)
+            await one.rpc.call(MEMORY_PATCH, request)
+        assert (await memory(one)).user_notes == []
         assert await found(one, "swing trading parrots") == []
 
 

@@ -141,6 +141,25 @@ class MemoryReply(Wire):
     version: str | None = None
 
 
+class MeantRequest(Wire):
+    """What of it do these words of the user's mean? `symbols`: those that are named there."""
+
+    company_id: CompanyId
+    user_id: Id
+    about: str = Field(min_length=1, max_length=500)
+    symbols: list[str] = Field(default_factory=list[str], max_length=20)
+
+
+class MeantReply(Wire):
+    """The merge patch that takes out what is meant, over `version`, and its texts. `several`: those of which one may be
+    meant, when it cannot be told which; then nothing is to be patched."""
+
+    version: str | None = None
+    patch: dict[str, Any] = Field(default_factory=dict[str, Any])
+    texts: list[str] = Field(default_factory=list[str])
+    several: list[str] = Field(default_factory=list[str])
+
+
 class MemoryDeleteReply(Wire):
     """Nothing is remembered any more; conversations stay (see user.forget). True when there was something."""
 
@@ -250,6 +269,7 @@ BUDGET_RESERVE = Rpc("rpc.memory.budget.reserve.v1", BudgetReserveRequest, Budge
 BUDGET_SETTLE = Rpc("rpc.memory.budget.settle.v1", BudgetSettleRequest, BudgetSettled, queue=QUEUE)
 USAGE = Rpc("rpc.memory.usage.v1", UsageRequest, UsageReply, queue=QUEUE)
 MEMORY_GET = Rpc("rpc.memory.long_term.get.v1", UserRef, MemoryReply, queue=QUEUE)
+MEMORY_MEANT = Rpc("rpc.memory.long_term.meant.v1", MeantRequest, MeantReply, queue=QUEUE)
 MEMORY_PATCH = Rpc("rpc.memory.long_term.patch.v1", MemoryPatchRequest, MemoryReply, queue=QUEUE)
 MEMORY_DELETE = Rpc("rpc.memory.long_term.delete.v1", UserRef, MemoryDeleteReply, queue=QUEUE)
 MEMORY_EXPORT = Rpc("rpc.memory.export.v1", MemoryExportRequest, MemoryExportReply, queue=QUEUE)
@@ -261,6 +281,7 @@ METHODS: tuple[Rpc[Any, Any], ...] = (
     BUDGET_SETTLE,
     USAGE,
     MEMORY_GET,
+    MEMORY_MEANT,
     MEMORY_PATCH,
     MEMORY_DELETE,
     MEMORY_EXPORT,

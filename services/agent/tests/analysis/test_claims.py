@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.claims.checker import checked, unsupported
+from agent.domain.claims.checker import ClaimChecker, checked, unsupported
 from agent.domain.claims.facts import Facts, facts_of_findings, facts_of_results
 from agent.testing.figures import output
 
@@ -40,6 +40,13 @@ TRUE = [
     "IBM cerró en 202,91 dólares el 1 de marzo de 2013.",
     "No hay dato de la beta de IBM.",
     "IBM cotiza por encima de su media de 200 sesiones.",
+    "MSFT did not rise over the last year.",
+    "MSFT is not above its 200-day average.",
+    "Neither of them is below its 50-day average.",
+    "Ninguna de las dos está por debajo de su media de 50 sesiones.",
+    "Ni IBM ni MSFT perdieron en los últimos tres meses.",
+    "La volatilidad de IBM no es mayor que la de MSFT.",
+    "IBM is 3.8% below its high.",
 ]
 FALSE = [
     "IBM fell over the last year.",
@@ -85,6 +92,55 @@ def test_what_the_figures_say_holds(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", FALSE)
 def test_what_they_do_not_say_is_found_out(sentence: str) -> None:
     assert unsupported(sentence, facts(), "1y")
+
+
+IN_A_CHAT = [
+    # A right number of another period, figure, ticker or unit.
+    "IBM gained 6.76% over the last month.",
+    "MSFT lost 13.41% year to date.",
+    "IBM's five-year return is 2.72%.",
+    "IBM's 50-day average is 196.59.",
+    "La media de 200 de MSFT está en 27,65.",
+    "IBM's net margin is 48.1%.",
+    "IBM's P/E is 13.98.",
+    "IBM's ATR is 2.41%.",
+    "IBM and MSFT gained 0.54% and 1.04% on the last day, respectively.",
+    "IBM capitaliza 237.700 millones de dólares.",
+    "IBM's P/E was 14.12 a year ago.",
+    # Denials of what is so.
+    "IBM did not rise over the last year.",
+    "Ni IBM ni MSFT han subido en lo que va de año.",
+    "It would be wrong to say that IBM rose over the last year.",
+    "MSFT has no P/E.",
+    "IBM no reparte dividendo.",
+    # Causes.
+    "MSFT fell 13.41% over the last year because its margins shrank.",
+]
+
+
+@pytest.mark.parametrize("sentence", IN_A_CHAT)
+def test_a_chat_says_a_figure_of_what_it_is_the_figure_of(sentence: str) -> None:
+    assert ClaimChecker(facts(), strict=False).reasons(sentence)
+
+
+@pytest.mark.parametrize("sentence", TRUE)
+def test_a_chat_may_say_whatever_a_report_may(sentence: str) -> None:
+    assert ClaimChecker(facts(), strict=False).reasons(sentence) == ()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "If IBM falls 5% I can tell you.",
+        "Your stop is 5% below IBM's price.",
+        "IBM rose 2.7% last year.",
+        "Your alert on IBM is set at a price of 210.",
+    ],
+)
+def test_what_a_chat_supposes_or_has_done_is_no_figure_of_the_market(sentence: str) -> None:
+    known = facts()
+    known.loose += [5.0, 210.0]
+    assert ClaimChecker(known, strict=False).reasons(sentence) == ()
 
 
 def test_only_the_sentence_that_is_wrong_goes() -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from agent.domain.shortcuts.memory_words import MemoryWish, memory_wish
 from agent.domain.shortcuts.told_memory import told_memory
 from contracts.memory_rpc import LongTermMemory, Superseded
 
@@ -53,3 +54,38 @@ def test_an_empty_memory_is_a_sentence(language: str, said: str) -> None:
 def test_of_many_facts_the_rest_is_counted() -> None:
     memory = LongTermMemory(user_notes=[f"fact {number}" for number in range(20)])
     assert "There are 5 more." in told_memory(memory.to_wire(), "en")
+
+
+@pytest.mark.parametrize(
+    ("said", "about"),
+    [
+        ("Stop remembering where I bank", "where I bank"),
+        ("don't remember my epilepsy any more", "my epilepsy any more"),
+        ("You can forget the boat thing", "the boat thing"),
+        ("Borra el nombre de mi novia", "el nombre de mi novia"),
+        ("bórrame lo de la enfermedad", "la enfermedad"),
+        ("Ya no quiero que recuerdes mi hipoteca", "mi hipoteca"),
+        ("Quiero que olvides dónde vivo", "dónde vivo"),
+    ],
+)
+def test_what_is_to_be_forgotten_is_read_off_a_plain_wish(said: str, about: str) -> None:
+    assert memory_wish(said) == MemoryWish("forget", about)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Recuérdame qué te dije que prefería",
+        "recuerdame que te dije de mi riesgo",
+        "Forget AAPL, let us look at MSFT",
+        "Borra mi alerta de AAPL",
+        "Quita mis avisos",
+        "No quiero que olvides dónde vivo",
+    ],
+)
+def test_what_only_sounds_like_it_is_for_the_model(said: str) -> None:
+    assert memory_wish(said) is None
+
+
+def test_who_wants_something_remembered_says_what() -> None:
+    assert memory_wish("Recuerda que prefiero ETF") == MemoryWish("remember", "prefiero ETF")

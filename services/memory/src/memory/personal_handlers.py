@@ -11,10 +11,13 @@ from contracts.memory_rpc import (
     MEMORY_DELETE,
     MEMORY_EXPORT,
     MEMORY_GET,
+    MEMORY_MEANT,
     MEMORY_PATCH,
     USAGE,
     USER_FORGET,
     BudgetSettleRequest,
+    MeantReply,
+    MeantRequest,
     MemoryDeleteReply,
     MemoryExportReply,
     MemoryExportRequest,
@@ -33,6 +36,7 @@ from memory.application.exports import Exports
 from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.application.usage import Usages
+from memory.domain.meant import meant
 from memory.handlers import (
     CALL_COMPLETED,
     EXECUTIONS,
@@ -97,6 +101,7 @@ def serve(
     personal = PersonalMethods(memories, learner, exports, forgetting, usages)
     service.serve(USAGE, answering(personal.usage))
     service.serve(MEMORY_GET, answering(personal.get))
+    service.serve(MEMORY_MEANT, answering(personal.meant))
     service.serve(MEMORY_PATCH, answering(personal.patch))
     service.serve(MEMORY_DELETE, answering(personal.delete))
     service.serve(MEMORY_EXPORT, answering(personal.export))
@@ -184,6 +189,10 @@ class PersonalMethods:
     async def get(self, request: UserRef) -> MemoryReply:
         memory, version = await self._memories.read(request.company_id, request.user_id)
         return MemoryReply(memory=memory, version=version)
+
+    async def meant(self, request: MeantRequest) -> MeantReply:
+        memory, version = await self._memories.read(request.company_id, request.user_id)
+        return meant(memory, request.about, request.symbols).model_copy(update={"version": version})
 
     async def patch(self, request: MemoryPatchRequest) -> MemoryReply:
         return MemoryReply(

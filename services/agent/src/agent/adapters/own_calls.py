@@ -2,21 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from agent.adapters.hand_offs import HandOffs
 from agent.domain.hand_over import NAME
-from agent.domain.shortcuts.forget import forgetting
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
+from agent.domain.text_features import symbols_in
 from agent.domain.turn.journal import TurnCall
 from agent.ports import Asker, Key
 from contracts import market_rpc, memory_rpc
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
-from contracts.memory_rpc import LongTermMemory
 from contracts.own_tools import ACTION_PREFIX
 from contracts.tools_rpc import OWN_ACTION_DECIDE
 from runtime.errors import RpcError
@@ -45,8 +45,16 @@ SHOWN = 15
 """Entries of each list: an answer in the chat is no export."""
 SHOWN_PAST = 5
 
-Change = tuple[dict[str, Any], dict[str, Any]]
-"""A merge patch for a memory (empty: nothing is to be changed), and what the step's outcome says of it."""
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A merge patch for the memory of a version (empty: nothing is to be changed), what the step's outcome says of it,
+    and what is forgotten by it, in the user's words."""
+
+    patch: dict[str, Any]
+    version: str | None
+    outcome: dict[str, Any]
+    about: str | None = None
 
 
 class _Unanswered(Exception):  # noqa: N818 - it never leaves this module
@@ -111,21 +119,27 @@ class BusOwnCalls:
         if tool == REMEMBER:
             note = str(arguments["note"])[:500]
 
-            def noted(memory: LongTermMemory) -> Change:
-                others = [other for other in memory.user_notes if other.casefold() != note.casefold()]
+            async def noted(seconds: float) -> Change:
+                held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=seconds)
+                others = [other for other in held.memory.user_notes if other.casefold() != note.casefold()]
                 notes = [note, *others]
                 patch = {"userNotes": notes[:MOST_NOTES]}
                 if pushed_out := notes[MOST_NOTES:]:
-                    patch["olderNotes"] = [*pushed_out, *memory.older_notes][:MOST_OLDER]
-                return patch, {"note": note}
+                    patch["olderNotes"] = [*pushed_out, *held.memory.older_notes][:MOST_OLDER]
+                return Change(patch, held.version, {"note": note})
 
             return await self._change(who, noted, call.call_id)
 
-        def without(memory: LongTermMemory) -> Change:
-            found = forgetting(memory, str(arguments["about"]))
-            return found.patch, {"forgotten": list(found.texts)}
+        about = str(arguments["about"])[:500]
+        symbols = list(dict.fromkeys([*symbols_in(about), *symbols_in(about.upper())]))
+        words = memory_rpc.MeantRequest(company_id=company, user_id=user, about=about, symbols=symbols)
 
-        return await self._change(who, without, call.call_id, about=str(arguments["about"])[:500])
+        async def without(seconds: float) -> Change:
+            found = await self._rpc.call(memory_rpc.MEMORY_MEANT, words, deadline=seconds)
+            outcome = {"forgotten": found.texts, "several": found.several}
+            return Change(found.patch, found.version, outcome, about)
+
+        return await self._change(who, without, call.call_id)
 
     async def _forget(self, who: memory_rpc.UserRef) -> None:
         """Asked again as long as it is not known: forgetting twice is forgetting."""
@@ -145,53 +159,50 @@ class BusOwnCalls:
     async def _change(
         self,
         who: memory_rpc.UserRef,
-        change: Callable[[LongTermMemory], Change],
+        look: Callable[[float], Awaitable[Change]],
         call_id: str,
-        about: str | None = None,
     ) -> dict[str, Any]:
         """The outcome of a change of the memory, stored over the very one that it was made from: lists are replaced
         whole, and what was learned between reading and writing must not be lost with them. A change that got no answer
         is asked for again under its own id, which tells the truth: it takes effect once."""
         end = asyncio.get_running_loop().time() + CHANGE_SECONDS
-        asked: dict[str, Any] | None = None
+        sent: dict[str, Any] | None = None
         for _ in range(ATTEMPTS):
             try:
-                outcome = await self._changed(who, change, call_id, end, about)
+                outcome = await self._changed(who, look, call_id, end)
             except _Unanswered as error:
-                asked = error.outcome or asked
+                sent = error.outcome or sent
                 if asyncio.get_running_loop().time() + PAUSE >= end:
-                    raise (error.cause if asked is None else _unknown()) from error
+                    raise (error.cause if sent is None else _unknown()) from error
                 await asyncio.sleep(PAUSE)
                 continue
             if outcome is not None:
-                return asked or outcome
+                return sent or outcome
         raise RpcError(ErrorCode.UNAVAILABLE, "what is remembered kept changing: try again", retryable=True)
 
     async def _changed(
         self,
         who: memory_rpc.UserRef,
-        change: Callable[[LongTermMemory], Change],
+        look: Callable[[float], Awaitable[Change]],
         call_id: str,
         end: float,
-        about: str | None,
     ) -> dict[str, Any] | None:
         """The outcome of one try, over by `end`; None: something else was stored meanwhile. Raises RpcError,
         _Unanswered."""
         outcome: dict[str, Any] | None = None
         try:
-            held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=_seconds(end))
-            patch, found = change(held.memory)
-            if not patch:
-                return found
+            change = await look(_seconds(end))
+            if not change.patch:
+                return change.outcome
             request = memory_rpc.MemoryPatchRequest(
                 company_id=who.company_id,
                 user_id=who.user_id,
-                patch=patch,
-                over=held.version,
+                patch=change.patch,
+                over=change.version,
                 request_id=call_id,
-                about=about,
+                about=change.about,
             )
-            outcome = found
+            outcome = change.outcome
             await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=_seconds(end))
         except RpcError as error:
             if error.code == ErrorCode.PRECONDITION_FAILED:

@@ -44,6 +44,7 @@ class CopilotSide:
         await server.serve(CONTEXT, self._full)
         await server.serve(SUMMARY_SAVE, self._save)
         await server.serve(memory_rpc.MEMORY_GET, self._get)
+        await server.serve(memory_rpc.MEMORY_MEANT, self._meant)
         await server.serve(memory_rpc.MEMORY_PATCH, self._patch)
         await server.serve(memory_rpc.MEMORY_DELETE, self._delete)
         await server.serve(market_rpc.ACTION_DECIDE, self._decide)
@@ -102,6 +103,18 @@ class CopilotSide:
         del request
         self._present()
         reply = memory_rpc.MemoryReply(memory=self.memory, version=self._version())
+        if self.meanwhile:
+            self.memory = self.meanwhile.pop(0)
+        return reply
+
+    async def _meant(self, request: memory_rpc.MeantRequest) -> memory_rpc.MeantReply:
+        """The facts whose words are all in what is said."""
+        self._present()
+        said = f" {request.about.lower()} "
+        kept = {"userNotes": self.memory.user_notes, "preferences": self.memory.preferences}
+        gone = [one for held in kept.values() for one in held if f" {one.lower()} " in said]
+        patch = {name: [one for one in held if one not in gone] for name, held in kept.items()}
+        reply = memory_rpc.MeantReply(version=self._version(), patch=patch if gone else {}, texts=gone)
         if self.meanwhile:
             self.memory = self.meanwhile.pop(0)
         return reply

@@ -26,7 +26,7 @@ _NOT_WHOLLY = re.compile(
     r"solo|ya no|"
     r"no longer|any ?more|not sure|but|pero|sino)\b"
 )
-_LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,")
+_LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,(?!\d)")
 _RELATIVE = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>wife|husband|spouse|partner|girlfriend|boyfriend|"
     r"son|sons|"
@@ -126,7 +126,7 @@ def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
         or old.did
         or ending in old.ended
         or not ended_by(ending, old.words)
-        or (old.of and old.of not in new.words)
+        or (old.of and old.of not in new.words and not ending.whoever)
     ):
         return False
     if not ending.what:

@@ -4,16 +4,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from contracts.memory_rpc import LongTermMemory, fact_id
+from contracts.memory_rpc import fact_id
 from memory.domain.claims import statements
 from memory.domain.forgotten import forgotten, remembered_again
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.plain_facts import unquoted
+from memory.domain.meant import facts_meant
 from memory.domain.remembered import LONGEST, Remembered, unsaid
 from memory.domain.statements import kept, remembering
 
-ENOUGH = 0.6
-"""Of the telling words that name a fact, the share that the fact must hold to be meant."""
 _LISTS = ("user_notes", "preferences", "older_notes")
 _OF_THE_USER = content(
     "the user customer client usuario usuaria cliente wants remember that says said le dice es tiene her his their"
@@ -51,7 +50,8 @@ def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
 
 def forget(state: Remembered, what: str, now: datetime) -> MemoryChange:
     """Without the facts that are meant, by id or by words; their history goes too."""
-    gone = _meant(state.memory, what)
+    every = list(dict.fromkeys([*kept(state.memory), *(past.value for past in state.memory.superseded)]))
+    gone, _ = facts_meant(every, what)
     after = without(state, gone, now)
     return MemoryChange(after, gone, undo=tuple(Undo("remember", {"fact": one}) for one in gone))
 
@@ -94,12 +94,3 @@ def is_said(fact: str, texts: list[str]) -> bool:
     telling = content(fact) - _OF_THE_USER - {"be", "have"}
     said = [content(one) for text in texts for one in statements(unquoted(text))]
     return bool(telling) and any(telling <= one for one in said)
-
-
-def _meant(memory: LongTermMemory, what: str) -> tuple[str, ...]:
-    every = list(dict.fromkeys([*kept(memory), *(past.value for past in memory.superseded)]))
-    by_id = tuple(one for one in every if fact_id(one) == what.strip())
-    telling = content(what) - _OF_THE_USER - {"be", "have"}
-    if by_id or not telling:
-        return by_id
-    return tuple(one for one in every if len(telling & content(one)) >= ENOUGH * len(telling))

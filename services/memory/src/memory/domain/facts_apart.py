@@ -9,6 +9,7 @@ import re
 from contracts.spoken import MONTHS
 from memory.domain.claims import claims, fact_claims, may_replace, replaces
 from memory.domain.long_term.concepts import concept, content, plain
+from memory.domain.long_term.slots import OCCASION
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import facets
 
@@ -73,14 +74,6 @@ _HAPPENED = re.compile(
     r"compre|compramos|comprado|vendi|vendimos|vendido|pague|pagamos|fui|fuimos|visite|conoci|gane|herede|lei|asisti|"
     r"preste|done)\b"
 )
-_OCCASIONS = {
-    "season": "summer winter spring autumn fall verano invierno primavera otono veranos inviernos summers winters",
-    "day": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
-    "saturdays sundays weekday weekdays weekend weekends lunes martes miercoles jueves viernes sabado sabados domingo "
-    "domingos finde",
-    "hour": "morning mornings afternoon afternoons evening evenings night nights mananas tarde tardes noche noches",
-}
-_OCCASION = {word: kind for kind, listed in _OCCASIONS.items() for word in listed.split()}
 _DATE = re.compile(r"\b(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?: (?:of|de) (?P<month>[a-z]+))?")
 
 
@@ -104,18 +97,20 @@ def why_both_stay(said: str, old: str) -> str | None:
 
 
 def _same_thing(said: str, old: str, *, changed: bool) -> bool:
-    return bool(_telling(said) & content(old)) or (changed and bool(facets(said) & facets(old)))
+    return bool(_telling(said) & content(old)) or (
+        changed and bool(facets(said, forms=False) & facets(old, forms=False))
+    )
 
 
 def _telling(said: str) -> set[str]:
-    dated = {concept(word) for word in MONTHS} | {concept(word) for word in _OCCASION}
+    dated = {concept(word) for word in MONTHS} | {concept(word) for word in OCCASION}
     return {one for one in content(said) if not one[0].isdigit()} - _NOT_TELLING - dated
 
 
 def _other_occasion(said: str, old: str) -> bool:
     """Whether they speak of different dates, or one of a season, weekday or hour that the other does not name."""
     new, before = _occasions(said), _occasions(old)
-    if any(new.get(kind) != before.get(kind) for kind in _OCCASIONS if new.get(kind)):
+    if any(new.get(kind) != before.get(kind) for kind in set(OCCASION.values()) if new.get(kind)):
         return True
     return bool(new.get("date") and before.get("date") and new["date"] != before["date"])
 
@@ -123,8 +118,8 @@ def _other_occasion(said: str, old: str) -> bool:
 def _occasions(said: str) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for word in words(said):
-        if word in _OCCASION:
-            found.setdefault(_OCCASION[word], set()).add(word.removesuffix("s"))
+        if word in OCCASION:
+            found.setdefault(OCCASION[word], set()).add(word.removesuffix("s"))
     months = {str(MONTHS[word]) for word in words(said) if word in MONTHS}
     if months:
         found["date"] = months | {match["day"] for match in _DATE.finditer(said)}

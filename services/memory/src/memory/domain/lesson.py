@@ -32,7 +32,8 @@ _STYLES = (
 _STYLE = re.compile("|".join(rf"(?P<{name}>\b(?:{words})\b)" for name, words in _STYLES), re.I)
 _LEFT_BEHIND = re.compile(
     r"(?:\bfrom|\bno longer|\bnot|\bdon'?t|\bstopped|\bno more|\binstead of|\bquit|\bleft|\bya no|\bno"
-    r"|\bdej[eéo](?: de)?|\bdej[oó](?: de)?|\ben vez de|\ben lugar de|\bpas[eé] del?|\bdesde|\bdel)\s+"
+    r"|\bgiven up|\bgave up|\bdone with|\bdej[eéo](?: de)?|\bdej[oó](?: de)?|\ben vez de|\ben lugar de|"
+    r"\bpas[eé] del?|\bdesde|\bdel)\s+"
     r"(?:(?:(?:being|doing) )?an?\s+|una?\s+)?(?:(?!(?:to|a|al|hacia|but|pero|now|ahora)\b)\w+\s+){0,3}$",
     re.I,
 )
@@ -47,9 +48,13 @@ _STRATEGIES = re.compile(
 
 
 ABOUT_MEMORY = re.compile(
-    r"\W*(?:please,?\s+|por favor,?\s+)?(?:forget\b|stop remembering\b|don'?t remember\b|do not remember\b"
-    r"|(?:delete|erase|clear) my memory\b|olv[ií]da(?:te)?\b|ya no recuerdes\b|no recuerdes\b|deja de recordar\b"
-    r"|borra (?:de tu|mi) memoria\b|what (?:do|did|have) you (?:know|remember)"
+    r"\W*(?:(?:please|por favor|ok|hey|oye|can you|could you|puedes|podr[ií]as|you (?:can|may|should)|"
+    r"i(?:'d| would) like you to|i want you to|quiero que|prefiero que)[, ]+)*"
+    r"(?:forget\b|stop remembering\b|don'?t remember\b|do not remember\b|no longer remember\b"
+    r"|(?:delete|erase|clear) my memory\b|olv[ií]d(?:a|ate|ame|ar|es|e)\b"
+    r"|(?:ya )?no (?:quiero que )?(?:te )?recuerdes\b|deje?s? de recordar\b"
+    r"|(?:b[oó]rra|elim[ií]na|qu[ií]ta)(?:me)? (?:(?:todo )?lo de|de (?:tu|mi) memoria|el nombre de|mis?)\b"
+    r"|what (?:do|did|have) you (?:know|remember)"
     r"|(?:qu[eé]|lo que) (?:recuerdas|sabes) (?:de|sobre) m[ií])",
     re.I,
 )

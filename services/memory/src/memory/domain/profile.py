@@ -24,7 +24,9 @@ FIELDS = {
 
 # The only groups that capture are those of a "not" before what is said.
 _I_AM = (
-    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|(?:\b(ya no|no|nunca) )?\b(?:soy|me considero))\s+"
+    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|\bme (?:he "
+    r"vuelto|volv[ií])|"
+    r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero))\s+"
     r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|much more|a bit more|still|now|muy|bastante"
     r"|m[aá]s bien|m[aá]s|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*"
     r"(?:(?:investor|trader|inversora?|operadora?|persona) )?"
@@ -93,11 +95,16 @@ _FIXED = tuple(
     for (field, value), ways in _SAYINGS.items()
     for words in ways
 )
-_NAME = re.compile(
-    r"\b(?i:my name is|call me|me llamo|mi nombre es|ll[aá]mame)\s+"
-    r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
+_A_NAME = r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
+_NAME = re.compile(rf"\b(?i:my name is|call(?:ing)? me|me llamo|mi nombre es|ll[aá]mame|llames)\s+{_A_NAME}")
+_OTHER_NAME = re.compile(
+    rf"\b(?i:(?:don'?t|do not|never|stop) call(?:ing)? me|no me llames|(?:my name is|i am|i'm) not|no me "
+    rf"llamo)\s+{_A_NAME}"
+    r"(?i:[,;.:]?\s*(?:but|it'?s|it is|just|use|call me|i prefer|i go by|rather|pero|sino|mejor|prefiero|soy|es|usa|"
+    rf"ll[aá]mame|me llamo)\s+){_A_NAME}"
 )
-_DENIED = re.compile(r"\b(?:don'?t|do not|never|not|no|nunca)\s+$", re.I)
+"""Not Robert, it's Bobby."""
+_DENIED = re.compile(r"\b(?:don'?t|do not|never|not|no|nunca|stop|no me|nunca me)\s+$", re.I)
 _AND_I_AM = re.compile(
     r"\b(?P<am>I'm|I am|soy) (?P<one>[^\s,.;]+(?: [^\s,.;]+){0,2}?),? (?:and|but|y|e|pero) "
     r"(?=(?:an? |una? |muy |very |quite |bastante )*[^\s,.;]+(?:\s*[,.;!]|$| y | and ))",
@@ -157,5 +164,6 @@ def _said(sentence: str) -> list[tuple[str, str, bool]]:
         found += [(match.start(), field, value, not any(match.groups())) for match in pattern.finditer(sentence)]
     for match in _NAME.finditer(sentence):
         found.append((match.start(), "name", match[1], not _DENIED.search(sentence[: match.start()])))
+    found += [(match.start(2), "name", match[2], True) for match in _OTHER_NAME.finditer(sentence)]
     found += [(match.start(), "timezone", match[1], True) for match in _ZONE.finditer(sentence) if is_zone(match[1])]
     return [one[1:] for one in sorted(found)]

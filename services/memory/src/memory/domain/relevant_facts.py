@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from contracts.memory_rpc import LongTermMemory
-from memory.domain.long_term.concepts import content, plain
+from memory.domain.long_term.concepts import concept, content, plain
 from memory.domain.recall.words import sought, stems, words
 
 MOST = 12
@@ -21,56 +21,65 @@ _RESTRICTS = re.compile(
     r"vegetarian\w*|ethic\w*|etic\w*|limit|limite)\b"
 )
 
-_FACETS = tuple(
-    frozenset(listed.split())
-    for listed in (
-        "car cars drive driving vehicle honda toyota coche carro auto conduzco manejo vehiculo",
-        "salary earn earns income wage wages paid pay make take-home sueldo salario gano gana ingreso "
-        "ingresos cobro pagan nomina limpios netos",
-        "work job business company shop store firm negocio empresa tienda dedico occupation profession career "
-        "living boss employer office trabajo empleo profesion oficio jefe "
-        "laboral",
-        "retire retires retired retirement pension stop-working jubilo jubilar jubilacion jubile retiro "
-        "pensionar trabajar",
-        "live lives city home town address country vivo casa ciudad pais direccion domicilio donde resido mudo",
-        "born from childhood grew origin raised native naci nacido crecio creci origen infancia pais",
-        "marry married divorce divorced divorcio divorciado divorciada divorciar single soltero soltera wedding "
-        "husband wife spouse "
-        "partner boda caso casado casada marido mujer esposa esposo pareja",
-        "pregnant embarazada expecting child children kid kids son daughter baby hijo hijos hija hijas nino "
-        "ninos bebe family familia",
-        "mother father brother sister parents aunt uncle madre padre hermano hermana padres tio tia family familia",
-        "loan mortgage debt owe owes owed credit borrow borrowed lent hipoteca deuda deudas debo debemos deber presto "
-        "prestado prestaron prestamo credito devolver",
-        "save saves saving savings money cash bank dinero banco ahorrado ahorrada ahorrados ahorro ahorros "
-        "ahorrando guardo guardar dinero",
-        "buy bought purchase paid price cost shares compre compra pague precio acciones",
-        "lose lost loss losses perdi perdida perdidas perdido",
-        "inherit inherited inheritance received family herede herencia recibi",
-        "doctor dentist appointment medical health illness pain knee knees back pregnant rodilla rodillas "
-        "espalda dolor embarazada "
-        " pills medicine medication diabetes medico dentista "
-        "cita salud "
-        "pastillas medicina enfermedad",
-        "food eat foods diet meal vegan vegetarian allergic allergy comer como comida dieta vegano vegana vegetariano "
-        "alergico alergica restaurante",
-        "pet dog cat perro gato mascota",
-        "house housing apartment apartments flat flats estate property rent landlord lease piso pisos casa vivienda "
-        "inmueble inmuebles propiedad alquiler alquilo casero arriendo",
-        "broker brokerage platform bank account corredor plataforma banco cuenta",
-        "derivatives futures options derivados futuros opciones",
-        "chart charts tradingview program software grafico graficos grafica programa",
-        "tax taxes accountant irs audit audited impuestos contable gestor gestora hacienda inspeccion",
-        "risk risks risky lose losing afraid scared terrified fear riesgo riesgos tolero perder miedo panico arriesgo",
-        "travel trip flight vacation vuelo viaje viajo vacaciones",
-        "sport sports train coach gym soccer football tennis deporte entreno gimnasio futbol tenis",
-        "when time hour day date schedule morning evening night weekend weekends cuando hora dia fecha horario noche "
+_KINDS = {
+    name: frozenset(concept(word) for word in listed.split())
+    for name, listed in {
+        "vehicle": "car drive vehicle truck pickup van motorbike motorcycle bike bicycle scooter wheels ride "
+        "honda toyota "
+        "conduzco manejo vehiculo moto motocicleta bici bicicleta furgoneta camion patinete carro",
+        "income": "salary earn earns income wage wages paid make take-home sueldo gano gana ganar ingreso cobro cobra "
+        "nomina limpios netos",
+        "work": "work business company shop store firm negocio empresa tienda dedico occupation profession "
+        "employer office profesion oficio laboral boss teach clases dedicas autonomo",
+        "pension": "retire retired retirement pension stop-working jubilo jubilar jubilacion jubile retiro pensionar "
+        "trabajar",
+        "home": "live city home town address country vivo casa ciudad pais direccion domicilio donde resido mudo where "
+        "rent landlord property",
+        "origin": "born from childhood grew origin raised native naci nacido crecio creci origen infancia pais",
+        "spouse": "marry married divorce divorced divorcio divorciado divorciar single soltero wedding husband wife "
+        "spouse partner half boda caso casado casada marido mujer esposa esposo parienta",
+        "children": "pregnant embarazada expecting child kid son daughter hijo nino nina bebe family familia chaval "
+        "niece nephew sobrino twins gemelos",
+        "relatives": "mother mom father dad brother sister parents aunt uncle madre padre hermano hermana tio "
+        "tia family "
+        "familia",
+        "debt": "loan mortgage debt owe credit borrow borrowed lent deuda debo debemos deber presto prestado prestaron "
+        "devolver",
+        "savings": "save money cash bank dinero banco ahorrado guardo guardar",
+        "buying": "buy bought purchase paid price cost shares compre compra pague precio acciones",
+        "losing": "lose lost loss losses perdi perdida perdido",
+        "heritage": "inherit inherited inheritance received family herede herencia recibi",
+        "health": "doctor dentist appointment medical health illness disease ill sick pain knee back pregnant rodilla "
+        "espalda dolor embarazada pills medicine medication diabetes diabetic medico dentista cita salud pastillas "
+        "enfermedad enfermo asthma asma celiac celiaco ",
+        "food": "food eat diet meal vegan vegetarian allergic allergy comer como comida dieta pruebo alergico alergica "
+        "alergia restaurante celiac celiaco shellfish meat carne gluten",
+        "pet": "pet dog cat mascota puppy kitten parrot hamster rabbit turtle fish poodle retriever terrier "
+        "bulldog labrador beagle collie perra chucho cachorro gatito loro conejo tortuga pez",
+        "housing": "house housing flat estate property rent landlord lease casa vivienda inmueble propiedad alquilo "
+        "casero arriendo",
+        "broker": "broker platform bank account plataforma banco",
+        "derivatives": "derivatives futures options derivados futuros opciones",
+        "charts": "chart tradingview program software grafico grafica programa",
+        "tax": "tax accountant irs audit audited impuestos contable gestor gestora hacienda inspeccion",
+        "risk": "risk risky lose losing afraid scared terrified fear riesgo tolero perder miedo panico arriesgo averse",
+        "travel": "travel trip vacation vacaciones fly flies",
+        "sport": "sport train coach gym soccer football tennis deporte entreno gimnasio futbol tenis",
+        "time": "when time hour day date schedule morning evening night weekend cuando hora dia fecha horario noche "
         "manana tarde",
-        "sector industry sectors industria sectores",
-        "goal target aim plan meta objetivo plan",
-    )
-)
+        "sector": "sector industry industria",
+        "goal": "goal plan objetivo",
+        "age": "age edad old birthday cumpleanos birth nacimiento",
+    }.items()
+}
 """What questions and facts are about: words that are no synonyms, and ask and answer each other."""
+_NO_THINGS = frozenset(("buying", "losing", "time", "goal"))
+"""Kinds that say what is asked of a thing, and not what it is."""
+_FORMS = (
+    ("work", re.compile(r"^(?:\w+ ){0,2}?(?:i am|we are) an? \w+|^(?:\w+ ){0,2}?soy (?!de\b|muy\b|mas\b)\w+")),
+    ("age", re.compile(r"\b(?:i am|tengo|cumpli|turned) (?:ya |now )?\d{1,3}(?: years| anos|$)")),
+)
+"""How facts say what they are about without a word for it: I'm a nurse, tengo 52 años."""
 _FACET = 0.6
 _EVERYWHERE = frozenset(("= be", "= have"))
 
@@ -105,7 +114,13 @@ def _terms(fact: str) -> frozenset[str]:
     return frozenset(stems(fact)) | {"= " + one for one in content(fact)} | facets(fact)
 
 
-def facets(text: str) -> frozenset[str]:
-    """What a text is about, of a few common things: living, working, eating, …"""
-    said = frozenset(words(text))
-    return frozenset(f"about {number}" for number, listed in enumerate(_FACETS) if said & listed)
+def facets(text: str, *, forms: bool = True) -> frozenset[str]:
+    """What a text is about, of a few common things: living, working, eating, … `forms`: also where no word says it."""
+    said, bare = frozenset(map(concept, words(text))), plain(text)
+    found = {name for name, listed in _KINDS.items() if said & listed}
+    return frozenset(found | {name for name, form in _FORMS if forms and form.search(bare)})
+
+
+def kinds(text: str) -> frozenset[str]:
+    """The same, of things alone: a fact is meant by them."""
+    return facets(text) - _NO_THINGS

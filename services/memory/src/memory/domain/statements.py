@@ -14,6 +14,7 @@ from memory.domain.claims import Claims, claims, ends_only, fact_claims, may_rep
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact, unquoted
+from memory.domain.long_term.standing_orders import is_standing_order
 from memory.domain.remembered import LONGEST, NOTES, OLDER, PREFERENCES, Remembered, superseding
 
 _LEAD = (
@@ -147,6 +148,10 @@ def _stated(text: str, known: Known) -> Iterator[_Statement]:
             yield from (_Statement(note, "user_notes", claims(note, short=True)) for note in notes)
             continue
         sentence = unquoted(whole)
+        if is_standing_order(sentence):
+            order = sentence.strip(" .!¡")
+            yield _Statement(order, "preferences", claims(order, short=True))
+            continue
         preferred: list[str] = []
         for match in _PREFERENCE.finditer(sentence):
             if not _PASSING.search(one := match[1].strip(" ,")):

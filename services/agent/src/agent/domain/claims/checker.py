@@ -90,6 +90,8 @@ class ClaimChecker:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
         else:
             found = self._against(reading, said)
+        if not self._strict and reading.claims and _CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
+            found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
             found += unbacked(folded(said), reading.claims, self._facts)
         if self._strict and not found and self._lost and reading.claims and not reading.named:
@@ -101,8 +103,9 @@ class ClaimChecker:
 
     def _against(self, reading: SentenceClaims, said: str) -> list[str]:
         """What speaks against a sentence of a chat."""
-        found = [reason for claim in reading.claims if (reason := contradicted(claim, self._facts))]
-        offers = bool(_OFFER.search(folded(said)))
+        low = folded(said)
+        supposed, offers = bool(_SUPPOSED.search(low)), bool(_OFFER.search(low))
+        found = [reason for claim in reading.claims if (reason := contradicted(claim, self._facts, supposed=supposed))]
         for problem in reading.problems:
             foreign = problem.startswith("a source") or (problem.startswith("a ticker") and not offers)
             promised = reading.named and problem.startswith("a promise")
@@ -135,6 +138,16 @@ _DEFINITE = frozenset(("ticker", "foreign", "number", "spelled", "source"))
 """What a sentence about things in general does not have."""
 _SAME = 5
 """Letters in which the forms of a word agree: cancel, cancelled."""
+_CAUSE = re.compile(
+    r"\b(?:because|due to|thanks to|owing to|driven by|as a result of|on the back of|porque|debido a|gracias a|"
+    r"a causa de|"
+    r"por culpa de|impulsad[oa]s? por|tras (?:el|la|los|las))\b"
+)
+_SUPPOSED = re.compile(
+    r"\b(?:if|when(?:ever)?|until|once|unless|in case|say|suppos\w+|assum\w+|would|could|alert|stop|target|order|limit|"
+    r"si|cuando|hasta que|en caso|supon\w+|ponga\w*|aviso|alerta|objetivo|orden|limite)\b"
+)
+"""Tells of what may be, or of what somebody wants."""
 _OFFER = re.compile(
     r"\?\s*$|^\W*(?:let me know|would you|do you|if you|you can|i can|shall "
     r"i|feel free|want me|avisame|dime|quieres|si quieres|"

@@ -42,6 +42,8 @@ class Claim:
     year: int | None = None
     soft: bool = False
     """Whether the periods are those of other sentences, which this one need not be of."""
+    denied: bool = False
+    """Whether it is said not to be so."""
 
 
 @dataclass(slots=True)

@@ -1,10 +1,7 @@
-"""One clause of a sentence as claims: who, in what relation, which figure, how much, of which period.
-
-A sentence is read clause by clause. A number is of the figure and the ticker named nearest before it in its clause, or
-else after it, or else in the clause before; a period holds for its clause, and one that leads a sentence for all of it.
-"""
+"""One clause of a sentence as claims: who, in what relation, which figure, how much, of which period."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from agent.domain.claims.claim import Claim, Context, Relation, SentenceClaims
@@ -12,6 +9,7 @@ from agent.domain.claims.lexer import Number, Token
 from agent.domain.claims.times import Day
 
 MOVES = {"rise": "rose", "fall": "fell"}
+DENIAL = "a denial, which no figure can back"
 PRICES = frozenset(("price", "close", "return"))
 _MOVABLE = frozenset(("price", "close", "return", "high", "low"))
 """Figures that a rise or a fall may be said of: the price's own."""
@@ -46,6 +44,11 @@ BEARING = frozenset(
 )
 
 
+_RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
+"""What a clause says of a figure, beside that there is none."""
+_PLAIN = frozenset(("is", "dated", "report", "unknown"))
+
+
 def periods_of(segment: Sequence[Token]) -> list[str]:
     return [cast("str", token.value) for token in segment if token.kind == "period"]
 
@@ -57,7 +60,9 @@ class Clause:
         self.tokens = tokens
         self.known = known
         self.bears = any(token.kind in BEARING for token in tokens)
-        self.everyone = any(token.kind == "all" for token in tokens)
+        kinds = {token.kind for token in tokens}
+        self.denies = bool(kinds & {"not", "neither"}) != ("untrue" in kinds)
+        self.everyone = "all" in kinds or ("neither" in kinds and "ticker" not in kinds)
         self.passing = bool(tokens) and tokens[0].kind == "than"
         self.tickers = [cast("str", token.value) for token in tokens if token.kind == "ticker"]
         self.objects = self._objects()
@@ -95,9 +100,8 @@ class Clause:
         if not self.known:
             reading.problems.append("figures, and no tool gave any")
             return
-        if "neither" in kinds:
-            reading.problems.append("a denial, which no figure can back")
-        if "unknown" in kinds and not numbers:
+        nothing = self.denies and context.named and bool(figures) and not kinds & _RELATIONS
+        if not numbers and ("unknown" in kinds or nothing):
             self._unknown(reading, context, figures)
             return
         used = self._numbers(reading, context, numbers, figures, moves)
@@ -105,12 +109,16 @@ class Clause:
         self._comparisons(reading, context, figures, moves)
         self._places(reading, context, figures)
         self._days(reading, context, figures)
-        if len(reading.claims) == before and "report" not in kinds and figures and not numbers and not self._neutral():
-            reading.problems.append(f"a word about {figures[0].text} that says nothing to check")
+        if self.denies:
+            self._denied(reading, before)
 
-    def _neutral(self) -> bool:
-        """A clause that names figures and says nothing of them: a heading, an introduction."""
-        return True
+    def _denied(self, reading: SentenceClaims, first: int) -> None:
+        """Its relations are denied; where it has none, its numbers: "not below its average of 196.59"."""
+        made = reading.claims[first:]
+        denied = [one for one in made if one.relation not in _PLAIN] or [one for one in made if one.relation == "is"]
+        reading.claims[first:] = [replace(one, denied=one in denied) for one in made]
+        if not denied:
+            reading.problems.append(DENIAL)
 
     # ------------------------------------------------------------ numbers
 
@@ -203,6 +211,8 @@ class Clause:
                 return (cast("str", after[0].value),)
             if len(context.whole) == 2:
                 return (context.whole[1],)
+            if len(context.whole) == 1 and len(self.known) == 2:
+                return tuple(one for one in self.known if one not in context.whole)
         if count > 1 and count == len(context.subjects) and not before:
             return (context.subjects[index],)
         if before and context.several and count == len(context.subjects) and all(t.at < token.at for t in tickers):
@@ -210,8 +220,6 @@ class Clause:
         if before and not (context.several and len(self.subjects) == len(before) and not self.objects):
             chosen = [t for t in before if cast("str", t.value) not in self.objects] if than is None else before
             return (cast("str", (chosen or before)[-1].value),)
-        if after and not before and not context.named:
-            return (cast("str", after[0].value),)
         if after and not before:
             return (cast("str", after[0].value),)
         return context.subjects or (None,)

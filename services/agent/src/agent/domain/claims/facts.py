@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, cast
 
+from agent.domain.claims.times import LAST_YEAR, year_range
+
 Unit = Literal["fraction", "money", "number", "date"]
 FRACTIONS = frozenset(
     ("return", "max_drawdown", "current_drawdown", "volatility", "gross_margin", "net_margin", "dividend_yield",
@@ -15,7 +17,7 @@ FRACTIONS = frozenset(
 MONEY = frozenset(
     ("price", "change", "open", "high", "low", "close", "sma_20", "sma_50", "sma_200", "atr_14", "eps", "revenue",
      "market_cap", "SMA", "EMA", "VWAP", "ATR", "upper", "middle", "lower", "MACD", "macd", "signal", "histogram",
-     "growth", "final", "costs", "base", "highest_close", "lowest_close")
+     "growth", "final", "costs", "base", "highest_close", "lowest_close", "dividends")
 )  # fmt: skip
 FALLS = frozenset(("max_drawdown", "current_drawdown"))
 """Figures that are said as so many percent down."""
@@ -62,15 +64,26 @@ class Facts:
         return list(dict.fromkeys([*self.named, *(fact.subject for fact in self.facts)]))
 
     def of(self, subject: str, figures: Iterable[str], periods: Iterable[str] = ()) -> list[FigureFact]:
-        """A ticker's facts of these names; where periods are given, of one of them or of none."""
+        """A ticker's facts of these names; where periods are given, of one of them or, if they reach the days that
+        are known of it, of none."""
         names, wanted = frozenset(figures), frozenset(periods)
-        return [
-            fact
-            for fact in self.facts
-            if fact.subject == subject
-            and fact.figure in names
-            and (not wanted or fact.period is None or _same_period(fact.period, wanted))
-        ]
+        found = [fact for fact in self.facts if fact.subject == subject and fact.figure in names]
+        if not wanted:
+            return found
+        if LAST_YEAR in wanted:
+            newest = max(self.days.get(subject, ()), default=None)
+            wanted |= {"1y", year_range(newest.year - 1)} if newest else {"1y"}
+        now = any(self._reaches(subject, period) for period in wanted)
+        return [one for one in found if (now if one.period is None else _same_period(one.period, wanted))]
+
+    def _reaches(self, subject: str, period: str) -> bool:
+        """Whether a period has a day of which something is known of the ticker, or is the year of a report of it."""
+        first, slash, last = period.partition("/")
+        if not slash:
+            return True
+        if any(first <= day.isoformat() <= (last or "9") for day in self.days.get(subject, ())):
+            return True
+        return first[:4] == last[:4] and any(first[:4] in text for text in self.texts.get(subject, ()))
 
     def add(
         self, subject: str, name: str, value: object, period: str | None = None, currency: str | None = None,

@@ -9,8 +9,8 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("current_drawdown",),
-        r"current(?:ly)? (?:drawdown|fall)|caida actual|drawdown actual|(?:from|"
-        r"below) its (?:peak|high)|desde su maximo|below its high",
+        r"current(?:ly)? (?:drawdown|fall)|caida actual|drawdown actual|(?:from|below|under|off|beneath) its "
+        r"(?:peak|high|top)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (
         ("max_drawdown", "current_drawdown"),
@@ -29,13 +29,13 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("eps",), r"eps|earnings per share|beneficios? por accion|bpa"),
     (
         ("market_cap",),
-        r"market cap(?:italisation|italization|\.)?|market value|capitalizacion(?:es)?(?: "
+        r"capitalizan?|market cap(?:italisation|italization|\.)?|market value|capitalizacion(?:es)?(?: "
         r"bursatil| de mercado)?|valor (?:de mercado|en bolsa|bursatil)",
     ),
     (("gross_margin",), r"gross margins?|margen(?:es)? brutos?"),
     (("net_margin",), r"net (?:profit )?margins?|profit margins?|margen(?:es)? netos?"),
-    (("dividend_yield",), r"dividend yields?|\byield|rentabilidad(?:es)? por dividendo"),
-    (("revenue",), r"(?:annual )?revenues?|\bsales\b|ingresos|\bventas\b|facturacion"),
+    (("dividend_yield",), r"dividend yields?|\byields?|rentabilidad(?:es)? por dividendo"),
+    (("revenue",), r"(?:annual )?revenues?|\bsales\b|ingresos?|ingresaron|\bventas\b|facturacion"),
     (("beta",), r"\bbetas?\b"),
     (("correlation",), r"correlat(?:ion|ions|ed|es)|correlacion(?:es|ada|adas|ado|ados)?"),
     (
@@ -85,6 +85,7 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         r"(?:52-week |one-year |yearly |year )low(?!er|est)\b|minimo(?:s)?(?: anual|"
         r" del ano| de 52 semanas)|period low|\blow of",
     ),
+    (("dividends", "dividend_yield"), r"dividends?|dividendos?"),
     (
         ("return",),
         r"returns?|returned|performance|rentabilidad(?:es)?|rendimientos?|variacion(?:es)?|"

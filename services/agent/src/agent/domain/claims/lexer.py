@@ -138,7 +138,7 @@ class Lexer:
         has_average = bool(HAS_AVERAGE.search(text))
         if has_average:
             for match in each(SMA):
-                take("figure", match, (f"sma_{match['n'] or match['m'] or match['k']}",))
+                take("figure", match, (f"sma_{match['n'] or match['m'] or match['k'] or match['l']}",))
         self._times(text, take, each)
         for kind, pattern in TOKENS:
             for match in each(pattern):
@@ -167,7 +167,7 @@ class Lexer:
             take("period", match, times.month_range(int(match["year"]), times.month_of(match["month"])))
         for match in each(times.IN_YEAR):
             take("period", match, times.year_range(int(match["year"])))
-        for name, pattern in times.NAMED:
+        for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.NAMED):
             for match in each(pattern):
                 take("period", match, times.span_of(match) if name == "span" else name)
 
@@ -189,6 +189,8 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
         index = next(i for i in range(len(FIGURES)) if groups[f"f{i}"])
         return "figure", match, FIGURES[index][0]
     if kind == "compare":
+        if any(groups[name] for name in ("wmore", "wless", "vmore", "vless")):
+            return ("less" if groups["wless"] or groups["vless"] else "more"), match, "market_cap"
         adjective = groups["adj"] or groups["adj2"] or groups["adj3"] or groups["adj4"] or groups["er"] or "volatil"
         figure = _figure_of(adjective)
         less = bool(groups["less"] or groups["fless"] or groups["adj3"] or groups["adj4"]) != figure.startswith("-")

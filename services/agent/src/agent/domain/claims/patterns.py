@@ -129,6 +129,8 @@ ADJ = (
 COMPARATIVE = (
     rf"\b(?:fluctu(?:ated|ates|o|a|aron|an) (?:(?P<fmore>more|mas)|(?P<fless>less|"
     rf"menos))|(?P<more>more|mas) (?P<adj>{ADJ})|(?P<less>less|menos) (?P<adj2>{ADJ})"
+    r"|(?:is |are )?worth (?:\w+ )?(?:(?P<wmore>more)|(?P<wless>less))(?= than\b)"
+    r"|vale[n]? (?:(?P<vmore>mas)|(?P<vless>menos))(?: en bolsa)?(?= que\b)"
     r"|(?P<er>riskier|cheaper|calmer|steadier|safer)|not as (?P<adj3>" + ADJ + r")|tan (?P<adj4>" + ADJ + r"))\b"
 )
 SUPERLATIVE = (
@@ -152,7 +154,7 @@ SMA = re.compile(
     r"\b(?:de |the |its )?(?P<n>20|50|200)(?:[- ]?(?:day|session|dia|sesion)\w*|"
     r"(?=[- ]?,? ?(?:and|y|/|&|or) ?(?:de )?(?:20|50|200)[- ]?(?:day|session|"
     r"dia|sesion)))\b|\b(?:sma|ma)[ _(-]*(?P<m>20|50|200)(?!\d)\)?|\b(?:sma|"
-    r"ma)s? (?P<k>20|50|200)(?!\d)"
+    r"ma)s? (?P<k>20|50|200)(?!\d)|\bmedias? (?:movil(?:es)? |simples? )*de (?P<l>20|50|200)\b(?! (?:y|e|o|,))"
 )
 HAS_AVERAGE = re.compile(r"\b(?:average|averages|sma|moving|media|medias|promedios?|ma)\b")
 SOURCE = re.compile(
@@ -238,7 +240,15 @@ UNKNOWN = re.compile(
     r"esta[n]? disponibles?|se sabe|hay cifra|tiene dato)(?: (?:de|sobre|para))?|"
     r"se desconocen?|falta[n]?(?: (?:el|la|los) datos?(?: de)?)?)\b"
 )
+UNTRUE = re.compile(
+    r"\b(?:not (?:true|right|correct|accurate)|wrong|incorrect|false|untrue|inaccurate|a mistake)"
+    r"(?: to (?:say|claim|think|state|conclude))? that\b|"
+    r"\bno (?:es|seria) (?:cierto|verdad|correcto|exacto)(?: decir)? que\b|"
+    r"\b(?:es|seria) (?:falso|mentira|incorrecto|erroneo|un error)(?: (?:decir|afirmar|pensar))? que\b"
+)
+"""What turns the rest of its clause into its opposite."""
 TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("untrue", UNTRUE),
     ("spelled", re.compile(SPELLED)),
     ("promise", re.compile(PROMISE)),
     ("unknown", UNKNOWN),
@@ -298,7 +308,8 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "above",
         re.compile(
-            r"\b(?:(?:mayor|superior) (?:de|a|que) lo (?:habitual|normal)|above|over(?= "
+            r"\b(?:(?:mayor|superior) (?:de|a|que) lo (?:habitual|normal)|unusually (?:high|large|heavy)|"
+            r"inusualmente alto|above|over(?= "
             r"(?:its|the) (?:\d+|sma|average|moving))|por encima de(?:l)?|encima de(?:l)?|"
             r"supera (?=sus? media)|sobre (?=sus? medias?))"
         ),
@@ -306,9 +317,10 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "below",
         re.compile(
-            r"\b(?:(?:menor|inferior) (?:de|a|que) lo (?:habitual|normal)|below|under(?= "
-            r"(?:its|the) (?:\d+|sma|average|moving))|beneath|por debajo de(?:l)?|debajo "
-            r"de(?:l)?)\b"
+            r"\b(?:(?:menor|inferior) (?:de|a|que) lo (?:habitual|normal)|unusually (?:low|light|thin)|"
+            r"inusualmente bajo|below(?! its (?:peak|high|top)\b)|under(?= (?:its|the) (?:\d+|sma|average|moving))|"
+            r"beneath(?! its (?:peak|high|top)\b)|por debajo de(?:l)?(?! sus? maximos?)|debajo de(?:l)?(?! sus? "
+            r"maximos?))\b"
         ),
     ),
     (
@@ -334,14 +346,14 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "all",
         re.compile(
             r"\b(?:both|all(?: (?:three|four|five|six|of them))?|ambos|ambas|los dos|"
-            r"las dos|tod[oa]s|los tres|los cuatro)\b"
+            r"tod[oa]s|(?:l[oa]s|tod[oa]s l[oa]s) (?:dos|tres|cuatro|cinco))\b"
         ),
     ),
     (
         "not",
         re.compile(
             r"\b(?:not|no|never|nunca|jamas|tampoco|without|sin|didn't|doesn't|isn't|"
-            r"wasn't|hasn't|aren't|weren't|don't|cannot)\b|n't\b"
+            r"wasn't|hasn't|haven't|aren't|weren't|don't|cannot|fail(?:ed|s)? to)\b|n't\b"
         ),
     ),
     (

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from agent.domain.claims.claim import Carried, Context, SentenceClaims
-from agent.domain.claims.clauses import BEARING, Clause, periods_of
+from agent.domain.claims.clauses import BEARING, DENIAL, Clause, periods_of
 from agent.domain.claims.lexer import Token
 
 _ODD = {
@@ -34,12 +34,14 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
     if tokens and tokens[0].text in ("with", "con", "at", "a") and whole:
         # With a P/E of 14, IBM …: the clause is about whom the next one names.
         subjects = whole[:1]
-    if any(token.kind == "not" for token in tokens) and any(
+    denies = any(token.kind in ("not", "neither", "untrue") for token in tokens) and any(
         token.kind in BEARING - {"unknown", "expected"} for token in tokens
-    ):
-        reading.problems.append("a denial, which no figure can back")
+    )
     for index, segment in enumerate(segments):
         clause = Clause(segment, known)
+        if denies and not clause.bears and (clause.denies or clause.tickers):
+            # "IBM rose, not MSFT", "MSFT did": what of it is meant stands in another clause.
+            reading.problems.append(DENIAL)
         if clause.passing and not clause.bears:
             continue
         if not clause.bears:

@@ -68,6 +68,9 @@ _UNITS = {
     "year": "y",
     "ano": "y",
 }
+LAST_YEAR = "last_year"
+"""The calendar year before this one, and for some the twelve months up to now."""
+IN_LAST_YEAR = re.compile(r"\b(?<!the )last year\b|\b(?:en )?el ano pasado\b")
 NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "ytd",

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from agent.domain.claims.claim import Claim
 from agent.domain.claims.facts import Facts
-from agent.domain.claims.verdicts import wrong
+from agent.domain.claims.verdicts import is_of_now, wrong
 
 _WHOLE = r"(?:its|their|the|his|su|sus|lo|los|las|el|la)"
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -78,6 +78,9 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_AGO = re.compile(
+    r"\b(?:days?|weeks?|months?|years?) ago\b|\bhace (?:un|una|dos|tres|\d+) (?:dias?|semanas?|mes|anos?)"
+)
 _ONLY = re.compile(r"\b(?:only|alone|solo|unicamente|solamente)\b")
 _MOVES = ("rose", "fell")
 
@@ -85,6 +88,8 @@ _MOVES = ("rose", "fell")
 def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
     """What a folded sentence with claims says that no tool can have given."""
     found = [reason for reason, pattern in _KINDS if pattern.search(low)]
+    if _AGO.search(low) and any(is_of_now(claim, facts) for claim in claims):
+        found.append("a figure of now, told of then")
     moves = [claim for claim in claims if claim.relation in _MOVES and claim.subject is not None]
     named = {claim.subject for claim in moves}
     if moves and _ONLY.search(low) and not re.search(r"\b(?:only|solo) \d", low):

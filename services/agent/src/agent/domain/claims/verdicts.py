@@ -5,6 +5,7 @@ from datetime import date
 
 from agent.domain.claims.claim import Claim
 from agent.domain.claims.facts import FALLS, Facts, FigureFact
+from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
 
 FLAT = 0.0005
@@ -15,6 +16,16 @@ EVEN = 0.0011
 
 def wrong(claim: Claim, facts: Facts) -> str | None:
     """What of the claim no fact backs; None: it holds."""
+    reason = _wrong(claim, facts)
+    if not claim.denied:
+        return reason
+    if reason is None:
+        return "it is denied, and is so"
+    return reason if _is_unknown(reason) else None
+
+
+def _wrong(claim: Claim, facts: Facts) -> str | None:
+    """The same of the claim as if it were not denied."""
     match claim.relation:
         case "is":
             return _number(claim, facts)
@@ -33,7 +44,7 @@ def wrong(claim: Claim, facts: Facts) -> str | None:
         case "dated":
             return _dated(claim, facts)
         case "unknown":
-            known = any(fact.value is not None for fact in _facts(claim, facts, claim.periods))
+            known = any(fact.value for fact in _facts(claim, facts, claim.periods))
             return "said to be unknown, and a tool gave it" if known else None
         case "expected" | "confirmed":
             confirmed = facts.confirmed.get(claim.subject or "")
@@ -43,6 +54,9 @@ def wrong(claim: Claim, facts: Facts) -> str | None:
             return None if any(str(claim.year) in text for text in texts) else "a report that no tool named"
 
 
+_PRICES = frozenset(("price", "close"))
+_NAMED = frozenset(name for names, _ in FIGURES for name in names) | {"sma_20", "sma_50", "sma_200"}
+"""Figures that words call by name: what is said of one is said of no other."""
 UNKNOWN = (
     "no number", "no day", "a move of nobody", "a comparison with nobody", "a comparison of what is not known",
     "a rank of what is not known", "an average that is not known",
@@ -50,31 +64,50 @@ UNKNOWN = (
 """Reasons of claims that nothing speaks against: no tool has told enough to judge them."""
 
 
-def contradicted(claim: Claim, facts: Facts) -> str | None:
-    """What of the claim speaks against what the tools gave: a number that is nowhere in it, or a direction, comparison
-    or rank that the figures deny. None where the claim holds, or is of something that no tool has told."""
+def contradicted(claim: Claim, facts: Facts, *, supposed: bool = False) -> str | None:
+    """What of the claim speaks against what the tools gave: a number that is not its figure's, of its ticker and
+    period, or a direction, comparison or rank that the figures deny. None where the claim holds, or is of something
+    that no tool has told. `supposed`: the sentence tells of what may be, where any number of the talk may stand."""
     reason = wrong(claim, facts)
-    if reason is None or reason in UNKNOWN or reason.endswith("no return of that period"):
+    if reason is None or _is_unknown(reason):
         return None
-    if claim.relation == "is" and claim.number is not None and _given(claim.number, claim.move, facts):
-        return None
+    if claim.relation == "is" and claim.number is not None and not claim.denied:
+        return None if _given(claim, claim.number, facts, supposed=supposed) else reason
     return reason
 
 
-def _given(number: Number, move: str | None, facts: Facts) -> bool:
-    """Whether the number is some figure of some ticker, or one of the question's, and not with the other sign."""
-    if any(_rounds(number, value) for value in facts.loose):
+def _is_unknown(reason: str) -> bool:
+    return reason in UNKNOWN or reason.endswith("no return of that period")
+
+
+def _given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> bool:
+    """Whether a number that is not the claim's figure may be said all the same: of a sentence that names no figure, any
+    number that was given; else one of a figure that has no name here, or the talk's own price."""
+    if claim.subject is None or supposed or not (claim.figures or claim.move):
+        return any(_rounds(number, value) for value in facts.loose) or any(
+            _as_said(number, fact, claim.move) for fact in facts.facts
+        )
+    names = _named(claim, number)
+    mine = [fact for fact in facts.facts if fact.subject == claim.subject]
+    if (claim.soft or not claim.periods) and any(_fits(one, number, claim.move) for one in mine if one.figure in names):
         return True
-    down, up = move == "fell" or number.sign == "-", move == "rose" or number.sign == "+"
-    for fact in facts.facts:
-        if not isinstance(fact.value, float) or not any(_rounds(number, fact.value * by) for by in (1, 100)):
-            continue
-        if number.money is not None and fact.unit == "money" and (fact.currency or number.money) != number.money:
-            continue
-        falls = fact.figure in FALLS
-        if not (down and fact.value > 0 and not falls) and not (up and (fact.value < 0 or falls)):
-            return True
-    return False
+    if any(_as_said(number, fact, claim.move) for fact in mine if fact.figure not in _NAMED):
+        return True
+    return not number.percent and set(names) <= _PRICES and any(_rounds(number, value) for value in facts.loose)
+
+
+def _as_said(number: Number, fact: FigureFact, move: str | None) -> bool:
+    """Whether the number is a fact's, with no other currency and no other sign."""
+    if not isinstance(fact.value, float) or not any(_rounds(number, fact.value * by) for by in (1, 100)):
+        return False
+    if number.money is not None and fact.unit == "money" and (fact.currency or number.money) != number.money:
+        return False
+    if (number.percent and fact.unit == "money") or (number.money is not None and fact.unit == "fraction"):
+        return False
+    falls = fact.figure in FALLS
+    if (move == "fell" or number.sign == "-") and fact.value > 0 and not falls:
+        return False
+    return not ((move == "rose" or number.sign == "+") and (fact.value < 0 or falls))
 
 
 def _facts(claim: Claim, facts: Facts, periods: Iterable[str]) -> list[FigureFact]:
@@ -101,13 +134,7 @@ def _number(claim: Claim, facts: Facts) -> str | None:
 
 
 def _fits_any(claim: Claim, number: Number, facts: Facts) -> bool:
-    names: Sequence[str] = claim.figures
-    if claim.move is not None and (not names or {"price", "close"} & set(names)) and number.percent:
-        names = ("return",)
-    if not names:
-        names = ("return",) if number.percent else ("price", "close")
-    if {"price", "close"} & set(names) and number.percent:
-        names = ("return",)
+    names = _named(claim, number)
     asked = Claim(claim.relation, claim.subject, tuple(names), other=claim.other)
     found = _facts(asked, facts, claim.periods if _timed(names) else ())
     if claim.soft and "return" not in names and not any(isinstance(one.value, float) for one in found):
@@ -115,8 +142,25 @@ def _fits_any(claim: Claim, number: Number, facts: Facts) -> bool:
     return any(_fits(one, number, claim.move) for one in found)
 
 
+def _named(claim: Claim, number: Number) -> tuple[str, ...]:
+    """The figures that a number may be: a percentage beside a price, or of nothing, is its return."""
+    if number.percent and (not claim.figures or _PRICES & set(claim.figures)):
+        return ("return",)
+    if not number.percent and claim.figures in ((), ("return",)):
+        return ("price", "close", "change") if claim.move else ("price", "close")
+    return claim.figures
+
+
+def is_of_now(claim: Claim, facts: Facts) -> bool:
+    """Whether it tells the number of a figure that is known without a period: that of now."""
+    if claim.relation != "is" or claim.number is None or claim.subject is None:
+        return False
+    known = facts.of(claim.subject, _named(claim, claim.number))
+    return any(one.period is None and _fits(one, claim.number, claim.move) for one in known)
+
+
 def _timed(names: Iterable[str]) -> bool:
-    return not {"price", "close"} >= set(names)
+    return not set(names) <= _PRICES
 
 
 def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
@@ -148,9 +192,18 @@ def _zero(number: Number) -> bool:
 
 def _rounds(number: Number, actual: float) -> bool:
     return any(
-        abs(value * number.scale - abs(actual)) <= 0.5 * 10.0**-places * number.scale * 1.000001
+        abs(value * number.scale - abs(actual))
+        <= 0.5 * 10.0 ** -_places(value, places, number) * number.scale * 1.000001
         for value, places in number.readings
     )
+
+
+def _places(value: float, places: int, number: Number) -> int:
+    """Its decimal places; of thousands of millions, as Spanish counts, the zeros at its end are rounding too."""
+    if places or value < 1000 or number.scale < 1e6:
+        return places
+    figures = str(int(value))
+    return len(figures.rstrip("0")) - len(figures)
 
 
 def _value(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence[str]) -> float | None:

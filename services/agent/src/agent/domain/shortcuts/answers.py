@@ -12,6 +12,8 @@ from contracts.languages import Language
 from contracts.own_tools import ACTION_KIND
 
 Fields = dict[str, Any]
+MOST_NAMED = 5
+"""Facts among which somebody chooses."""
 _SAY: dict[str, dict[Language, str]] = {
     "open": {
         "es": "Confirmado: {summary}. La orden está en curso: se ejecuta con los próximos datos del mercado.",
@@ -99,6 +101,10 @@ _SAY: dict[str, dict[Language, str]] = {
         "es": "Hecho: he olvidado todo lo que recordaba de ti. Las conversaciones siguen guardadas.",
         "en": "Done: I have forgotten everything that I remembered about you. Conversations are still kept.",
     },
+    "several": {
+        "es": "¿Qué olvido: {texts}? Dímelo con sus palabras, o «olvida todo lo de…».",
+        "en": "Which shall I forget: {texts}? Tell me in its words, or “forget everything about…”.",
+    },
     "noted": {
         "es": "Anotado, lo recordaré: {note}.",
         "en": "Noted, I will remember: {note}.",
@@ -142,8 +148,11 @@ def _one(call: TurnCall, language: Language) -> str | None:
             return _SAY["forgotten_all"][language]
         values = _values(language)
         quoted = "«{}»" if language == "es" else "“{}”"
-        texts = [quoted.format(values.get(text, text)) for text in data["forgotten"]]
-        return _SAY["forgotten"][language].format(texts=", ".join(texts)) if texts else None
+        for kind, texts in (("forgotten", data["forgotten"]), ("several", (data.get("several") or ())[:MOST_NAMED])):
+            if texts:
+                named = ", ".join(quoted.format(values.get(text, text)) for text in texts)
+                return _SAY[kind][language].format(texts=named)
+        return None
     return None
 
 

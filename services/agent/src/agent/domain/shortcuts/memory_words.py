@@ -30,13 +30,22 @@ _EVERYTHING = re.compile(
     rf"{_POLITE}(?:forget(?: about)? (?:it all|everything)|olvida(?:te|lo)?(?: de)? todo)(?:,? (?:please|por favor))?"
 )
 _ABOUT_ME = re.compile(r"\b(me|mi|my memory|memoria|know|remember|sabes|recuerdas|guardado|guardas|stored|saved)\b")
+_OF_MEMORY = r"(?: (?:de|from) (?:tu|mi|your|my) (?:memoria|memory))"
 _FORGET = re.compile(
-    rf"{_POLITE}(?:(?:forget|stop remembering|don'?t remember|do not remember|no longer remember)"
+    rf"{_POLITE}(?:(?:you (?:can|may|should)|i(?:'d| would) like you to|i want you to|(?<!no )quiero que|"
+    r"prefiero que|te pido que) )?(?:"
+    r"(?:forget|stop remembering|don'?t remember|do not remember|no longer remember)"
     r"(?: (?:about|that|what i said about))*|"
-    r"(?:olvida(?:te)?|borra de tu memoria|elimina de tu memoria|quita de tu memoria|deja de recordar|"
-    r"ya no recuerdes|no recuerdes)(?: (?:de|que|lo de|lo que dije de|lo que dije sobre|sobre))*):? (?P<what>\S.*?)"
+    r"(?:olvid(?:a|ate|ame|ar|es|e)|deja de recordar|dejes de recordar|(?:ya )?no (?:quiero que )?(?:te )?recuerdes|"
+    rf"(?:borra|elimina|quita)(?:me)?(?:{_OF_MEMORY}|(?= (?:lo|todo lo|el nombre|la edad) de\b)|(?= (?:mi|mis)\b)))"
+    rf"(?: (?:de|que|todo lo de|lo de|lo que dije de|lo que dije sobre|sobre))*):? (?P<what>\S.*?){_OF_MEMORY}?"
     r"(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
 )
+_NO_MEMORY = re.compile(
+    r"\b(?:alerts?|orders?|watch ?list|positions?|account|chat|conversations?|messages?|alertas?|alarmas?|avisos?|"
+    r"orden(?:es)?|lista|posicion(?:es)?|cuenta|conversacion(?:es)?|mensajes?|historial)\b"
+)
+"""What is deleted elsewhere, by other words than "forget"."""
 _NOTE = re.compile(
     rf"{_POLITE}(?:remember|keep in mind|don'?t forget|make a note|recuerda(?:me)?|acuerdate(?: de)?|ten en cuenta|"
     r"no olvides|no te olvides de|anota|toma nota)(?: de)?(?: (?:that|que)|:|,| (?=(?:my|mi|mis|i|i'm|to)\b))"
@@ -82,7 +91,8 @@ def memory_wish(text: str) -> MemoryWish | None:
         match = pattern.fullmatch(lowered[start:])
         if match is None:
             continue
-        if kind == "forget" and "," in match["what"]:
+        deletes = re.search(r"\b(?:borra|elimina|quita)", lowered) and _NO_MEMORY.search(match["what"])
+        if kind == "forget" and ("," in match["what"] or deletes):
             # "Forget AAPL, let us look at MSFT" is about the conversation.
             return None
         about = said[start:][match.start("what") : match.end("what")].strip(" .,!;:")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
-from memory.domain.long_term.slots import SLOT
+from memory.domain.long_term.slots import ASSETS, LARGE, OCCASION, SLOT
 from memory.domain.mentions import mentioned
 from memory.domain.recall.words import folded, words
 
@@ -104,17 +104,6 @@ _NO_PLACE = re.compile(
     r"|\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto|cash|swing|"
     r"scalping|broker|account|cuenta|team|department)\b"
 )
-_LARGE = frozenset(
-    words(
-        """
-        argentina bolivia brasil brazil canada chile china colombia cuba ecuador espana spain france francia germany
-        alemania guatemala honduras india inglaterra england ireland irlanda italia italy japan japon mexico nicaragua
-        panama paraguay peru portugal salvador suiza switzerland uk usa us uruguay venezuela europa europe america
-        texas california florida ohio cataluna andalucia
-        """
-    )
-)
-"""Places with cities in them: who lives in Peru may live in Lima."""
 _MY = re.compile(
     r"\b(?P<whose>my|mi|mis|our|nuestr[oa]) (?P<what>\w+(?:'s)?(?: (?:de |del |of |for |para )?\w+(?:'s)?){0,3}?) "
     rf"(?:(?:now |ahora |ya )?(?:is|are|es|son|sera|se llama)(?: now| ahora| de| called| named)?|changed to|cambio a|"
@@ -128,6 +117,12 @@ _SET = re.compile(
     rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:now |ahora )?(?:it is|is|es)(?: now| ahora)?) {_VALUE}"
 )
 """A change of an attribute in a verb: "I raised my budget to 3000"."""
+_NEW = re.compile(
+    r"\b(?P<whose>i|we|tengo|tenemos)(?: have| have got| got)?(?: an?| una?)? (?:new (?P<what>\w+)|(?P<que>\w+) "
+    r"nuev[oa]),? "
+    rf"(?:called|named|his name is|her name is|(?:que )?se llama) {_VALUE}"
+)
+"""Somebody new in a place: "I have a new boss, her name is Lucy"."""
 _SINGLE = frozenset(
     words(
         """
@@ -138,6 +133,8 @@ _SINGLE = frozenset(
         """
     )
 ) | frozenset(("favourite", "broker", "goal", "salary", "rent", "phone", "address", "name", "boss", "city", "ciudad"))
+_NAMED = "whoever is my"
+"""Before what has a name, and may have another one beside it: only what changes takes its place."""
 _STRIPPED = frozenset(words("new nuevo nueva current actual present ahora now number numero really"))
 _JUDGED = frozenset(
     words(
@@ -169,6 +166,7 @@ _MARITAL = (
     ("married", r"\b(?:i am|we are|i|we|been|estoy|soy|llevo [^,.]{0,20}) ?(?:now |ahora |just |got "
      r")*(?:married|casad[oa])\b"),
     ("married", r"\b(?:me case|nos casamos|me he casado)\b"),
+    ("engaged", r"\b(?:i am|we are) getting married\b|\bme caso\b"),
     ("divorced", r"\b(?:i am|we are|i|we|estoy|soy) ?(?:now |ahora |just |got )*(?:divorced|separated|"
      r"divorciad[oa]|separad[oa])\b"),
     ("divorced", r"\b(?:acabo|acabamos) de (?:divorciar(?:me|nos)?|separar(?:me|nos)?)\b"),
@@ -215,22 +213,13 @@ _ANSWERS = frozenset(
         explicacion explicaciones mensaje mensajes detail details detalle detalles keep make give prefer prefiero like
         rather it investor trader be hablar hables trates trato profile perfil risk riesgo language lenguaje idioma me
         better mejor dame da dar hazme dime quiero want please partir please respond responde contesta habla
-        respondeme contestame hablame escribeme trata style estilo inversor inversora
+        respondeme contestame hablame escribeme trata explain expliques explicas explicame point grano ve get
+        style estilo inversor inversora
         """
     )
 )
-_RESTRICTING = {
-    "season": "summer winter spring autumn fall verano invierno primavera otono veranos inviernos summers winters",
-    "day": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
-    "saturdays sundays weekday weekdays weekend weekends lunes martes miercoles jueves viernes sabado sabados domingo "
-    "domingos finde",
-    "hour": "morning mornings afternoon afternoons evening evenings night nights mananas tarde tardes noche noches",
-    "assets": "stock stocks etf etfs option options futures forex crypto bonds acciones opciones futuros "
-    "divisas cripto "
-    "criptomonedas bonos oro gold",
-}
-_RESTRICTS = frozenset(word for listed in _RESTRICTING.values() for word in listed.split())
-_SEASONS = frozenset(_RESTRICTING["season"].split())
+_RESTRICTS = frozenset(OCCASION) | ASSETS
+_SEASONS = frozenset(word for word, kind in OCCASION.items() if kind == "season")
 _MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)")
 _CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
 _PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
@@ -264,13 +253,13 @@ def differ(new: Value, old: Value) -> bool:
     """Whether both are values of one attribute, under the same restrictions, and cannot both be true."""
     if new.attribute != old.attribute or new.is_ <= old.is_ or old.is_ <= new.is_:
         return False
-    if (new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith("figure ")) and not new.changed:
+    if (new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith(("figure ", _NAMED))) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
         return False
     if _numeric(new.is_) != _numeric(old.is_):
         return False
-    if new.attribute == "home" and not new.changed and bool(new.is_ & _LARGE) != bool(old.is_ & _LARGE):
+    if new.attribute == "home" and not new.changed and bool(new.is_ & LARGE) != bool(old.is_ & LARGE):
         return False
     if new.where == old.where:
         return True
@@ -295,16 +284,28 @@ def _framed(said: str, changed: bool) -> Iterator[Value]:
 
 def _of_mine(said: str, changed: bool, text: str) -> Iterator[Value]:
     symbols = {folded(name) for name in mentioned(text)}
-    for match in (*_MY.finditer(said), *_SET.finditer(said)):
-        what = [word.removesuffix("'s") for word in words(match["what"].replace("'s", "")) if word not in _STRIPPED]
+    for match in (*_MY.finditer(said), *_SET.finditer(said), *_NEW.finditer(said)):
+        named_by = match["what"] or match["que"]
+        what = [word.removesuffix("'s") for word in words(named_by.replace("'s", "")) if word not in _STRIPPED]
         named = frozenset(concept(word) for word in what)
         value = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
         first = words(value)[:1]
-        if not (named & _SINGLE or _SINGLE & set(what)) or (first and first[0] in _JUDGED):
+        single = bool(named & _SINGLE or _SINGLE & set(what))
+        if (first and first[0] in _JUDGED) or not (single or _is_name(first, text)):
             continue
         restricting = frozenset(word for word in what if word in symbols)
         about = " ".join(sorted(content(" ".join(what)) | named | restricting))
-        yield Value(f"my {about}", _numbers(value) or _bare(value), _where(said[match.end() :], changed), changed)
+        yield Value(
+            f"{'my' if single else _NAMED} {about}",
+            _numbers(value) or _bare(value),
+            _where(said[match.end() :], changed),
+            changed,
+        )
+
+
+def _is_name(first: list[str], text: str) -> bool:
+    """Whether a value begins with a name, as its text wrote it."""
+    return bool(first) and bool(re.search(rf"\b{re.escape(first[0].capitalize())}\b", text))
 
 
 def _counted(said: str, changed: bool) -> Iterator[Value]:

@@ -13,8 +13,10 @@ _CONCEPTS = {
     "be": "am was soy estoy somos estamos era fui",
     "have": "have has had own owned owns hold held holds got tengo tenemos tenia tener tuve poseo posee",
     "live": "live lives lived living reside based vivo vivi vivia vivir vivimos resido residia",
-    "work": "work works worked working job jobs employed trabajo trabajaba trabajar trabaje empleo puesto curro",
-    "study": "study studies studied studying student estudio estudie estudiaba estudiar estudiando estudiante cursando",
+    "work": "work works worked working job jobs employed trabajo trabajaba trabajar trabaje empleo puesto curro "
+    "curra curraba currando",
+    "study": "study studies studied studying student estudio estudie estudiaba estudiar estudiando estudiante cursando "
+    "learn learns learned learnt learning aprendo aprendia aprender aprendiendo",
     "like": "like likes liked love loves loved enjoy enjoyed gusta gustan gustaba gustaban encanta encantan encantaba "
     "adoro disfruto hate odio detesto aborrezco dislike",
     "prefer": "prefer prefers preferred prefiero preferia preferimos rather",
@@ -61,8 +63,8 @@ _CONCEPTS = {
     "economics": "economics economia",
     "medicine": "medicine medicina",
     "trip": "trip journey flight viaje vuelo",
-    "dog": "dog dogs perro perra perros",
-    "cat": "cat cats gato gata gatos",
+    "dog": "dog dogs perro perra perros perras perrito perrita chucho",
+    "cat": "cat cats gato gata gatos gatas gatito gatita",
 }
 _CONCEPT = {word: concept for concept, listed in reversed(_CONCEPTS.items()) for word in listed.split()}
 _NEUTRAL = frozenset(
@@ -75,6 +77,7 @@ _NEUTRAL = frozenset(
         """
     )
 )
+_SAYS_NOTHING = STOP | _NEUTRAL
 _CONTRACTED = (
     (re.compile(r"\b(i|we|you|they)'m\b"), r"\1 am"),
     (re.compile(r"\bcan'?t\b"), "can not"),
@@ -112,8 +115,9 @@ def concept(word: str) -> str:
 
 def content(text: str) -> frozenset[str]:
     """The concepts of a text, without what says nothing by itself."""
-    found: set[str] = set()
-    for word in words(plain(text)):
-        if word in _CONCEPT or (word not in STOP and word not in _NEUTRAL):
-            found.add(concept(word))
-    return frozenset(found)
+    return frozenset(telling_words(text))
+
+
+def telling_words(text: str) -> list[str]:
+    """The same in their order."""
+    return [concept(word) for word in words(plain(text)) if word in _CONCEPT or word not in _SAYS_NOTHING]

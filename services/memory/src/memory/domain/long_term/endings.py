@@ -18,6 +18,8 @@ class StatementEnd:
     among: frozenset[str] = frozenset()
     sole: bool = False
     replaced: bool = False
+    whoever: bool = False
+    """Whether it is over whoever it was said of: who was pregnant, when the baby is there."""
 
 
 def _set(text: str) -> frozenset[str]:
@@ -44,7 +46,17 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"{_I}(?:stopped|quit|gave up|given up|ended) {_WHAT}", frozenset(), False),
     (rf"\b(?:deje de|he dejado de|dejamos de|pare de) {_WHAT}", frozenset(), False),
     (rf"{_I}(?:left|resigned from|quit) {_WHAT}", _set("work study use live trade bank broker account smoke "
-     "drink be"), False),
+     "drink be take have"), False),
+    (r"\bno more (?P<what>\w+ing\b[^.,;:!?\n]{0,40})", frozenset(), False),
+    (r"\b(?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|was|has been|got) (?:off\b|called off|stolen|wrecked|"
+        r"totalled)",
+     frozenset(), False),
+    (r"\b(?:i|we)(?: have| had)* (?:had to )?put (?P<what>[^.,;:!?\n]{1,40}?) (?:down|to sleep)\b", frozenset(), False),
+    (r"\b(?P<what>\w+(?: \w+)?) se (?:nos|me) (?:ha )?(?:murio|muerto)\b", frozenset(), False),
+    (r"\b(?:stole|wrecked|crashed|totalled) (?:my|our) (?P<what>\w+(?: \w+)?)", _set("have drive use"), False),
+    (r"\b(?:me|nos) (?:han robado|robaron|quitaron|han quitado) (?:el|la|mi|nuestr[oa]) (?P<what>\w+(?: \w+)?)",
+     _set("have drive use"), False),
+    (rf"\b(?:ya )?(?:termine|acabe|he terminado|he acabado)(?: de estudiar)? (?!de ){_WHAT}", _set("study"), False),
     (rf"\b(?:deje|he dejado|abandone|me fui de|sali de|renuncie a|me sali de) (?!de ){_WHAT}",
      _set("work study use live trade bank broker account smoke drink be eat"), False),
     (rf"{_I}sold {_ALL_MY}{_WHAT}", _set("have drive live"), False),
@@ -73,10 +85,11 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      r"(?:out of|from) (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
     (r"\b(?:saque|sacamos|he sacado|hemos sacado|retire|retiramos|he retirado) (?:todo|todo (?:mi|el) \w+|mi dinero|"
      r"nuestro dinero) de (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
-    (rf"{_I}(?:traded|swapped|exchanged) (?:my|our) (?P<what>\w+(?: \w+){{0,2}}?) (?:in|for)\b",
+    (rf"{_I}(?:traded|swapped|exchanged) (?:my|our|the) (?P<what>\w+(?: \w+){{0,2}}?) (?:in|for)\b",
      _set("have drive use"), True),
     (rf"{_I}(?:gave|given) (?:my|our) (?P<what>\w+(?: \w+){{0,2}}?) (?:away|to)\b", _set("have drive use"), False),
-    (r"\b(?:cambie|cambiamos) (?:mi|nuestr[oa]) (?P<what>\w+(?: \w+){0,2}?) por\b", _set("have drive use"), True),
+    (r"\b(?:cambie|cambiamos|he cambiado|hemos cambiado) (?:mi|el|la|nuestr[oa]) (?P<what>\w+(?: \w+){0,2}?) "
+        r"por\b", _set("have drive use"), True),
     (r"\b(?:regale|regalamos|done) (?:mi|nuestr[oa]) (?P<what>\w+(?: \w+){0,2}?) a\b", _set("have drive use"), False),
     (r"\b(?:moved|switched|changed|transferred) (?:back )?to (?:the )?\w+ (?P<what>shifts?)\b", _WORK, True),
     (r"\b(?:pasaron|cambiaron|movieron|pase|cambie) (?:al|de) (?P<what>turno)\b", _WORK, True),
@@ -96,7 +109,8 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
 )  # fmt: skip
 _COMPILED = [(re.compile(pattern), among, replaced) for pattern, among, replaced in _RULES]
 _FROM_TO = re.compile(
-    r"\b(?:moved|switched|changed|went|migrated|pase|pasamos|cambie|cambiamos|migre|mude) (?:over )?(?:from|de|del) "
+    r"\b(?:moved|switched|changed|went|migrated|pase|pasamos|cambie|cambiamos|migre|mude) (?:over |everything |"
+    r"all |it all |todo )?(?:from|de|del) "
     r"(?P<what>[^.,;:!?\n]{1,60}?) (?:to|into|a|al|hacia) [^.,;:!?\n]{1,60}"
 )
 _SWITCHED_TO = re.compile(
@@ -109,13 +123,22 @@ _OTHER_KIND = re.compile(
 _WITHOUT_WORK = re.compile(
     r"\b(?:lost my job|got fired|was fired|been fired|got laid off|was laid off|am unemployed|retired last|am "
     r"retired now|"
-    r"just retired|have retired|quit my job|left my job|me despidieron|me han despedido|perdi mi (?:trabajo|empleo)|"
+    r"just retired|have retired|quit my job|left my job|(?:been|was|got|were) (?:let go|made redundant|laid "
+    r"off)|laid me off|"
+    r"me (?:han echado|echaron)|me despidieron|me han despedido|perdi mi (?:trabajo|empleo)|"
     r"me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|me jubile|ya me jubile|renuncie$)\b"
 )
 _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
     r"\b(?:me gradue|termine (?:la carrera|mis estudios|la universidad)|acabe la carrera)\b"
 )
+_BORN = re.compile(
+    r"\b(?:baby|twins|son|daughter|boy|girl)\b.{0,20}\b(?:born|arrived|here|came)\b|\b(?:gave|has given) birth\b|"
+    r"\bdado a luz\b|\bdio a luz\b|\b(?:nacio|ha nacido|nacieron|han nacido)\b.{0,20}\b(?:hij[oa]s?|bebe|"
+    r"nin[oa]|gemel[oa]s)\b|"
+    r"\b(?:hij[oa]s?|bebe|nin[oa]|gemel[oa]s)\b.{0,20}\b(?:nacio|ha nacido|nacieron|han nacido|llego)\b"
+)
+_EXPECTING = content("pregnant expecting embarazada embarazados esperando esperamos espera")
 _AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays)\b")
 """What comes instead, its subject left out: "I sold the Civic and drive a Rivian now"."""
 _IS_SO_NO_LONGER = re.compile(r"(?:(?:am|are|is) )?no longer\b|(?:do|does|am|are|is) not\b|ya no\b")
@@ -131,26 +154,9 @@ _SINCE = re.compile(
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|when|if|cuando|if) ")
 
 
-_OVER = re.compile(
-    r"\b(?:no longer|any ?more|any longer|ya no|stop|quit|g[ai]ve|given|ended|left|resigned|sold|close|cancel|"
-    r"paid|finish|broke|split|"
-    r"died|passed|bought|found|used to|instead|rather|mind|moved|switch|change|went|migrat|lost|fired|laid|"
-    r"unemployed|retired|"
-    r"graduated|dej|par[eo]|abandon|fui|sali|renunci|vend|cerr|cancel|di de baja|termin|acab|liquid|sald|romp|"
-    r"cort|muri|falleci|"
-    r"muerto|compr|encontr|consegui|antes|solia|en vez|en lugar|cambi|pas|mude|despid|despedid|perdi|quede|paro|"
-    r"desemplead|traded|swapped|exchanged|gave|given|transferred|pasaron|movieron|regal|done|have not|sin|saque|"
-    r"saca|retir|pulled|took|withdrew|"
-    r"roto|divorc|separ|pagad|cerrad|"
-    r"jubil|gradue)"
-)
-"""One of these is in every statement that ends something; most have none, and are looked at no further."""
-
-
 def endings(text: str) -> list[StatementEnd]:
     """All that a sentence says is over."""
-    said = plain(text)
-    return list(dict.fromkeys(_endings(said))) if _OVER.search(said) else []
+    return list(dict.fromkeys(_endings(plain(text))))
 
 
 def ended_by(ending: StatementEnd, held: frozenset[str]) -> bool:
@@ -183,5 +189,7 @@ def _endings(said: str) -> Iterator[StatementEnd]:
             yield StatementEnd(frozenset(), _set("broker bank"), sole=True, replaced=True)
     if _WITHOUT_WORK.search(said):
         yield StatementEnd(frozenset(), _WORK)
+    if _BORN.search(said):
+        yield StatementEnd(frozenset(), _EXPECTING, replaced=True, whoever=True)
     if _GRADUATED.search(said):
         yield StatementEnd(frozenset(), _set("study"))

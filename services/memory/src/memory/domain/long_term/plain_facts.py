@@ -15,7 +15,7 @@ _QUOTED = re.compile(r'"[^"]*"|“[^“”]*”|«[^«»]*»|^[^\S\n]*>.*$', re.
 _EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
-    r"soy|estoy|tengo|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
+    r"soy|estoy|tengo|curro|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
     r"cobre|gano|"
     r"ganamos|gane|gasto|gastamos|pago|pagamos|pague|ahorro|ahorramos|ahorre|debo|debemos|herede|compro|compre|"
     r"compramos|"
@@ -33,7 +33,8 @@ _VERBS = (
     r"recibi|presto|preste|dono|colecciono|juego|nado|cocino|sigo|participo|necesito|renuncio|crie|crio|jubilare|debia"
 )
 _REFLEXIVE = (
-    "me (?:llamo|mude|mudo|mudare|he|case|caso|casare|divorcie|separe|jubilo|jubile|jubilare|retiro|retire|gradue|"
+    "me (?:llamo|mude|mudo|mudare|he|han|echaron|robaron|case|caso|casare|divorcie|separe|jubilo|jubile|"
+    "jubilare|retiro|retire|gradue|"
     "dedico|fue|va|fui|despidieron|ascendieron|operaron|operan|pagan|diagnosticaron|quedan|faltan|duele|toca|levanto|"
     "acuesto|encanta|encantan|gusta|gustan|cambie|pase|cuesta|interesa|interesan|preocupa|preocupan|da|dan|salgo|quede|"
     "acabo|hice|compre|compro|especializo|considero)|nos (?:mudamos|casamos|hemos|jubilamos|separamos|divorciamos)"

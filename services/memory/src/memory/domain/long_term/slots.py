@@ -1,7 +1,10 @@
-"""Attributes that have one value, by the words that name them."""
+"""Attributes that have one value, and what restricts a statement, by the words that name them."""
 
 SLOTS = {
-    ("length", "short"): "short shorter brief concise corta cortas corto cortos breve breves concisa concisas conciso",
+    (
+        "length",
+        "short",
+    ): "short shorter brief concise corta cortas corto cortos breve breves concisa concisas conciso grano",
     (
         "length",
         "long",
@@ -33,3 +36,24 @@ SLOTS = {
     ("analysis", "fundamental"): "fundamental fundamentales",
 }
 SLOT = {word: slot for slot, listed in SLOTS.items() for word in listed.split()}
+_OCCASIONS = {
+    "season": "summer winter spring autumn fall verano invierno primavera otono veranos inviernos summers winters",
+    "day": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
+    "saturdays sundays weekday weekdays weekend weekends lunes martes miercoles jueves viernes sabado sabados domingo "
+    "domingos finde",
+    "hour": "morning mornings afternoon afternoons evening evenings night nights mananas tarde tardes noche noches",
+}
+OCCASION = {word: kind for kind, listed in _OCCASIONS.items() for word in listed.split()}
+_ASSETS = (
+    "stock stocks etf etfs option options futures forex crypto bonds acciones opciones futuros divisas cripto "
+    "criptomonedas bonos oro gold"
+)
+ASSETS = frozenset(_ASSETS.split())
+_PLACES = """
+    argentina bolivia brasil brazil canada chile china colombia cuba ecuador espana spain france francia germany
+    alemania guatemala honduras india inglaterra england ireland irlanda italia italy japan japon mexico nicaragua
+    panama paraguay peru portugal salvador suiza switzerland uk usa us uruguay venezuela europa europe america
+    texas california florida ohio cataluna andalucia
+"""
+LARGE = frozenset(_PLACES.split())
+"""Places with cities in them: who lives in Peru may live in Lima."""

@@ -1,0 +1,69 @@
+"""What of a memory a user's words are about."""
+
+import pytest
+
+from contracts.memory_rpc import LongTermMemory
+from memory.domain.meant import meant
+
+NOTES = ["no quiero arriesgar más del 1% por operación", "vivo en Lima"]
+
+
+@pytest.mark.parametrize(
+    ("about", "gone"),
+    [("lo del riesgo", NOTES[:1]), ("que vivo en Lima", NOTES[1:]), ("lo de Quito", [])],
+)
+def test_a_word_inside_another_is_meant_too(about: str, gone: list[str]) -> None:
+    assert meant(LongTermMemory(user_notes=NOTES), about).texts == gone
+
+
+@pytest.mark.parametrize(
+    ("about", "gone"),
+    [
+        ("my allergy", "I'm allergic to shellfish"),
+        ("mi alergia", "Soy alérgico al marisco"),
+        ("where I work", "I work as a locksmith"),
+        ("where I bank", "I bank with Citi"),
+        ("my wife's name", "My wife is called Joan"),
+        ("my epilepsy any more", "I was diagnosed with epilepsy"),
+        ("my salary", "My salary is 70k"),
+        ("my phone number", "My phone is 555-0182"),
+        # By the kind of thing that it is, where no word says it.
+        ("my car", "I drive a Toyota Corolla"),
+        ("mi coche", "Conduzco un Golf"),
+        ("my dog", "We have a golden retriever"),
+        ("what I do for a living", "I'm a nurse"),
+        ("a qué me dedico", "Soy fontanero"),
+        ("mi sueldo", "Gano 2.300 euros al mes"),
+        ("mi edad", "Tengo 52 años"),
+        ("lo de la enfermedad", "Tengo diabetes"),
+    ],
+)
+def test_a_fact_is_meant_in_any_words(about: str, gone: str) -> None:
+    kept = ["I like long answers", "Odio las acciones de centavo"]
+    assert meant(LongTermMemory(user_notes=[*kept, gone]), about).texts == [gone]
+
+
+def test_of_several_facts_that_may_be_meant_none_is_forgotten_and_all_are_named() -> None:
+    notes = ["My wife is called Joan", "My wife is a nurse"]
+    found = meant(LongTermMemory(user_notes=notes, name="Ana"), "my wife's name")
+    assert (found.patch, found.several) == ({}, notes)
+    drives = ["I drive a Corolla", "I ride a Vespa"]
+    assert meant(LongTermMemory(user_notes=drives), "my vehicle").several == drives
+    assert meant(LongTermMemory(user_notes=drives), "everything about my vehicles").texts == drives
+    assert meant(LongTermMemory(user_notes=["I trade options"]), "that trade").texts == []
+
+
+def test_where_somebody_works_is_not_how_they_get_there() -> None:
+    notes = ["Voy en bici al trabajo", "Trabajo en Correos"]
+    assert meant(LongTermMemory(user_notes=notes), "dónde trabajo").texts == notes[1:]
+
+
+def test_fields_are_meant_by_their_names_values_and_symbols() -> None:
+    memory = LongTermMemory(
+        favorite_symbols=["AAPL", "IBM"], trading_style="swing", name="Ana", risk_profile="moderate"
+    )
+    assert meant(memory, "Apple", ["AAPL"]).patch == {"favoriteSymbols": ["IBM"]}
+    assert meant(memory, "my favourites").patch == {"favoriteSymbols": None}
+    assert meant(memory, "that I do swing trading").patch == {"tradingStyle": None}
+    assert meant(memory, "my name").patch == {"name": None}
+    assert meant(memory, "my risk profile").texts == ["moderate"]
