@@ -26,8 +26,8 @@ from runtime.testing import MongoDatabase, ValkeyServer, run_valkey_server
 ENDS_WITHIN = 60.0
 KEY = "k" * 32
 SERVICES = ("gateway", "agent", "tool-executor", "memory", "market-adapter")
-HEARD_BY_EXECUTOR = '"tools.withdrawn.v1.>", "order.filled.v1.>", '
-"""A piece of the executor's permissions, as a configuration of an earlier release may be without it."""
+HEARD_BY_EXECUTOR = '            "tools.withdrawn.v1.>"\n'
+"""A line of the executor's permissions alone, as a configuration of an earlier release may be without it."""
 
 
 @dataclass(frozen=True)
