@@ -47,6 +47,12 @@ def test_somebody_is_there_again_at_the_next_opening(now: str, opens: str | None
     assert opening(HOURS, at(now)) == (at(opens) if opens else None)
 
 
+def test_hours_that_the_clocks_leave_out_are_nobodys() -> None:
+    night = {"timezone": "Europe/Madrid", "hours": [{"days": ["sun"], "opens": "02:15", "closes": "03:05"}]}
+    found = opening(OfficeHours.model_validate(night), at("2026-03-28T12:00"))
+    assert found == at("2026-04-05T00:15")  # on 29 March the clocks go from 2 to 3
+
+
 def test_without_hours_somebody_is_always_there() -> None:
     assert opening(None, at("2026-11-23T03:00")) is None
     assert closing(None, at("2026-11-23T03:00")) is None

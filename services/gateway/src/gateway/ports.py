@@ -115,8 +115,12 @@ class GatewayToolCall:
 
 
 class LiveSource(Protocol):
-    """The live signs of single conversations."""
+    """The live signs of single conversations, and of all of a company."""
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         """Hands the conversation's live signs to the hub until the returned function is called."""
+        ...
+
+    async def present(self, company: str) -> Unsubscribe:
+        """Hands the signs of who is there in the company's conversations to its inboxes, in the same way."""
         ...
