@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from io import BytesIO
 from pathlib import Path
@@ -11,7 +12,7 @@ from nats.aio.client import Client
 
 from contracts.files import file_key, unsent_key
 from contracts.ids import uuid7
-from nexus_cli.backup import files, streams
+from nexus_cli.backup import documents, files, streams
 from nexus_cli.backup.streams import BackupFailed
 from runtime.connection import connect
 from runtime.conversation import ConversationLog
@@ -20,7 +21,7 @@ from runtime.folder_store import FolderStore
 from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
-from runtime.testing import run_nats_server
+from runtime.testing import MongoDatabase, run_nats_server
 
 SUBJECT = "chat.demo.c1.message.visitor.v1"
 
@@ -115,3 +116,16 @@ async def test_a_bucket_is_its_owners_to_back_up_and_a_folder_that_is_not_here_i
     monkeypatch.delenv("NEXUS_FILES_URL")
     assert await files.save(None, tmp_path, said.append) is None
     assert "NEXUS_FILES_URL, which names where they lie, is not set here" in said[1]
+
+
+async def test_a_mongodb_that_stands_still_is_told_soon(
+    mongo_server: MongoDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "ANSWERS_WITHIN", 0.3)
+    mongo_server.server.pause()
+    try:
+        with pytest.raises(BackupFailed, match="MongoDB: "):
+            async with asyncio.timeout(10), documents.database(mongo_server.url, mongo_server.database):
+                pass
+    finally:
+        mongo_server.server.resume()

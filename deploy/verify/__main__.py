@@ -1,8 +1,9 @@
 """``python -m deploy.verify``: builds the images of deploy/Dockerfile, brings docker-compose.yml up from them.
 
-Needs root, Debian's packages (it says which are missing) and the package indexes; no registry of images. The engine is
-one of its own, with its files in a directory that is removed again, unless `--keep` names one to go on with another
-time. It builds with this machine's network; the stack runs in a network namespace of its own, where no port is taken.
+Needs root, Debian's packages (it installs what is missing, or says how) and the package indexes; no registry of
+images. The engine is one of its own, with its files in a directory that is removed again, unless `--keep` names one to
+go on with another time. It builds with this machine's network; the stack runs in a network namespace of its own, where
+no port is taken.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import time
 from pathlib import Path
 
 from deploy.verify.base import make_base, make_servers
-from deploy.verify.engine import Engine, VerifyError, missing
+from deploy.verify.engine import Engine, VerifyError, install, missing
 from deploy.verify.images import LIMITS, build, differences, looked_at
 from deploy.verify.story import Story
 
@@ -44,7 +45,8 @@ def main() -> int:
         if os.geteuid() != 0:
             raise VerifyError("a container engine needs root")
         if packages := missing():
-            raise VerifyError(f"apt-get install --no-install-recommends {' '.join(packages)}")
+            install(packages)
+            say(f"installed: {' '.join(packages)}")
         directory = (given.keep or Path(tempfile.mkdtemp(prefix="nexus-verify-", dir="/var/tmp"))).resolve()
         directory.mkdir(parents=True, exist_ok=True)
         try:

@@ -22,6 +22,7 @@ NEEDED = {
     "ip": "iproute2",
 }
 """Programs, and the Debian package of each."""
+SYSTEMD = Path("/run/systemd/system")
 STARTS_WITHIN = 60.0
 ENDS_WITHIN = 60.0
 
@@ -36,6 +37,23 @@ def missing() -> list[str]:
     if _plugin() is None and shutil.which("docker-compose", path=PATH) is None:
         found.add("docker-compose")
     return sorted(found)
+
+
+def install(packages: Sequence[str]) -> None:
+    """Installs them where that starts nothing: on a machine without systemd, such as a container or CI's.
+
+    Raises:
+        VerifyError: with what to type, where it is somebody's machine, or where it does not work.
+    """
+    command = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
+    told = f"install what is missing first: {' '.join(command)}"
+    if SYSTEMD.exists() or shutil.which("apt-get", path=PATH) is None:
+        raise VerifyError(told)
+    environment = os.environ | {"PATH": PATH, "DEBIAN_FRONTEND": "noninteractive"}
+    for step in (["apt-get", "update"], command):
+        done = subprocess.run(step, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise VerifyError(f"{told}\n{(done.stdout + done.stderr)[-2000:]}")
 
 
 class Engine:

@@ -47,6 +47,8 @@ class Story:
 
     async def tell(self) -> None:
         """From up to down. Raises VerifyError at the first thing that is not as it has to be."""
+        # What a run that was broken off has left in a kept directory has other secrets.
+        self._down()
         try:
             began = time.monotonic()
             self._up()
@@ -66,10 +68,13 @@ class Story:
                 self._say(self._compose("logs", "--no-color", "--tail", "30"))
             raise
         finally:
-            self._compose("down", "--volumes", "--timeout", "5")
+            self._down()
 
     def _compose(self, *arguments: str) -> str:
         return self._engine.compose(*arguments, files=FILES, environment=self._environment)
+
+    def _down(self) -> None:
+        self._compose("down", "--volumes", "--timeout", "5")
 
     def _up(self, *options: str) -> None:
         self._compose("up", "--detach", "--no-build", "--no-recreate", *options)

@@ -24,6 +24,8 @@ MOST = 3
 CONFIGURATION = Path(__file__).parents[2] / "deploy/nats/nats.conf"
 LIFTED = {f"NEXUS_GATEWAY_{name}_PER_ADDRESS": "1000000" for name in ("MESSAGES", "CONVERSATIONS", "TOKENS")}
 """Limits by address: all people come from one."""
+NOTICE = "2"
+"""Seconds in which the balancer, which looks every half a second, sees that a gateway goes."""
 
 
 @dataclass
@@ -156,6 +158,7 @@ def service(layout: Layout, name: str, number: int, release: Path | None = None)
             "NEXUS_NATS_URL": layout.nats_url(),
             "NEXUS_NATS_REPLICAS": str(len(NATS)),
             "NEXUS_GATEWAY_TRUSTED_PROXIES": ports.HOST,
+            **({"NEXUS_DRAIN_NOTICE": NOTICE} if name == "gateway" else {}),
             "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
             "SSL_CERT_FILE": str(layout.directory.path / "ca.pem"),
             **({"PYTHONPATH": os.pathsep.join(_sources(release, name))} if release else {}),

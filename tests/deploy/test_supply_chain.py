@@ -56,9 +56,12 @@ def test_every_package_that_we_ask_for_has_a_sentence_why_and_nothing_else_has()
 def test_no_locked_version_is_known_to_be_wrong_and_the_age_of_what_is_known_is_said() -> None:
     snapshot = json.loads((ROOT / "deploy/advisories.json").read_text())
     read = date.fromisoformat(snapshot["date"])
-    failed, said = CHAIN["audit"](read)
-    assert failed == []
-    assert len(said) == 2
+    assert CHAIN["audit"](TODAY)[0] == []
+    assert len(CHAIN["audit"](read)[1]) == 2
+    # That nobody asks about npm's packages is an exception too, and ends.
+    (until,) = (one["until"] for one in json.loads((ROOT / "deploy/advisories-excepted.json").read_text()))
+    failed, _ = CHAIN["audit"](date.fromisoformat(until) + timedelta(days=1))
+    assert [one for one in failed if "npm npm ended" in one]
     _, later = CHAIN["audit"](read + timedelta(days=31))
     assert "31 DAYS OLD" in later[2]
 

@@ -1,8 +1,9 @@
 """``python -m tests.endurance.restarts [--restarts N] [--seed S]``: `make restarts`.
 
 Kills a server of a running stack again and again: the bus eight times of ten, else Redis or MongoDB. After each one a
-new visitor asks what takes all five services to answer. At the end every method that was served before is served, and
-no stream has a consumer that it had not before. Exit code 1 with anything that is not so.
+new visitor asks what takes all five services to answer. At the end every method that was served before is served, no
+stream has a consumer that it had not before, and no process holds more memory or handles, connections among them, than
+it may. Exit code 1 with anything that is not so.
 """
 
 from __future__ import annotations
@@ -19,40 +20,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-import orjson
-from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from contracts.methods import METHODS
-from contracts.streams import STREAMS
 from nexus_cli.chat.client import ChatFailed, conversation, visitor_token
 from nexus_cli.drill.drill import Say
 from nexus_cli.drill.people import COMPANY, LOCALE
 from nexus_cli.drill.stack import RunningStack, drills_environment
 from nexus_cli.stack.temporary import stack_in
+from runtime.testing import eventually
+from tests.endurance.holdings import Holdings, at_rest, connected, holdings
 
 ANSWERED_WITHIN = 120.0
 READY_WITHIN = 120.0
 ASKED = 5.0
+WARM_UP = 10
 QUESTION = "What is IBM trading at?"
-
-
-@dataclass
-class Standing:
-    """What hangs on the bus: methods that somebody serves, and each stream's consumers."""
-
-    served: frozenset[str]
-    consumers: Mapping[str, frozenset[str]]
-
-    def lost_since(self, before: Standing) -> list[str]:
-        """What is there no longer, and what was not there before."""
-        dead = [f"nobody serves {method}" for method in sorted(before.served - self.served)]
-        return dead + [
-            f"{stream} has the consumer {name}"
-            for stream, names in self.consumers.items()
-            for name in sorted(names - before.consumers[stream])
-        ]
 
 
 @dataclass
@@ -62,14 +46,14 @@ class Endured:
     restarts: int = 0
     waits: list[float] = field(default_factory=list[float])
     wrong: list[str] = field(default_factory=list[str])
+    held: list[Holdings] = field(default_factory=list[Holdings])
+    """After the warm-up, and at the end."""
 
 
-async def standing(nats_url: str) -> Standing:
-    """As it is now."""
-    bus = Client()
-    await bus.connect(nats_url)
-    try:
-        served: set[str] = set()
+async def served(nats_url: str) -> frozenset[str]:
+    """The methods that somebody serves now."""
+    found: set[str] = set()
+    async with connected(nats_url) as bus:
         for method in METHODS:
             try:
                 await bus.request(method.subject, b"{}", timeout=ASKED)
@@ -77,14 +61,8 @@ async def standing(nats_url: str) -> Standing:
                 continue
             except NatsError:
                 pass  # somebody has it, and does not answer to that
-            served.add(method.subject)
-        consumers: dict[str, frozenset[str]] = {}
-        for stream in STREAMS:
-            answer = await bus.request(f"$JS.API.CONSUMER.NAMES.{stream.name}", b"", timeout=ASKED)
-            consumers[stream.name] = frozenset(orjson.loads(answer.data)["consumers"] or ())
-        return Standing(frozenset(served), consumers)
-    finally:
-        await bus.close()
+            found.add(method.subject)
+    return frozenset(found)
 
 
 async def ask(stack: RunningStack, question: str = QUESTION) -> float:
@@ -100,11 +78,12 @@ async def ask(stack: RunningStack, question: str = QUESTION) -> float:
     return time.monotonic() - began
 
 
-async def endure(stack: RunningStack, restarts: int, seed: int, say: Say) -> Endured:
+async def endure(stack: RunningStack, urls: Mapping[str, str], restarts: int, seed: int, say: Say) -> Endured:
     """All of it, on a stack that is ready."""
     random, found = Random(seed), Endured()
-    await ask(stack)
-    before = await standing(stack.nats)
+    for _ in range(WARM_UP):
+        await ask(stack)
+    before = await served(stack.nats)
     for number in range(1, restarts + 1):
         server = random.choices(("nats", "redis", "mongodb"), (8, 1, 1))[0]
         os.kill(stack.process(server).pid, signal.SIGKILL)
@@ -114,10 +93,21 @@ async def endure(stack: RunningStack, restarts: int, seed: int, say: Say) -> End
         except (ChatFailed, TimeoutError) as error:
             found.wrong.append(f"after restart {number}, of {server}: {error or 'not ready, or no answer, in time'}")
         found.restarts = number
+        if number == min(WARM_UP, restarts):
+            # Each client has reconnected by now: what it holds for that is no leak.
+            found.held.append(await held_at_rest(stack, urls))
         if number % 10 == 0:
             say(f"{number} of {restarts}, longest wait {max(found.waits, default=0):.1f} s, {len(found.wrong)} wrong")
-    found.wrong += (await standing(stack.nats)).lost_since(before)
+    found.held.append(await held_at_rest(stack, urls))
+    found.wrong += found.held[-1].left_since(found.held[0])
+    found.wrong += [f"nobody serves {method}" for method in sorted(before - await served(stack.nats))]
     return found
+
+
+async def held_at_rest(stack: RunningStack, urls: Mapping[str, str]) -> Holdings:
+    """What everybody holds, when all is taken in."""
+    await eventually(lambda: at_rest(urls["nats"]), READY_WITHIN)
+    return await holdings(stack, urls)
 
 
 async def run(restarts: int, seed: int, directory: Path, say: Say) -> Endured:
@@ -125,7 +115,7 @@ async def run(restarts: int, seed: int, directory: Path, say: Say) -> Endured:
     async with stack_in(directory, environment=drills_environment(), cwd=directory) as data:
         stack = RunningStack(data, data.secrets().jwt_secret)
         await stack.ready_again(stack.names, READY_WITHIN)
-        return await endure(stack, restarts, seed, say)
+        return await endure(stack, data.recorded()["urls"], restarts, seed, say)
 
 
 def main() -> None:
@@ -142,6 +132,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="nexus-restarts-") as directory:
         found = asyncio.run(run(arguments.restarts, arguments.seed, Path(directory), say))
     waits = sorted(found.waits)
+    first, last = found.held[0], found.held[-1]
+    sys.stdout.write("".join(f"{line}\n" for line in last.table(first, len(waits))))
     sys.stdout.write("".join(f"found: {one}\n" for one in found.wrong))
     sys.stdout.write(
         f"{found.restarts} restarts, seed {arguments.seed}; {len(waits)} answers, median wait "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -91,10 +92,11 @@ class Memory:
         publisher = Publisher(client)
         self.log = StreamLog(ConversationLog(client), publisher, _SETTINGS.history_deadline)
         self.floor = ProjectionFloor(client, CHAT.name, DURABLE, lambda: self.log.era)
+        self._kept = MongoPositions(self._storing)
         self.projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
             conversations=MongoConversations(self._storing["conversations"]),
-            floor=self.floor,
+            settled=functools.partial(self._kept.position, sources.PROJECTION),
             principals=PrincipalCheck(verifier),
         )
         windows = RedisWindows(self._redis)
@@ -165,7 +167,7 @@ class Memory:
         budget_methods.serve(service, budgets, _NoKnowledge())
         self.positions = Positions(
             "mongodb",
-            MongoPositions(self._storing),
+            self._kept,
             BusConsumers(self._client),
             [_chat(self.log, self.projection)],
             now=SystemClock().now,

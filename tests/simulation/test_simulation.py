@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SEEDS = 60
+FIRST, SEEDS = 795, 60
+"""Two of these have found a MongoDB that was put back and not brought up wholly: 795 and 831."""
 DEADLINE = 240.0
 
 
@@ -21,7 +22,7 @@ def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_nothing_is_wrong_after_any_seed() -> None:
-    done = _python("-m", "tests.simulation", "--seeds", str(SEEDS), "--workers", "1")
+    done = _python("-m", "tests.simulation", "--first", str(FIRST), "--seeds", str(SEEDS), "--workers", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{SEEDS} seeds" in done.stdout
 

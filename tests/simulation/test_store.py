@@ -20,9 +20,9 @@ from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.application.budgets import BudgetLedger
-from memory.domain.conversation import START, InboxConversation, fold
+from memory.domain.conversation import InboxConversation, fold
 from memory.domain.facts import LogFact, decode
-from memory.domain.keys import LogPosition
+from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import Missed
 from memory.domain.purse import Purse
 from memory.errors import StoreUnavailable
@@ -75,7 +75,7 @@ async def _facts(database: Database) -> list[object]:
 
 def _folded(*facts: LogFact) -> InboxConversation:
     state = InboxConversation(facts[0].company, facts[0].conversation)
-    return fold(state, facts, START, {})
+    return fold(state, facts, BEGINNING, {})
 
 
 async def _conversations(database: Database) -> list[object]:
@@ -88,7 +88,7 @@ async def _conversations(database: Database) -> list[object]:
         [state.conversation for state in await rows.save([_folded(_fact(3, "x", "c3")), first])],
     ]
     stored = (await rows.load([("demo", "c1")]))["demo", "c1"]
-    later = fold(stored, [_fact(4, "d")], START, {})
+    later = fold(stored, [_fact(4, "d")], BEGINNING, {})
     said += [
         await rows.save([later]),
         [state.conversation for state in await rows.save([later, _folded(_fact(5, "y", "c4"))])],

@@ -12,7 +12,6 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -55,26 +54,27 @@ class Rolling:
             await answers(report, self._answers)
 
     async def _replace(self, cluster: Cluster, name: str, release: Path | None, way: str, report: DrillReport) -> None:
-        began = time.monotonic()
         old, number = self._now[name]
         number = number % 2 + 1
+        began = time.monotonic()
         new = await cluster.start(cluster.replicas({name: [number]}, release))
+        ready = time.monotonic()
         await cluster.stop(old)
         self._now[name] = new, number
-        fault = Fault(len(report.windows) + 1, Kind.RESTART, f"{name} {way}", time.monotonic() - began, 0.0)
-        report.windows.append(FaultWindow(fault, began, time.monotonic(), time.monotonic()))
+        for what, since, until in (("comes", began, ready), ("goes", ready, time.monotonic())):
+            fault = Fault(len(report.windows) + 1, Kind.RESTART, f"{name} {what} {way}", until - since, 0.0)
+            report.windows.append(FaultWindow(fault, since, until, until))
 
 
-def longest(report: DrillReport, during: Sequence[FaultWindow]) -> tuple[float, float]:
-    """The longest wait that met one of these windows, and of those that met no window at all."""
-
-    def met(windows: Sequence[FaultWindow], began: float, ended: float) -> bool:
-        return any(began <= one.ready and ended >= one.began for one in windows)
-
-    waits = [(one.began, one.ended) for one in report.waits]
-    inside = [ended - began for began, ended in waits if met(during, began, ended)]
-    quiet = [ended - began for began, ended in waits if not met(report.windows, began, ended)]
-    return max(inside, default=0.0), max(quiet, default=0.0)
+def met_by(report: DrillReport, kind: Kind | None) -> list[tuple[float, str]]:
+    """The waits that met faults of this kind and no other (None: that met none), and which they were; the shortest
+    first."""
+    found: list[tuple[float, str]] = []
+    for wait in report.waits:
+        met = [one.fault for one in report.windows if wait.began <= one.ready and wait.ended >= one.began]
+        if {one.kind for one in met} == ({kind} if kind else set()):
+            found.append((wait.ended - wait.began, ", ".join(one.process for one in met)))
+    return sorted(found)
 
 
 async def run(plan: DrillPlan, older: Path, data: Path, each: int, say: Say) -> DrillReport:
@@ -103,8 +103,12 @@ def main() -> None:
     older = previous_release(directory / "older", arguments.commit)
     plan = DrillPlan(24 * 60, arguments.seed, arguments.visitors)
     report = asyncio.run(run(plan, older, directory / "stack", arguments.answers, say))
-    inside, quiet = longest(report, [one for one in report.windows if one.fault.kind is Kind.RESTART])
-    sys.stdout.write(f"{report.as_text()}\nlongest wait: {inside:.2f} s while replaced, {quiet:.2f} s else\n")
+    sys.stdout.write(f"{report.as_text()}\n")
+    for when, kind in (("while one comes or goes", Kind.RESTART), ("while one is killed", Kind.KILL), ("else", None)):
+        if waits := met_by(report, kind):
+            middle, late, (longest, met) = waits[len(waits) // 2][0], waits[len(waits) * 19 // 20][0], waits[-1]
+            told = f"median {middle:.2f} s, 95 of 100 within {late:.2f} s, longest {longest:.2f} s"
+            sys.stdout.write(f"waits {when}: {len(waits)}, {told} {f'({met})' if met else ''}\n")
     sys.exit(1 if any(report.figures.values()) else 0)
 
 

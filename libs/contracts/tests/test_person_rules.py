@@ -11,7 +11,7 @@ RULES = [
         {"to": "never", "pages": ["/careers", "/docs/*/api"]},
         {"to": "person", "words": ["demandar", "my lawyer"]},
         {"to": "person", "topics": ["reembolsos", "cancel subscription"], "plans": ["pro", "premium"]},
-        {"to": "person", "pages": ["/pricing/enterprise"]},
+        {"to": "person", "pages": ["/pricing/enterprise", "/*.html", "/a*ab*ab"]},
     )
 ]
 
@@ -32,6 +32,11 @@ RULES = [
         (Asking("hello", page="https://acme.example/pricing/enterprises"), None),
         (Asking("My lawyer", page="https://acme.example/careers/2"), 0),
         (Asking("hello", page="https://acme.example/docs/v2/api"), 0),
+        (Asking("hello", page="https://acme.example/a/b.html"), 3),
+        (Asking("hello", page="https://acme.example/a/b.htmlx"), None),
+        (Asking("hello", page="/aab"), None),  # what one part has taken the next one has not
+        (Asking("hello", page="/aabxab"), 3),
+        (Asking("hello", page="http://[not an address"), None),
         (Asking("hello"), None),
         (Asking(""), None),
     ],

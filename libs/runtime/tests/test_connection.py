@@ -15,6 +15,7 @@ from runtime.errors import NotReady
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 from runtime.testing_network import proxy_to
+from tests.cluster.certificates import make_certificates
 
 NAMES = ["Nats-Sequence", "Nats-Subject", "traceparent", "Status", "X", "bad name", " padded ", "ünï", "", "a:b"]
 VALUES = ["", "1", " padded ", "a:b: c", "tab\there", "chat.a.b.message.visitor.v1", "höhe"]
@@ -90,3 +91,21 @@ async def test_that_the_password_was_refused_is_said_though_the_server_was_lost_
             assert "uthorization" not in after[-1]
     finally:
         server.kill()
+
+
+async def test_a_server_that_asks_for_a_certificate_is_shown_one(tmp_path: Path, nats_server: NatsServer) -> None:
+    make_certificates(tmp_path)
+    ca, certificate, key = (str(tmp_path / name) for name in ("ca.pem", "server.pem", "server.key"))
+    nats_server.stop()
+    nats_server.options = ("--tlsverify", "--tlscacert", ca, "--tlscert", certificate, "--tlskey", key)
+    nats_server.start()
+    shown = NatsSettings(
+        url=nats_server.url.replace("nats:", "tls:"), tls_ca=ca, tls_certificate=certificate, tls_key=key
+    )
+    client = await connect(shown, name="test")
+    assert (await client.request("$JS.API.INFO", b"", timeout=10)).data
+    await client.close()
+    with pytest.raises(NotReady, match="no NATS server answered"):
+        await connect(shown.model_copy(update={"tls_certificate": None, "connect_deadline": 1.0}), name="test")
+    with pytest.raises(NotReady, match=r"NEXUS_NATS_TLS_CA.* cannot be used \(/nowhere.pem.*: .*No such file"):
+        await connect(shown.model_copy(update={"tls_ca": "/nowhere.pem"}), name="test")

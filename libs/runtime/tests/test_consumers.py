@@ -14,6 +14,7 @@ from contracts.channels import fact
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.errors import NotReady
 from runtime.publisher import Publisher
+from runtime.release import RELEASE, is_newers
 from runtime.subjects import covers, together
 from runtime.testing import eventually
 
@@ -45,6 +46,33 @@ async def test_two_releases_that_make_it_at_once_make_the_wider_one(
 ) -> None:
     await asyncio.gather(*(ensure_consumer(nats_streams, spec) for spec in order))
     assert sorted((await info(nats_streams))["config"]["filter_subjects"]) == sorted(NEWER.subjects)
+
+
+async def test_an_older_release_adds_to_a_newer_ones_consumer_what_it_needs_and_changes_nothing_else(
+    nats_streams: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = replace(NEWER, ack_wait=5.0, max_ack_pending=9, subjects=("usage.recorded.v1.>",))
+    with monkeypatch.context() as tomorrow:
+        tomorrow.setattr("runtime.consumers.release", lambda: "999.10")
+        await ensure_consumer(nats_streams, moved)
+    await ensure_consumer(nats_streams, OLDER)
+    config = (await info(nats_streams))["config"]
+    assert (config["ack_wait"], config["max_ack_pending"]) == (5_000_000_000, 9)
+    assert sorted(config["filter_subjects"]) == [*OLDER.subjects, *moved.subjects]
+    assert config["metadata"][RELEASE] == "999.10"
+    # The newer one starts again: its own release is no newer than it is.
+    monkeypatch.setattr("runtime.release.release", lambda: "999.10")
+    await ensure_consumer(nats_streams, replace(moved, max_ack_pending=8))
+    assert (await info(nats_streams))["config"]["max_ack_pending"] == 8
+
+
+@pytest.mark.parametrize(
+    ("other", "newer"),
+    [("0.1.0", False), ("0.0.9", False), ("0.10", True), ("1.0.0rc1", True), ("", False), ("x", False)],
+)
+def test_releases_are_compared_by_their_numbers(monkeypatch: pytest.MonkeyPatch, other: str, newer: bool) -> None:
+    monkeypatch.setattr("runtime.release.release", lambda: "0.1.0")
+    assert is_newers({"metadata": {RELEASE: other}}) is newer
 
 
 async def test_a_consumer_that_is_as_it_should_be_is_not_written_again(nats_streams: Client) -> None:

@@ -124,14 +124,21 @@ async def test_on_sigterm_running_work_is_finished_and_the_exit_code_is_zero(
     assert service.lines.index("finished job") < service.lines.index("closed")
 
 
-async def test_work_that_does_not_finish_in_time_is_given_back(nats_server: NatsServer, nats_streams: Client) -> None:
-    running = await start(nats_server.url, WORK_SECONDS="60", DRAIN_SECONDS="3")
+async def test_it_serves_on_for_its_notice_and_gives_back_what_does_not_finish_in_time(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    running = await start(nats_server.url, WORK_SECONDS="60", DRAIN_SECONDS="4", NEXUS_DRAIN_NOTICE="1.5")
     await running.until("service.ready")
     await Publisher(nats_streams).append("tools.call.requested.v1.x", b"job", stream="TOOLS", msg_id="1")
     await eventually(lambda: "begun job" in running.lines)
-    assert await running.end() == 0
+    ended = asyncio.create_task(running.end())
+    await running.until("service.draining")
+    assert await running.get("/readyz") == (503, {"status": "draining", "checks": {}})
+    await Publisher(nats_streams).append("tools.call.requested.v1.y", b"one more", stream="TOOLS", msg_id="2")
+    await eventually(lambda: "begun one more" in running.lines, 5)
+    assert await ended == 0
     other = await start(nats_server.url, WORK_SECONDS="0")
-    await eventually(lambda: "finished job" in other.lines)
+    await eventually(lambda: {"finished job", "finished one more"} <= {*other.lines})
     assert await other.end(signal.SIGINT) == 0
 
 

@@ -66,6 +66,17 @@ async def test_an_older_release_beside_a_newer_one_leaves_its_subjects(nats_clie
     assert (await config(nats_client, "TURNS"))["subjects"] == [*TURNS.subjects, newer]
 
 
+async def test_an_older_release_makes_a_newer_ones_stream_hold_no_less(
+    nats_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as tomorrow:
+        tomorrow.setattr("runtime.streams.release", lambda: "999.0")
+        await ensure_streams(nats_client, [replace(TURNS, max_bytes=2 * TURNS.max_bytes, duplicate_window=60.0)])
+    before = await config(nats_client, "TURNS")
+    await ensure_streams(nats_client, [replace(TURNS, max_age=2 * TURNS.max_age)])
+    assert await config(nats_client, "TURNS") == {**before, "max_age": int(2 * TURNS.max_age * 10**9)}
+
+
 async def test_an_older_release_starts_where_a_newer_one_has_made_a_subject_wider(nats_client: Client) -> None:
     await ensure_streams(nats_client, [replace(TURNS, subjects=("turn.>",))])
     await ensure_streams(nats_client, [TURNS])
@@ -173,7 +184,7 @@ async def test_sizes_and_ages_are_settings_and_hold_for_streams_that_are_there(n
     [{"sizes": "CHATS=1GiB"}, {"sizes": "CHAT"}, {"sizes": "CHAT=few"}, {"sizes": "CHAT=1"}, {"ages": "CHAT=7"}],
 )
 def test_a_size_that_cannot_be_meant_is_refused(given: dict[str, str]) -> None:
-    with pytest.raises(ValidationError, match=r"CHAT|few"):
+    with pytest.raises(ValidationError, match=r"CHAT|few: write .* such as 16GiB"):
         StreamSettings.model_validate(given)
 
 

@@ -321,3 +321,44 @@ def test_another_key_and_another_algorithm_are_refused() -> None:
     with pytest.raises(NotReady, match="private"):
         PrincipalSigner(public)
     assert PrincipalVerifier(private, clock())
+
+
+@pytest.mark.parametrize("pairs", [False, True], ids=["secrets", "pairs"])
+async def test_two_keys_count_while_one_is_replaced_and_the_first_one_signs(
+    pairs: bool, rsa_key: RSAPrivateKey
+) -> None:
+    new, old = (
+        pem(Ed25519PrivateKey.generate(), private=True).replace("\n", "\\n") if pairs else letter * 32
+        for letter in "no"
+    )
+    both = TokenSettings(
+        jwt_secret=SecretStr(f"{'n' * 32}, {'o' * 32}"),
+        jwt_public_key=pem(rsa_key) + pem(generate_private_key(65537, 2048)),
+        principal_key=SecretStr(f"{new}{old}" if pairs else f"{new},{old}"),
+    )
+    alone = {
+        name: TokenSettings(jwt_secret=SecretStr(name * 32), principal_key=SecretStr(key))
+        for name, key in (("n", new), ("o", old))
+    }
+    for settings in (both, *alone.values()):
+        principal = PrincipalSigner(settings, clock()).issue(sub="u1", role="user", company="acme")
+        assert PrincipalVerifier(both, clock()).verify(principal).sub == "u1"
+        token = TokenMinter(settings, clock()).mint(sub="u1", role="user", company="acme")
+        assert (await TokenVerifier(both, clock()).verify(token)).sub == "u1"
+    token = TokenMinter(both, clock()).mint(sub="u1", role="user", company="acme")
+    principal = PrincipalSigner(both, clock()).issue(sub="u1", role="user", company="acme")
+    assert (await TokenVerifier(alone["n"], clock()).verify(token)).sub == "u1"
+    assert PrincipalVerifier(alone["n"], clock()).verify(principal).sub == "u1"
+    with pytest.raises(InvalidToken):
+        await TokenVerifier(alone["o"], clock()).verify(token)
+    with pytest.raises(InvalidToken):
+        PrincipalVerifier(alone["o"], clock()).verify(principal)
+    signed = jwt.encode(CLAIMS, rsa_key, algorithm="RS256")
+    assert (await TokenVerifier(both, clock()).verify(signed)).sub == "u1"
+
+
+@pytest.mark.parametrize("written", [",", " , ", f",{SECRET},"])
+def test_an_empty_secret_is_none(written: str) -> None:
+    settings = TokenSettings(jwt_secret=SecretStr(written), principal_key=SecretStr(written))
+    assert settings.jwt_secrets == [SECRET] * (SECRET in written)
+    assert "" not in settings.principal_keys

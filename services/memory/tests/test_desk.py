@@ -279,6 +279,8 @@ async def test_notes_name_people_and_the_last_page_of_a_long_thread_leads_to_all
         added = (await one.rpc.call(NOTE_ADD, request)).note
         again = (await one.rpc.call(NOTE_ADD, request)).note
         assert (added.mentions, again) == (["ben", "eva.m"], added)
+        other = request.model_copy(update={"text": "something else"})
+        assert (await one.rpc.call(NOTE_ADD, other)).note == added
         found = await one.rpc.call(NOTES, ConversationRef(company_id="acme", conversation_id="c1"))
         assert [note.text for note in found.items] == [request.text]
         # Each of them is told of it, whoever else is named in it, until they have seen it.

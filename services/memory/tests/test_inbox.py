@@ -74,6 +74,10 @@ async def test_a_cursor_of_nobodys_is_refused(servers: Servers) -> None:
         with pytest.raises(RpcError) as refused:
             await listed(one, cursor="not a cursor!")
         assert refused.value.code == "BAD_FIELD"
+        request = MessagesRequest(company_id="acme", conversation_id="c1", limit=3, cursor="bnVsbA")
+        with pytest.raises(RpcError) as refused:
+            await one.rpc.call(CONVERSATION_MESSAGES, request)
+        assert refused.value.code == "BAD_FIELD"
 
 
 async def test_the_latest_conversation_of_a_visitor_is_the_one_written_to_last(servers: Servers) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pymongo
 from bson import decode_file_iter
 from bson.raw_bson import RawBSONDocument
 from pymongo import AsyncMongoClient
@@ -26,6 +27,8 @@ NOT_KEPT = frozenset({"doctor"})
 AT_ONCE = 200
 """Documents that are written together; one has some 10 kB, and a message to MongoDB 48 MB at most."""
 DEADLINE = 60.0
+ANSWERS_WITHIN = 5.0
+"""Seconds for its first answer: that it stands still is not told by a copy that takes long."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ async def database(url: str, name: str) -> AsyncGenerator[Database]:
         url, document_class=RawBSONDocument, **MongoSettings(url=url, deadline=DEADLINE).client_options
     )
     try:
+        with pymongo.timeout(ANSWERS_WITHIN):
+            await client.admin.command("ping")
         yield client[name]
     except PyMongoError as error:
         raise BackupFailed(f"MongoDB: {masked_text(str(error))[:300]}") from error

@@ -14,6 +14,7 @@ from redis.exceptions import TimeoutError as RedisTimeout
 
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from runtime.logging import masked_text
+from runtime.redis_client import redis_client
 from runtime.settings import MongoSettings
 
 ANSWER = 4.0
@@ -26,7 +27,7 @@ Tell = Callable[[str, float], None]
 
 async def redis(url: str, tell: Tell) -> list[Diagnosis]:
     """Writes a key for ten seconds."""
-    client = Redis.from_url(url, socket_timeout=ANSWER, socket_connect_timeout=ANSWER)  # pyright: ignore[reportUnknownMemberType]
+    client = redis_client(url, ANSWER, name="nexus-doctor")
     try:
         return [await _redis(client, tell)]
     except RedisError as error:

@@ -83,6 +83,8 @@ class Visitor:
         self._waiting: dict[str, SentMessage] = {}
         self._shown: list[tuple[int, str]] = []
         self._settled = 0
+        self._answered = 0
+        """Up to here by the AI; what a person settles has waited for that person."""
         self._handed_over = False
         self._news = asyncio.Condition()
         self._resending: set[asyncio.Task[None]] = set()
@@ -101,6 +103,7 @@ class Visitor:
                     self._shown.append((message["seq"], message["id"]))
                     if message["role"] in ("assistant", "system", "operator"):
                         self._settled = message["seq"]
+                        self._answered = self._answered if message["role"] == "operator" else self._settled
                 case "owner.changed":
                     self._handed_over = True
                 case "error" if frame.get("ref") in self._waiting:
@@ -127,7 +130,7 @@ class Visitor:
         if self._handed_over:
             # A person may give it back without a word: then nobody answers.
             await self._until(settled, AFTER_PEOPLE)
-        elif settled():
+        elif self._answered > (said.seq or 0):
             self._scene.waits.append(Wait(said.sent_at, time.monotonic()))
 
     async def come_to_rest(self) -> None:

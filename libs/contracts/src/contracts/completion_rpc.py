@@ -13,8 +13,8 @@ from pydantic import Field
 
 from contracts.agent_rpc import QUEUE
 from contracts.enumerations import OPEN
-from contracts.envelope import Snake, Wire
-from contracts.events.chat import Action, Usage
+from contracts.envelope import Wire
+from contracts.events.chat import Action, Sampling, Usage
 from contracts.ids import CompanyId, Id
 from contracts.languages import Language
 from contracts.rpc import Rpc
@@ -66,15 +66,6 @@ class CompletionTool(Wire):
     name: str = Field(pattern=FUNCTION_PATTERN)
     description: str = ""
     parameters: dict[str, Any] = Field(default_factory=dict[str, Any])
-
-
-class Sampling(Snake):
-    """How a model draws its words, in the names of OpenAI's interface; what is not set is the provider's own."""
-
-    top_p: float | None = Field(default=None, ge=0, le=1)
-    frequency_penalty: float | None = Field(default=None, ge=-2, le=2)
-    presence_penalty: float | None = Field(default=None, ge=-2, le=2)
-    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
 
 
 class CompleteRequest(Wire):

@@ -15,8 +15,8 @@ from contracts.text import Text
 from contracts.zones import is_zone, zone
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_TIME = re.compile(r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$")
-_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
+_is_time = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]").fullmatch
+_is_date = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 MIDNIGHT = "24:00"
 AHEAD = 1_100
 """Days in which there is an opening: more than 52 weeks for every two holidays that there may be."""
@@ -40,7 +40,7 @@ def _day(value: str, info: ValidationInfo) -> str:
 
 
 def _time(value: str, info: ValidationInfo) -> str:
-    if at_the_door(info) and not _TIME.match(value):
+    if at_the_door(info) and not _is_time(value):
         raise ValueError("use a time such as 09:00, from 00:00 to 23:59")
     return value
 
@@ -57,7 +57,7 @@ def _zone(value: str, info: ValidationInfo) -> str:
 
 
 def _date(value: Any, info: ValidationInfo) -> Any:
-    if at_the_door(info) and not (isinstance(value, str) and _DATE.match(value)):
+    if at_the_door(info) and not (isinstance(value, str) and _is_date(value)):
         raise ValueError("use a date such as 2026-12-25")
     return value
 
@@ -145,7 +145,7 @@ def _spans(hours: OfficeHours, day: date) -> Iterator[tuple[datetime, datetime]]
         return
     there = zone(hours.timezone)
     for one in hours.hours:
-        readable = _TIME.match(one.opens) and (one.closes == MIDNIGHT or _TIME.match(one.closes))
+        readable = _is_time(one.opens) and (one.closes == MIDNIGHT or _is_time(one.closes))
         if not readable or DAYS[day.weekday()] not in one.days:
             continue
         past_midnight = one.closes <= one.opens or one.closes == MIDNIGHT

@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, ValidationInfo, model_validator
 
 from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
+from contracts.schema_cost import check_cost
 from contracts.strict import Strict
 
 LARGEST_SCHEMA = 16_384
@@ -80,6 +81,7 @@ def _object_schema(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any
         raise ValueError("additionalProperties can only be false")
     if len(json.dumps(value)) > LARGEST_SCHEMA or too_deep(value, _DEEPEST):
         raise ValueError(f"a schema has at most {LARGEST_SCHEMA} bytes and {_DEEPEST} levels")
+    check_cost(value)
     return value
 
 

@@ -80,7 +80,7 @@ def ruling(rules: Sequence[PersonRule], asking: Asking) -> Ruling | None:
         return None
     words = re.findall(r"\w+", _folded(asking.text[:LONGEST]))
     said, stems = f" {' '.join(words)} ", frozenset(map(_stem, words))
-    path = urlsplit(asking.page).path or "/" if asking.page else None
+    path = path_of(asking.page) if asking.page else None
     for index, rule in enumerate(rules):
         if (
             (rule.words or rule.topics or rule.plans or rule.pages)
@@ -91,6 +91,14 @@ def ruling(rules: Sequence[PersonRule], asking: Asking) -> Ruling | None:
         ):
             return Ruling(index, rule.to)
     return None
+
+
+def path_of(page: str) -> str:
+    """The path of the address that a browser names; of one that is none, the site's root."""
+    try:
+        return urlsplit(page).path or "/"
+    except ValueError:
+        return "/"
 
 
 def _is_said(phrase: str, said: str) -> bool:
@@ -105,7 +113,13 @@ def _is_about(topic: str, stems: frozenset[str]) -> bool:
 
 def _is_on(rule: str, path: str) -> bool:
     if "*" in rule:
-        return re.fullmatch(".*".join(map(re.escape, rule.split("*"))), path) is not None
+        # Each part where it stands first: an expression would try all places, and of some rules that never ends.
+        first, *parts, last = rule.split("*")
+        at = len(first) if path.startswith(first) else -1
+        for part in parts:
+            found = path.find(part, at) if at >= 0 else -1
+            at = found + len(part) if found >= 0 else -1
+        return 0 <= at <= len(path) - len(last) and path.endswith(last)
     return path == rule or path.startswith(rule if rule.endswith("/") else f"{rule}/")
 
 

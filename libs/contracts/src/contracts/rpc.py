@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.errors import CallError
-from contracts.events.chat import Action, Chart, Citation, Owner, Page, Role
+from contracts.events.chat import Action, ActionState, Chart, Citation, Owner, Page, Role
 from contracts.events.desk import Status
 from contracts.events.tool import QuotaView
 from contracts.events.turn import HandedCall
@@ -65,6 +65,11 @@ class MessageView(Wire):
     name: str | None = None
     files: list[FileRef] | None = None
     created_at: datetime
+
+    @property
+    def waiting(self) -> list[Action]:
+        """Its actions that wait for their user's yes."""
+        return [action for action in self.actions if action.state is ActionState.PENDING]
 
 
 class HistoryRequest(Wire):

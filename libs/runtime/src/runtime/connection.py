@@ -83,7 +83,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
     Publishes made while it is disconnected wait in a buffer of 8 MiB and go out after the reconnect.
 
     Raises:
-        NotReady: no server answered within `settings.connect_deadline`.
+        NotReady: no server answered within `settings.connect_deadline`, or a file that it names cannot be used.
     """
     hooks = hooks or ConnectionHooks()
     # All that differ: a server that refuses the password and closes is a lost connection in the next moment.
@@ -95,6 +95,11 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
         await hooks.failed(error)
 
     client = BusClient()
+    try:
+        tls = settings.tls
+    except (OSError, ValueError) as error:
+        named = ", ".join(filter(None, (settings.tls_ca, settings.tls_certificate, settings.tls_key)))
+        raise NotReady(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({named}): {error}") from error
 
     async def reconnected() -> None:
         for call in list(client.on_reconnect):
@@ -120,6 +125,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
                 user=settings.user,
                 password=settings.password.get_secret_value() if settings.password else None,
                 user_credentials=settings.credentials,
+                tls=tls,
                 inbox_prefix=inbox_prefix(settings),
             )
     except TimeoutError:

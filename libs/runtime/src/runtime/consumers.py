@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from nats.aio.subscription import Subscription
 from runtime.connection import subscribe
 from runtime.errors import NotReady
 from runtime.jetstream_api import call, error_code
+from runtime.release import RELEASE, is_newers, release
 from runtime.replies import ReplyInbox
 from runtime.subjects import together
 
@@ -39,7 +40,7 @@ class ConsumerSpec:
 
     def config(self) -> dict[str, Any]:
         """As the JetStream API takes it."""
-        config: dict[str, Any] = {
+        return {
             "durable_name": self.durable,
             "deliver_policy": self.deliver_policy,
             "ack_policy": "explicit",
@@ -47,12 +48,8 @@ class ConsumerSpec:
             "max_deliver": self.max_deliver,
             "max_ack_pending": self.max_ack_pending,
             "replay_policy": "instant",
+            **_filter(self.subjects),
         }
-        if len(self.subjects) == 1:
-            config["filter_subject"] = self.subjects[0]
-        else:
-            config["filter_subjects"] = list(self.subjects)
-        return config
 
 
 async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float = 15.0) -> None:
@@ -60,7 +57,7 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
     is waited for: where services may not make streams, the one that may is perhaps still starting.
 
     Subjects that the consumer has besides stay: a newer release shares it, and what comes under one that is taken away
-    is passed over for good.
+    is passed over for good. Of a consumer that a newer release has written nothing else is changed either.
 
     Raises:
         NotReady: JetStream did not answer in time, or it refuses the consumer.
@@ -72,8 +69,8 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
         answer = await call(inbox, f"CONSUMER.INFO.{place}", None, end)
         if error_code(answer) in (0, _NO_CONSUMER):
             there: Mapping[str, Any] = answer.get("config", {})
-            wanted = replace(spec, subjects=tuple(together(spec.subjects, _filters(there)))).config()
-            if all(there.get(key) == value for key, value in wanted.items()):
+            wanted = _wanted(spec, there)
+            if all(there.get(key) == value for key, value in wanted.items() if key != "metadata"):
                 return
             change = {"stream_name": spec.stream, "config": wanted, "action": "update" if there else "create"}
             answer = await call(inbox, f"CONSUMER.DURABLE.CREATE.{place}", change, end)
@@ -85,9 +82,17 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
         await asyncio.sleep(_LOOK_AGAIN)
 
 
-def _filters(config: Mapping[str, Any]) -> list[str]:
-    one = config.get("filter_subject")
-    return [one] if one else list(config.get("filter_subjects") or ())
+def _wanted(spec: ConsumerSpec, there: Mapping[str, Any]) -> dict[str, Any]:
+    """The whole configuration, by the one that is there."""
+    one = there.get("filter_subject")
+    subjects = together(spec.subjects, [one] if one else list(there.get("filter_subjects") or ()))
+    if is_newers(there):
+        return {key: value for key, value in there.items() if not key.startswith("filter_")} | _filter(subjects)
+    return {**replace(spec, subjects=tuple(subjects)).config(), "metadata": {RELEASE: release()}}
+
+
+def _filter(subjects: Sequence[str]) -> dict[str, Any]:
+    return {"filter_subject": subjects[0]} if len(subjects) == 1 else {"filter_subjects": list(subjects)}
 
 
 async def on_new_leader(

@@ -110,9 +110,10 @@ class Health:
         self._status = "ready"
         self.standstill.start()
 
-    def draining(self) -> None:
-        """No new work, please."""
-        self._status = "draining"
+    def draining(self) -> bool:
+        """No new work, please; whether it was ready until now."""
+        before, self._status = self._status, "draining"
+        return before == "ready"
 
     async def stop(self) -> None:
         """Stops watching the loop."""

@@ -54,7 +54,7 @@ class PrincipalSigner:
         """Raises NotReady when NEXUS_PRINCIPAL_KEY is not set, or is a public key."""
         self._ttl = settings.principal_ttl
         self._clock = clock or SystemClock()
-        text = _key_text(settings)
+        text = _key_texts(settings)[0]
         if not _is_pem(text):
             self._key: Ed25519PrivateKey | str = text
             self._algorithm = "HS256"
@@ -107,13 +107,9 @@ class PrincipalVerifier:
         """Raises NotReady when NEXUS_PRINCIPAL_KEY is not set or unusable."""
         self._clock = clock or SystemClock()
         self._seen: OrderedDict[str, Principal] = OrderedDict()
-        text = _key_text(settings)
-        if _is_pem(text):
-            self._key: Ed25519PublicKey | str = _public_key(text)
-            self._algorithm = "EdDSA"
-        else:
-            self._key = text
-            self._algorithm = "HS256"
+        self._keys: list[tuple[Ed25519PublicKey | str, str]] = [
+            (_public_key(text), "EdDSA") if _is_pem(text) else (text, "HS256") for text in _key_texts(settings)
+        ]
 
     def verify(self, token: str, *, expired_too: bool = False) -> Principal:
         """The principal that the gateway signed.
@@ -136,21 +132,27 @@ class PrincipalVerifier:
         return principal
 
     def _read(self, token: str) -> Principal:
-        try:
-            claims = jwt.decode(
-                token,
-                self._key,
-                algorithms=[self._algorithm],
-                audience=AUDIENCE,
-                options={"require": ["exp", "sub", "aud"], "verify_exp": False, "verify_iat": False},
-            )
-        except jwt.InvalidTokenError as error:
-            raise InvalidToken(f"not a principal of this installation: {error}") from error
+        claims = self._claims(token)
         sub, role, company, plan, exp = read_identity(claims)
         conversation, language = claims.get("conversation"), claims.get("language")
         if conversation is not None:
             conversation = _checked(check_id, conversation, "conversation")
         return Principal(sub, role, company, plan, exp, conversation, language if isinstance(language, str) else None)
+
+    def _claims(self, token: str) -> dict[str, Any]:
+        problem: jwt.InvalidTokenError | None = None
+        for key, algorithm in self._keys:
+            try:
+                return jwt.decode(
+                    token,
+                    key,
+                    algorithms=[algorithm],
+                    audience=AUDIENCE,
+                    options={"require": ["exp", "sub", "aud"], "verify_exp": False, "verify_iat": False},
+                )
+            except jwt.InvalidTokenError as error:
+                problem = problem or error
+        raise InvalidToken(f"not a principal of this installation: {problem}") from problem
 
 
 def read_identity(claims: dict[str, Any]) -> tuple[str, str, str, str, int]:
@@ -182,11 +184,11 @@ def _checked(check: Any, value: object, name: str) -> str:
         raise InvalidToken(f"{name} cannot be an id") from error
 
 
-def _key_text(settings: TokenSettings) -> str:
-    if settings.principal_key is None:
+def _key_texts(settings: TokenSettings) -> list[str]:
+    if not settings.principal_keys:
         raise NotReady("NEXUS_PRINCIPAL_KEY is not set: a shared secret in development, an Ed25519 PEM in production")
     # Environment files cannot hold line ends; a PEM may come with \n spelled out.
-    return settings.principal_key.get_secret_value().replace("\\n", "\n").strip()
+    return [text.replace("\\n", "\n").strip() for text in settings.principal_keys]
 
 
 def _is_pem(text: str) -> bool:

@@ -13,8 +13,9 @@
     run(service)                                    # runtime.program
 
 Start: logs → health port → connect → streams → on_start → consumers, methods, workers → flush → ready.
-End (SIGTERM, SIGINT), within `drain.deadline` seconds: not ready → on_drain → workers and consumers finish or give
-back → methods → on_stop, last first → connection. A process that still hangs at its deadline is ended there.
+End (SIGTERM, SIGINT), within `drain.deadline` seconds: not ready → serves on for `drain.notice` → on_drain → workers
+and consumers finish or give back → methods → on_stop, last first → connection. A process that still hangs at its
+deadline is ended there.
 """
 
 from __future__ import annotations
@@ -320,8 +321,10 @@ class Service:
         def left(keep: float) -> float:
             return max(end - time.monotonic() - keep, 0.1)
 
-        self.health.draining()
+        served = self.health.draining()
         log.info("service.draining", deadline=self._drain_settings.deadline)
+        if served:
+            await asyncio.sleep(min(self._drain_settings.notice, left(2)))
         await run_hooks(self._on_drain, left(2))
         if self._upkeep is not None:
             await self._upkeep.stop()

@@ -5,11 +5,13 @@ A service composes the ones it needs in its own settings.py and builds them in i
 
 from __future__ import annotations
 
+import re
+import ssl
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
-from pydantic import ByteSize, Field, SecretStr, TypeAdapter, field_validator
+from pydantic import ByteSize, Field, SecretStr, TypeAdapter, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from contracts.streams import STREAMS, Stream
@@ -37,10 +39,23 @@ class NatsSettings(EnvSettings):
     user: str | None = None
     password: SecretStr | None = None
     credentials: str | None = Field(default=None, description="path of a .creds file")
+    tls_ca: str | None = Field(default=None, description="path of a PEM: who vouches for the servers")
+    tls_certificate: str | None = Field(default=None, description="path of a PEM: what this client shows to them")
+    tls_key: str | None = Field(default=None, description="path of a PEM: the key of that certificate")
     connect_deadline: float = Field(default=30.0, gt=0, description="seconds to wait for the server at start")
     replicas: int = Field(default=1, ge=1, le=5, description="copies of each stream")
     ping_interval: int = Field(default=5, ge=1, description="seconds; a server that misses two is left")
     manage_streams: bool = Field(default=True, description="create and update the streams at start")
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """What these files say; None: none is named. Raises OSError and ValueError for what cannot be read."""
+        if not (self.tls_ca or self.tls_certificate):
+            return None
+        context = ssl.create_default_context(cafile=self.tls_ca)
+        if self.tls_certificate:
+            context.load_cert_chain(self.tls_certificate, self.tls_key)
+        return context
 
     @property
     def servers(self) -> list[str]:
@@ -100,7 +115,10 @@ def _by_stream(value: str) -> list[tuple[str, str]]:
 
 
 def _bytes(value: str) -> int:
-    return int(TypeAdapter(ByteSize).validate_python(value))
+    try:
+        return int(TypeAdapter(ByteSize).validate_python(value))
+    except ValidationError:
+        raise ValueError(f"{value}: write a number and a unit, such as 16GiB") from None
 
 
 def _seconds(value: str) -> float:
@@ -115,8 +133,18 @@ class RedisSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_REDIS_")
 
-    url: str = Field(default="redis://127.0.0.1:6379/0")
+    url: str = Field(
+        default="redis://127.0.0.1:6379/0",
+        description="or redis+sentinel://HOST:26379,HOST:26379/NAME-OF-THE-PRIMARY/0; rediss for redis: over TLS",
+    )
     deadline: float = Field(default=1.0, gt=0, description="seconds for one command")
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        if not re.match(r"(rediss?://[^/,]|unix://|rediss?\+sentinel://[^/]+/[^/?])", value):
+            raise ValueError("write redis://HOST:PORT/0, or redis+sentinel://HOST:PORT,HOST:PORT/NAME/0")
+        return value
 
 
 CONNECTING = 3.0
@@ -171,16 +199,41 @@ class FileSettings(EnvSettings):
 class TokenSettings(EnvSettings):
     """What proves who is calling: users' tokens and the principals that the gateway signs."""
 
-    jwt_secret: SecretStr | None = Field(default=None, description="HS256, development")
-    jwt_public_key: str | None = Field(default=None, description="PEM, RS256; \\n for line ends")
+    jwt_secret: SecretStr | None = Field(
+        default=None, description="HS256; several, by commas, while one is replaced: the first one signs"
+    )
+    jwt_public_key: str | None = Field(
+        default=None, description="PEM, RS256; \\n for line ends; several, one behind the other, while one is replaced"
+    )
     jwt_jwks_url: str | None = None
     jwt_audience: str | None = Field(default=None, description="checked when set")
     jwt_issuer: str | None = Field(default=None, description="checked when set")
     principal_key: SecretStr | None = Field(
         default=None,
-        description="a shared secret (HS256, development), or PEM: Ed25519 private to sign, public to verify",
+        description="a shared secret (HS256, development), or PEM: Ed25519 private to sign, public to verify; several "
+        "while one is replaced: the first one signs",
     )
     principal_ttl: int = Field(default=3600, gt=0, description="seconds a principal is valid")
+
+    @property
+    def jwt_secrets(self) -> list[str]:
+        """The secrets of tokens, one by one; the first one signs."""
+        return [] if self.jwt_secret is None else [key for key in _keys(self.jwt_secret) if key]
+
+    @property
+    def jwt_public_keys(self) -> list[str]:
+        """The public keys of tokens, one by one."""
+        written = (self.jwt_public_key or "").replace("\\n", "\n")
+        return _pems(written) or ([written] if written else [])
+
+    @property
+    def principal_keys(self) -> list[str]:
+        """The keys of principals as they were written, one by one; the first one signs."""
+        if self.principal_key is None:
+            return []
+        written = self.principal_key.get_secret_value()
+        several = _pems(written) if "-----BEGIN" in written else [key for key in _keys(self.principal_key) if key]
+        return several if len(several) > 1 else [written]
 
 
 class MarkSettings(EnvSettings):
@@ -228,6 +281,10 @@ class SealSettings(EnvSettings):
 _SHORTEST_KEY = 32
 
 
+def _pems(text: str) -> list[str]:
+    return re.findall(r"-----BEGIN .*?-----END [A-Z0-9 ]+-----", text, re.DOTALL)
+
+
 def _keys(value: SecretStr) -> list[str]:
     return [key.strip() for key in value.get_secret_value().split(",")]
 
@@ -256,7 +313,13 @@ class DrainSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_DRAIN_")
 
-    deadline: float = Field(default=20.0, gt=0, description="seconds from SIGTERM to exit")
+    deadline: float = Field(default=20.0, gt=0, description="seconds from SIGTERM to exit, the notice included")
+    notice: float = Field(
+        default=0.0,
+        ge=0,
+        description="seconds from SIGTERM for which all is served as before while /readyz says draining, so that "
+        "balancers send the next ones elsewhere",
+    )
 
 
 class DevSettings(EnvSettings):

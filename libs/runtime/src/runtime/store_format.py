@@ -6,21 +6,15 @@ older one would misread: such a release reads both, and says so in the changelog
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from pymongo.errors import DuplicateKeyError
 
 from runtime.errors import NotReady
 from runtime.mongo import Database
+from runtime.release import release
 
 FORMAT = 1
 """What this release writes, and the newest that it reads."""
 _KEY = "format"
-
-
-def release() -> str:
-    """This release's name."""
-    return version("nexus-runtime")
 
 
 async def check_format(database: Database) -> int:

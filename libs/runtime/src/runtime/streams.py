@@ -14,6 +14,7 @@ from contracts.streams import STREAMS, Stream
 from runtime.errors import NotReady
 from runtime.jetstream_api import call, error_code
 from runtime.marks import Marks
+from runtime.release import RELEASE, is_newers, release
 from runtime.replies import ReplyInbox
 from runtime.subjects import together
 
@@ -198,7 +199,7 @@ async def _ensure(
         answer = await call(inbox, f"STREAM.INFO.{name}", None, end)
     if error_code(answer) == _NOT_FOUND:
         size = int(wanted["max_bytes"] * share) if wanted["max_bytes"] > 0 else -1
-        made = {**wanted, "max_bytes": size} | ({"metadata": metadata} if metadata else {})
+        made = {**wanted, "max_bytes": size, "metadata": {**(metadata or {}), RELEASE: release()}}
         answer = await call(inbox, f"STREAM.CREATE.{name}", made, end)
         if error_code(answer) == 0:
             log.info("stream.created", stream=name)
@@ -212,6 +213,8 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
     """Updates a stream that is there, by what the server says of it; the server's last answer."""
     name = wanted["name"]
     current = cast("Mapping[str, Any]", answer["config"])
+    if is_newers(current):
+        wanted = _no_less(wanted, current)
     if _would_lose(wanted, answer):
         # Made smaller, the server would delete what is oldest; where nothing may be lost, it waits for the trimming.
         held = answer["state"]["bytes"]
@@ -227,6 +230,8 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
     if not changes:
         return answer
     kept = {key: value for key, value in current.items() if key not in _NEVER}
+    if not is_newers(current):
+        kept["metadata"] = {**_metadata(answer), RELEASE: release()}
     changed = await call(inbox, f"STREAM.UPDATE.{name}", {**kept, **wanted}, end)
     if error_code(changed) == _NO_STORAGE and wanted["max_bytes"] != current["max_bytes"]:
         log.warning("stream.not_larger", stream=name, wanted=wanted["max_bytes"], stays=current["max_bytes"])
@@ -234,6 +239,15 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
     if error_code(changed) == 0:
         log.info("stream.updated", stream=name, changed=changes)
     return changed
+
+
+def _no_less(wanted: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a newer release's stream this one changes nothing but what it needs itself, and what makes it hold more."""
+    stays = {key: current.get(key, False) for key in wanted}
+    grows = {
+        key: wanted[key] for key in ("max_bytes", "max_age") if current[key] > 0 and not 0 < wanted[key] < current[key]
+    }
+    return {**stays, **grows, **{key: wanted[key] for key in ("subjects", "num_replicas")}}
 
 
 def _config(answer: Mapping[str, Any]) -> Mapping[str, Any]:

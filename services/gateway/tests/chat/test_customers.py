@@ -7,13 +7,11 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.channels import fact
-from contracts.envelope import CloudEvent, Wire
 from contracts.events.chat import Action, ActionState
 from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAlert
 from contracts.events.registry import BY_TYPE
 from contracts.schemas import examples
 from gateway.adapters.identity import IdentityKeys
-from gateway.adapters.log import event_json
 from gateway.testing import (
     AgentStandIn,
     ChatClient,
@@ -25,7 +23,7 @@ from gateway.testing import (
     run_gateway,
 )
 from gateway.testing_http import Http, assert_problem
-from gateway.testing_records import RecordsStandIn
+from gateway.testing_records import RecordsStandIn, tell
 from runtime.testing import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -36,11 +34,6 @@ def alert(number: int) -> TriggeredAlert:
     return TriggeredAlert(
         id=f"alert{number}", symbol="AAPL", condition=">=", price=200.0, triggered_price=201.5, triggered_at=WHEN
     )
-
-
-async def tell(client: Client, kind: str, user: str, data: Wire) -> None:
-    event = CloudEvent[Wire](source="/nexus/market-adapter", type=kind, subject=f"acme/{user}", data=data)
-    await client.publish(fact(kind, "acme", user), event_json(event))
 
 
 async def test_a_welcome_holds_what_waits_for_a_yes_and_a_decision_is_told(

@@ -8,15 +8,18 @@ from nats.aio.msg import Msg
 
 from contracts import ws
 from contracts.channels import ChatKind, LiveTurnKind
-from contracts.conversation import AnswerRules
+from contracts.conversation import AnswerRules, Snapshot
 from contracts.events import turn
 from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id, turn_id
 from contracts.rpc import TurnState
 from gateway.chat.exchange import Ended, Event, Exchange, ExchangeEnd
-from gateway.chat.threads import Thread, Threads, client_message_id
+from gateway.chat.frames import FrameQueue
+from gateway.chat.hub import Attachment, Hub, Standing
+from gateway.chat.sent_messages import SentMessage
+from gateway.chat.threads import Thread, Threads
 from gateway.errors import Refused, Unavailable
-from gateway.ports import TokenCaller
+from gateway.ports import TokenCaller, Unsubscribe
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn
 from runtime.connection import subscribe
 from runtime.publisher import Appended
@@ -46,7 +49,7 @@ async def test_an_exchange_is_told_in_order_to_its_end(threads: Threads, nats_cl
     conversation = await threads.named(ANA, "test", "thread 1")
     agent = await _agent(nats_client, conversation)
     async with threads.open(ANA, conversation, address=HOME) as thread:
-        stored = await thread.send(client_message_id("m1"), "hello")
+        stored = await thread.send(SentMessage("m1", "hello"))
         telling = asyncio.create_task(_all(thread, stored.seq))
         agent.begin(stored.seq)
         await agent.live(LiveTurnKind.RUN_STARTED)
@@ -71,10 +74,10 @@ async def test_the_same_message_again_is_not_sent_and_shows_the_same_answer(
     conversation = await threads.named(ANA, "test", "again")
     agent = await _agent(nats_client, conversation)
     async with threads.open(ANA, conversation, address=HOME) as thread:
-        first = await thread.send(client_message_id("m1"), "hello")
+        first = await thread.send(SentMessage("m1", "hello"))
     await agent.answer(first.seq, "Hello")
     async with threads.open(ANA, conversation, address=HOME) as thread:
-        again = await thread.send(client_message_id("m1"), "hello")
+        again = await thread.send(SentMessage("m1", "hello"))
         (end,) = await _all(thread, again.seq)
     assert (again.seq, again.duplicate) == (first.seq, True)
     assert isinstance(end, Ended)
@@ -89,7 +92,7 @@ async def test_while_a_conversation_is_young_its_log_knows_what_comes_again(
 
     async def say(name: str) -> Appended:
         async with threads.open(ANA, conversation, address=HOME) as thread:
-            return await thread.send(client_message_id(name), "hello")
+            return await thread.send(SentMessage(name, "hello"))
 
     first, second, again = await say("m1"), await say("m2"), await say("m1")
     assert (again.seq, again.duplicate, second.duplicate) == (first.seq, True, False)
@@ -104,7 +107,7 @@ async def test_what_comes_again_is_not_refused_for_being_too_much(threads: Threa
     found: set[int] = set()
     for _ in range(gateway.gateway.chat.door.limits.messages_per_visitor.count + 2):
         async with threads.open(ANA, conversation, address=HOME) as thread:
-            found.add((await thread.send(client_message_id("m1"), "hello")).seq)
+            found.add((await thread.send(SentMessage("m1", "hello"))).seq)
     assert len(found) == 1
 
 
@@ -114,7 +117,7 @@ async def test_who_comes_in_mid_answer_hears_the_text_so_far_and_the_rest(
     conversation = await threads.named(ANA, "test", "resumed")
     agent = await _agent(nats_client, conversation)
     async with threads.open(ANA, conversation, address=HOME) as thread:
-        asked = (await thread.send(client_message_id("m1"), "hello")).seq
+        asked = (await thread.send(SentMessage("m1", "hello"))).seq
     running = agent.begin(asked)
     agent.state = TurnState(turn_id=running, message_id=answer_id(running), text_so_far="Hel", delta_seq=0)
     async with threads.open(ANA, conversation, address=HOME, after=asked) as thread:
@@ -147,7 +150,7 @@ def test_pieces_of_a_text_whose_beginning_nobody_tells_are_not_shown() -> None:
 async def _begun(threads: Threads, name: str) -> tuple[str, int]:
     conversation = await threads.named(ANA, "test", name)
     async with threads.open(ANA, conversation, address=HOME) as thread:
-        return conversation, (await thread.send(client_message_id("m1"), "hello")).seq
+        return conversation, (await thread.send(SentMessage("m1", "hello"))).seq
 
 
 async def _end(threads: Threads, conversation: str, asked: int) -> Ended:
@@ -190,7 +193,7 @@ async def test_a_newer_message_of_the_same_person_brings_the_answer_of_both(
     conversation, asked = await _begun(threads, "burst")
     agent = await _agent(nats_client, conversation)
     async with threads.open(ANA, conversation, address=HOME) as thread:
-        second = await thread.send(client_message_id("m2"), "and this")
+        second = await thread.send(SentMessage("m2", "and this"))
     await agent.answer(second.seq, "Both")
     end = await _end(threads, conversation, asked)
     assert end.message is not None
@@ -201,7 +204,7 @@ async def test_an_answer_to_an_older_message_does_not_end_it(threads: Threads, n
     conversation, first = await _begun(threads, "late")
     agent = await _agent(nats_client, conversation)
     async with threads.open(ANA, conversation, address=HOME) as thread:
-        second = await thread.send(client_message_id("m2"), "and this")
+        second = await thread.send(SentMessage("m2", "and this"))
         telling = asyncio.create_task(_all(thread, second.seq))
         await agent.answer(first, "the first")
         await agent.answer(second.seq, "the second")
@@ -251,8 +254,55 @@ async def test_a_message_reads_its_conversation_once(threads: Threads, nats_clie
     await subscribe(nats_client, "$JS.API.DIRECT.GET.CHAT", count)
     await nats_client.flush()
     async with threads.open(ANA, conversation, address=HOME) as thread:
-        stored = await thread.send(client_message_id("m1"), "hello")
+        stored = await thread.send(SentMessage("m1", "hello"))
         agent = await _agent(nats_client, conversation)
         await agent.answer(stored.seq, "Hello")
         await _all(thread, stored.seq)
     assert len([one for one in asked if conversation.encode() in one]) == 1
+
+
+async def test_the_next_request_in_a_conversation_finds_it_open_and_as_it_stands(
+    threads: Threads, nats_client: Client, gateway: GatewayUnderTest
+) -> None:
+    conversation, hub = await threads.named(ANA, "test", "again"), gateway.gateway.chat.hub
+    agent = await _agent(nats_client, conversation)
+    async with threads.open(ANA, conversation, address=HOME) as thread:
+        asked = (await thread.send(SentMessage("m1", "hello"))).seq
+    assert (hub.conversations, hub.is_open("acme", conversation)) == (0, True)
+    answered = (await agent.answer(asked, "Hello")).seq
+
+    def heard() -> bool:
+        standing = hub.standing("acme", conversation)
+        return standing is not None and standing.snapshot.basis == asked
+
+    await eventually(heard)
+    async with threads.open(ANA, conversation, address=HOME) as thread:
+        assert (thread.seq, hub.conversations) == (answered, 1)
+        asked = (await thread.send(SentMessage("m2", "and now?"))).seq
+        await agent.answer(asked, "Again")
+        assert isinstance((await _all(thread, asked))[-1], Ended)
+    gateway.gateway.chat.recovery.pause_all()
+    assert hub.standing("acme", conversation) is None
+
+
+async def test_a_conversation_that_lingers_is_let_go() -> None:
+    closed: list[str] = []
+
+    class Live:
+        async def follow(self, company: str, conversation: str) -> Unsubscribe:
+            async def unsubscribe() -> None:
+                closed.append(f"{company}/{conversation}")
+
+            return unsubscribe
+
+    hub = Hub(linger=0.01)
+    hub.connect(Live())
+    for conversation, linger in (("known", True), ("unknown", True), ("socket", False)):
+        attachment = Attachment(FrameQueue(), "acme", conversation)
+        await hub.join(attachment)
+        if conversation != "unknown":
+            hub.read("acme", conversation, Standing(Snapshot(), "e"))
+        await hub.leave(attachment, linger=linger)
+    assert closed == ["acme/unknown", "acme/socket"]
+    await eventually(lambda: "acme/known" in closed)
+    assert not hub.is_open("acme", "known")

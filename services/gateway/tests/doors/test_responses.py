@@ -44,12 +44,29 @@ async def _ended(client: AsyncOpenAI, name: str) -> Response:
 
 
 async def test_an_answer_whole_and_again_later(client: AsyncOpenAI, agent: AnsweringAgent) -> None:
-    made = await client.responses.create(model="nexus", input="hello", instructions="Rhyme.", temperature=0.5)
+    made = await client.responses.create(
+        model="nexus",
+        input="hello",
+        instructions="Rhyme.",
+        temperature=0.5,
+        top_p=0.5,
+        parallel_tool_calls=False,
+        truncation="auto",
+        extra_body={"presence_penalty": 0.1},
+    )
     assert (made.status, made.output_text, made.output[0].type) == ("completed", "One two.", "message")
     assert made.usage is not None
     assert (made.usage.input_tokens, made.usage.total_tokens) == (7, 9)
     assert [item.type for item in made.output] == ["message", "mcp_call"]
-    assert agent.wishes == [{"instructions": "Rhyme.", "temperature": 0.5}]
+    assert agent.wishes == [
+        {
+            "instructions": "Rhyme.",
+            "temperature": 0.5,
+            "sampling": {"top_p": 0.5, "presence_penalty": 0.1},
+            "parallelCalls": False,
+        }
+    ]
+    assert (made.top_p, made.parallel_tool_calls, made.truncation) == (0.5, False, "auto")
     later = await client.responses.retrieve(made.id)
     assert later.to_dict().keys() >= REQUIRED_OF_A_RESPONSE
     assert (later.id, later.status, later.output_text) == (made.id, "completed", "One two.")
@@ -135,6 +152,8 @@ async def test_the_same_request_twice_is_one_message(
     first = await client.responses.create(model="nexus", input="hello", extra_headers=key)
     again = await client.responses.create(model="nexus", input="hello", extra_headers=key)
     assert (again.id, again.output_text) == (first.id, "One two.")
+    with pytest.raises(openai.ConflictError, match="another request"):
+        await client.responses.create(model="nexus", input="something else", extra_headers=key)
     # Without a key OpenAI's client repeats the body and counts its tries.
     first = await client.responses.create(model="nexus", input="hello 2")
     retry = {"x-stainless-retry-count": "1"}
@@ -341,6 +360,16 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tools": [WEATHER], "store": True}, "tools"),
     ({"top_logprobs": 3}, "top_logprobs"),
     ({"conversation": "c"}, "conversation"),
+    ({"prompt": {"id": "p"}}, "prompt"),
+    ({"max_tool_calls": 3}, "max_tool_calls"),
+    ({"extra_body": {"context_management": [{"type": "compaction"}]}}, "context_management"),
+    ({"extra_body": {"moderation": {"model": "m"}}}, "moderation"),
+    ({"extra_body": {"seed": "one"}}, "seed"),
+    ({"top_p": 1.5}, "top_p"),
+    ({"extra_body": {"frequency_penalty": 3}}, "frequency_penalty"),
+    ({"parallel_tool_calls": "never"}, "parallel_tool_calls"),
+    ({"truncation": "some"}, "truncation"),
+    ({"truncation": "auto", "store": False}, "truncation"),
     ({"background": True, "store": False}, "background"),
     ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {"type": 7}}}}, "text.format.schema"),
     ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "data:x"}]}]}, "input[0].content[0]"),

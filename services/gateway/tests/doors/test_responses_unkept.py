@@ -9,9 +9,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from contracts.completion_rpc import CompletionCall, CompletionEnd
-from contracts.events.chat import (
-    Usage,
-)
+from contracts.events.chat import Sampling, Usage
 from gateway.testing_doors import AnsweringAgent
 from gateway.testing_http import Http
 from gateway.testing_services import CompletionsStandIn
@@ -87,8 +85,16 @@ async def test_store_false_goes_on_behind_what_was_kept_and_keeps_nothing(
     client: AsyncOpenAI, agent: AnsweringAgent, completions: CompletionsStandIn
 ) -> None:
     first = await client.responses.create(model="nexus", input="I am Ana")
-    made = await client.responses.create(model="nexus", input="who?", previous_response_id=first.id, store=False)
+    made = await client.responses.create(
+        model="nexus",
+        input="who?",
+        previous_response_id=first.id,
+        store=False,
+        top_p=0.5,
+        parallel_tool_calls=False,
+    )
     assert made.output_text == "One two."
+    assert (completions.asked[0].sampling, completions.asked[0].parallel_calls) == (Sampling(top_p=0.5), False)
     assert [(m.role, m.content) for m in completions.asked[0].messages] == [
         ("user", "I am Ana"),
         ("assistant", "One two."),

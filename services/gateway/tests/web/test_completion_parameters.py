@@ -7,7 +7,8 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from contracts.completion_rpc import CompletionPicture, Sampling
+from contracts.completion_rpc import CompletionPicture
+from contracts.events.chat import Sampling
 from gateway.testing import GatewayUnderTest, TokenMaker
 from gateway.testing_services import CompletionsStandIn
 from runtime.errors import RpcError

@@ -1,7 +1,8 @@
 """What human agents send from their desk: checked at the door, and passed on with who they are."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from nats.aio.client import Client
@@ -26,7 +27,7 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
     http: Http, tokens: TokenMaker, desk: DeskStandIn
 ) -> None:
     ana = tokens.user("ana", "commercial")
-    later = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    later = (datetime.now(UTC) + timedelta(hours=1)).astimezone(timezone(timedelta(hours=-7))).isoformat()
     for body in (
         {"state": "snoozed", "snoozedUntil": later},
         {"assignee": "me", "labels": [" vip ", "vip", "billing"]},
@@ -38,6 +39,8 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
     assert (snoozed.state, snoozed.assignee, snoozed.labels, snoozed.topic, snoozed.by) == (
         "snoozed", None, None, None, "ana"
     )  # fmt: skip
+    assert snoozed.snoozed_until == datetime.fromisoformat(later)
+    assert str(snoozed.snoozed_until).endswith("+00:00")  # times leave in UTC
     assert (mine.assignee, mine.labels, mine.state) == ("ana", ["vip", "billing"], None)
     assert (nobodys.assignee, nobodys.topic) == ("", "")
 
@@ -52,6 +55,7 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
         ({"state": "snoozed", "until": "2099-01-01T00:00:00Z"}, "until"),
         ({"state": "snoozed", "snoozedUntil": "2001-01-01T00:00:00Z"}, "a time to come"),
         ({"state": "snoozed", "snoozedUntil": "2099-01-01T00:00:00"}, "time zone"),
+        ({"state": "snoozed", "snoozedUntil": "9999-12-31T23:59:59-14:00"}, "in UTC"),
         ({"assignee": "no such id!"}, "assignee"),
         ({"labels": ["x" * 41]}, "labels"),
         ({"labels": [" "]}, "labels"),
@@ -82,6 +86,15 @@ async def test_what_agents_tell_each_other_is_not_told_to_the_visitor(
         ), answer  # fmt: skip
         assert "c0" in str(answer)
     assert (await http("GET", f"{PATH}/notes", token=token))[0] == 403
+
+
+@pytest.mark.usefixtures("desk")
+async def test_the_id_of_another_note_is_a_conflict(http: Http, tokens: TokenMaker) -> None:
+    note = {"noteId": str(uuid4()), "text": "one"}
+    assert (await http("POST", f"{PATH}/notes", token=tokens.user("ana", "commercial"), json=note))[0] == 201
+    for who, text, status in (("ana", "one", 201), ("ana", "two", 409), ("ben", "one", 409)):
+        token = tokens.user(who, "commercial")
+        assert (await http("POST", f"{PATH}/notes", token=token, json={**note, "text": text}))[0] == status
 
 
 @pytest.mark.usefixtures("desk")

@@ -100,7 +100,9 @@ async def test_bad_fields_are_named(http: Http, body: Any) -> None:
     assert answer[1]["errors"][0].keys() == {"field", "message"}
 
 
-async def test_what_is_no_json_is_422_and_what_is_too_big_is_413(http: Http) -> None:
+async def test_what_is_no_json_is_422_what_is_too_big_413_and_what_takes_too_long_408(
+    http: Http, monkeypatch: pytest.MonkeyPatch
+) -> None:
     headers = {"Content-Type": "application/json"}
     assert_problem(await http("POST", "/v2/visitors", data=b"{no", headers=headers), 422, "BAD_FIELD")
     assert_problem(await http("POST", "/v2/visitors", data=b"x" * 1_100_000, headers=headers), 413, "TOO_LARGE")
@@ -110,6 +112,14 @@ async def test_what_is_no_json_is_422_and_what_is_too_big_is_413(http: Http) -> 
             yield b"x" * 65_536
 
     assert_problem(await http("POST", "/v2/visitors", data=in_pieces(), headers=headers), 413, "TOO_LARGE")
+
+    async def dripping() -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setattr("gateway.web.body_limit.BODY_SECONDS", 0.1)
+    assert_problem(await http("POST", "/v2/visitors", data=dripping(), headers=headers), 408, "TIMEOUT")
 
 
 @pytest.mark.parametrize(

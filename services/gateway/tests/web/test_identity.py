@@ -1,5 +1,6 @@
 """Whose tokens the gateway believes: RS256 by a public key, and by a key set whose keys come and go."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,11 +17,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import RSAAlgorithm
 from pydantic import SecretStr
 
-from gateway.adapters.identity import build_identity
-from gateway.ports import TokenCaller
+from gateway.adapters.identity import IdentityKeys, build_identity
+from gateway.errors import TokenInvalid
+from gateway.ports import TokenCaller, Visit
 from gateway.testing import ChatClient, run_gateway
 from gateway.testing_http import Http, assert_problem
-from runtime.clock import FakeClock
+from runtime.clock import FakeClock, SystemClock
 from runtime.principals import PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer
@@ -130,3 +132,20 @@ async def test_a_principal_is_renewed_for_the_same_person_alone() -> None:
     assert (verified.sub, verified.role, verified.plan, verified.conversation) == ("ana", "user", "pro", "c1")
     assert principals.renewed(old, "other") is None
     assert principals.renewed("nonsense", "acme") is None
+
+
+def test_tokens_of_visitors_and_of_the_console_outlive_the_replacement_of_a_key() -> None:
+    def made(secret: str | None, principal: str) -> IdentityKeys:
+        keys = TokenSettings(jwt_secret=SecretStr(secret) if secret else None, principal_key=SecretStr(principal))
+        return build_identity(keys.model_copy(update={"jwt_jwks_url": "http://127.0.0.1:1/keys"}), 3600, SystemClock())
+
+    for old, both in (
+        (("o" * 32, "k"), ("n" * 32 + "," + "o" * 32, "k")),
+        ((None, "o" * 32), (None, "n" * 32 + "," + "o" * 32)),
+    ):
+        visitor = made(*old).tokens.visitor("acme", "v1", Visit())
+        member = made(*old).console.make("acme", "ana", "admin", None)
+        assert asyncio.run(made(*both).tokens.verify(visitor.token)).subject == "v1"
+        assert asyncio.run(made(*both).tokens.verify(member.token)).subject == "ana"
+        with pytest.raises(TokenInvalid):
+            asyncio.run(made(*old).tokens.verify(made(*both).tokens.visitor("acme", "v1", Visit()).token))

@@ -13,6 +13,7 @@ from contracts.events.chat import SystemMessage
 from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, TokenMaker, run_gateway
+from gateway.web.http_transport import MOST_HEAD
 from gateway.web.transport import MAX_BUFFERED_BYTES
 from runtime.testing import NatsServer, eventually
 
@@ -151,3 +152,29 @@ async def test_only_a_trusted_proxy_says_whose_address_it_is(
                 await client.hello(tokens.visitor("v1"))
             else:
                 assert await client.closed() == code
+
+
+LONG = b"x" * (MOST_HEAD // 2)
+CHUNKED = b"POST /v2/visitors HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ((b"GET /" + LONG, LONG, LONG), b"400"),
+        ((b"GET / HTTP/1.1\r\nX: " + LONG, LONG, LONG), b"400"),
+        ((b"GET / HTTP/1.1\r\n", *((b"X: y\r\n" * 5_000,) * 3)), b"400"),
+        ((CHUNKED + b"0\r\nX: ", *((LONG,) * 20)), b"400"),
+        ((CHUNKED + b"".join(b"1;%s\r\n \r\n" % (b"y" * 100) for _ in range(1_000)) + b"0\r\n\r\n",), b"422"),
+    ],
+    ids=["line", "header", "headers", "trailer", "many chunks"],
+)
+async def test_what_is_said_about_a_request_is_bounded(
+    gateway: GatewayUnderTest, sent: tuple[bytes, ...], status: bytes
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
+    for piece in sent:
+        writer.write(piece)
+    async with asyncio.timeout(20):
+        assert (await reader.readline()).split(b" ")[1] == status
+    writer.close()

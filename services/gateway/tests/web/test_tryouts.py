@@ -79,6 +79,9 @@ async def test_where_a_message_would_go_is_tried_before_it_is_saved(
     assert "el lunes 7 de diciembre a las 9:00 (hora de Madrid)" in away["told"]
     wrongs: list[dict[str, object]] = [
         {"at": "2026-11-23T09:00:00"},
+        {"at": "0001-01-01T00:00:00+14:00"},
+        {"at": "0001-01-01T00:00:00Z"},
+        {"at": "9999-12-31T23:59:59Z"},
         {"settings": {"officeHours": {"timezone": "x", "hours": []}}},
     ]
     for wrong in wrongs:

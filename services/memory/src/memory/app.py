@@ -43,7 +43,6 @@ from memory.adapters.mongo_usage import MongoUsage
 from memory.adapters.near_windows import NearWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
-from memory.adapters.redis_client import redis_client
 from memory.adapters.redis_echoes import RedisEchoes
 from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_positions import RedisPositions
@@ -88,6 +87,7 @@ from runtime.direct import DirectReader
 from runtime.errors import NotReady
 from runtime.file_stores import file_store
 from runtime.mongo import watch_database
+from runtime.redis_client import redis_client
 from runtime.seal import company_seal
 from runtime.service import Service
 from runtime.settings import DevSettings, FileSettings, MongoSettings, RedisSettings
@@ -126,9 +126,10 @@ class MemoryReplica:
         database = self._mongo[mongo_settings.database]
         self._database = mongo.asked(database)
         self._storing = mongo.stored(database, mongo_settings.deadline)
-        self._redis = redis_client(redis_settings)
+        redis = functools.partial(redis_client, redis_settings.url, redis_settings.deadline, name="nexus-memory")
+        self._redis = redis()
         # Budgets have connections of their own: a burst of windows must not leave them without any.
-        self._budgets = redis_client(redis_settings)
+        self._budgets = redis()
         self._clock = clock or SystemClock()
         self._executions = MongoExecutions(self._storing["executions"])
         self._companies = MongoCompanies(self._database["companies"])
@@ -158,10 +159,11 @@ class MemoryReplica:
         stored_conversations = MongoConversations(self._storing["conversations"])
         log = StreamLog(service.conversation_log, service.publisher, settings.history_deadline)
         floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
+        positions = MongoPositions(self._storing)
         projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
             conversations=stored_conversations,
-            floor=floor,
+            settled=functools.partial(positions.position, sources.PROJECTION),
             principals=self._principals,
         )
         market = MarketClient(service.rpc)
@@ -321,7 +323,7 @@ class MemoryReplica:
         in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(
             "mongodb",
-            MongoPositions(self._storing),
+            positions,
             BusConsumers(service.nats),
             in_mongodb,
             now=self._clock.now,

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from contracts.envelope import Snake
 from contracts.errors import ToolCode
-from contracts.events.chat import Role
 from contracts.memory_rpc import QUEUE, fact_id
 from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools_rpc import MEMORY_OUTCOME, ToolOutcome
@@ -146,7 +145,7 @@ class FactTools:
         found = await self._histories.newest(caller.company_id, caller.conversation_id, end, SAID, exact=True)
         if not found.messages:
             return None
-        return [message.text for message in found.messages if message.role in (Role.VISITOR, Role.USER)]
+        return [message.text for message in found.messages if message.role.asks]
 
     async def _check_said(self, caller: Caller, fact: str) -> None:
         texts = await self._said(caller)

@@ -9,8 +9,8 @@ from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migrati
 from memory.application.migration import MigrationStep
 from memory.handlers import answering
 from runtime.errors import RpcError
+from runtime.release import release
 from runtime.service import Service
-from runtime.store_format import release
 
 
 def serve(service: Service, changes: tuple[MigrationStep, ...], store_format: int) -> None:

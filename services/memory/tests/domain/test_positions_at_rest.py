@@ -36,16 +36,17 @@ class Store:
 
 
 class Bus:
-    """Consumers that have taken in `done` facts, of which the log holds none any more; counts the questions."""
+    """Consumers that were given `delivered` facts and have taken in `done`, of which the log holds none any more;
+    counts the questions."""
 
-    def __init__(self, done: int) -> None:
-        self.done = done
+    def __init__(self, done: int, delivered: int | None = None) -> None:
+        self.done, self.delivered = done, done if delivered is None else delivered
         self.asked = 0
 
     async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
         del stream, durable, since
         self.asked += 1
-        return ConsumerProgress(LogPosition(1, self.done), 1, self.done)
+        return ConsumerProgress(LogPosition(1, self.done), LogPosition(1, self.delivered), 1, self.delivered)
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         del stream, subject, after, size
@@ -98,4 +99,11 @@ async def test_a_store_that_was_away_or_put_back_is_compared_at_once() -> None:
     asked, store.at = bus.asked, {"CHAT/memory-projection": LogPosition(1, 3)}
     await looked.look()
     assert bus.asked > asked
+    assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
+
+
+async def test_a_doubted_store_is_brought_up_behind_what_was_acknowledged_out_of_order() -> None:
+    store, bus = Store(), Bus(3, delivered=7)
+    looked = positions(store, bus, every=3600)
+    await looked.look()
     assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from contracts.enumerations import OPEN, OpenEnum
-from contracts.envelope import Wire
+from contracts.envelope import Snake, Wire
 from contracts.errors import SystemCode
 from contracts.files import MOST_FILES, FileRef
 from contracts.ids import Id
@@ -33,6 +33,11 @@ class Role(OpenEnum):
     def unknown(cls) -> "Role":
         """Nobody whose words a prompt holds."""
         return cls.SYSTEM
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is who is answered: a visitor or a customer."""
+        return self in {Role.VISITOR, Role.USER}
 
 
 class Page(Wire):
@@ -120,6 +125,15 @@ class ClientTool(Wire):
     parameters: dict[str, Any] = Field(default_factory=dict[str, Any], description="JSON Schema")
 
 
+class Sampling(Snake):
+    """How a model draws its words, in the names of OpenAI's interface; what is not set is the provider's own."""
+
+    top_p: float | None = Field(default=None, ge=0, le=1)
+    frequency_penalty: float | None = Field(default=None, ge=-2, le=2)
+    presence_penalty: float | None = Field(default=None, ge=-2, le=2)
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
+
+
 class Wishes(Wire):
     """How the writer's own program wants this message answered. `instructions` stand below the company's prompt; the
     rest takes the place of the company's choice for this answer. `model`: one of the company's provider."""
@@ -128,6 +142,8 @@ class Wishes(Wire):
     model: str | None = Field(default=None, max_length=200)
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
+    sampling: Sampling | None = None
+    parallel_calls: bool | None = Field(default=None, description="false: the model asks for one tool at a time")
     tools: list[ClientTool] | None = Field(default=None, max_length=MAX_CLIENT_TOOLS)
 
 

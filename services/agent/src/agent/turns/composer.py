@@ -19,6 +19,7 @@ from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRA
 from agent.ports import Asker, Prompt, PromptHistory
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
+from contracts.events.chat import Wishes
 from contracts.knowledge import KnowledgeFound
 from runtime.telemetry import current_span
 
@@ -28,13 +29,14 @@ UNBOUNDED = 10**9
 """Tokens of a model that has no window."""
 MANY = 30_000
 """Characters that were never counted, from which counting moves to a thread."""
+NO_WISHES = Wishes()
 
 
 @dataclass(frozen=True)
 class Material:
     """Everything that a prompt is made of. `context`: a customer's; None: a visitor, or not to be had;
-    `knowledge`: what the company says about the question, as much as has room; None: not to be had. `instructions`: of
-    the asker's own program, below all that is the company's."""
+    `knowledge`: what the company says about the question, as much as has room; None: not to be had. `wishes`: of
+    the asker's own program, whose instructions stand below all that is the company's."""
 
     config: CompanyConfig
     asker: Asker
@@ -46,7 +48,7 @@ class Material:
     context: FullContext | None = None
     window: TokenWindow = DEFAULT_WINDOW
     knowledge: KnowledgeFound | None = None
-    instructions: str | None = None
+    wishes: Wishes = NO_WISHES
     files: tuple[ReadFile, ...] = ()
     sight: Sight = LISTED
 
@@ -82,7 +84,7 @@ class Composer:
 
     def prompt(self, messages: Sequence[Mapping[str, Any]]) -> Prompt:
         """The prompt with these messages."""
-        of = self._of
+        of, sampling = self._of, self._of.wishes.sampling
         return Prompt(
             messages=messages,
             tools=of.tools,
@@ -97,6 +99,8 @@ class Composer:
             market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
             company=of.config,
             begun_before=len(of.history.messages) >= MESSAGES,
+            sampling=None if sampling is None else sampling.model_dump(exclude_none=True),
+            parallel_calls=of.wishes.parallel_calls is not False,
             sight=of.sight,
         )
 
@@ -104,7 +108,7 @@ class Composer:
         of = self._of
         said = section(of.knowledge, of.asker.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
         sent = files_section(of.files, of.asker.language)
-        return "\n\n".join(filter(None, [self._layers(draft), said, sent, of.instructions]))
+        return "\n\n".join(filter(None, [self._layers(draft), said, sent, of.wishes.instructions]))
 
     def _layers(self, draft: PromptDraft) -> str:
         of, language = self._of, self._of.asker.language

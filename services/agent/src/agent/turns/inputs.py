@@ -31,7 +31,7 @@ from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
 from agent.ports import AskedSnapshot, Asker, Key, ModelChoice, Prompt, PromptHistory, TextSink
 from agent.record.turn import Inputs
 from agent.turns.cited_text import CitedText
-from agent.turns.composer import UNBOUNDED, Composer, Material, estimated, in_prompt, prompt_for
+from agent.turns.composer import NO_WISHES, UNBOUNDED, Composer, Material, estimated, in_prompt, prompt_for
 from agent.turns.deps import Limits, Ports
 from agent.turns.knowledge_search import PassageQuery
 from agent.unheard import unheard
@@ -276,7 +276,7 @@ class Knowing:
                 time_limit=seconds,
                 context=self.context,
                 window=self._limits.window,
-                instructions=seen.wishes.instructions if seen.wishes else None,
+                wishes=seen.wishes or NO_WISHES,
                 files=files,
                 sight=sight,
             )

@@ -1,6 +1,7 @@
 """Tokens of the people who have signed in to the console, and invitations to it: made and checked by the gateways
 alone, with a key of their own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +29,9 @@ class InvitedMember:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleTokens:
-    """Makes and checks them."""
+    """Makes them with the first key, and checks them."""
 
-    key: bytes
+    keys: Sequence[bytes]
     clock: Clock
 
     def made_here(self, token: str) -> bool:
@@ -74,11 +75,11 @@ class ConsoleTokens:
         # To the millisecond: whoever is signed out and signs in again has a newer token than that.
         now = round(self.clock.now().timestamp(), 3)
         expires = int(now) + seconds
-        token = own_tokens.signed(claims | {"iat": now, "exp": expires}, self.key, KEY_ID)
+        token = own_tokens.signed(claims | {"iat": now, "exp": expires}, self.keys[0], KEY_ID)
         return VisitorToken(token, claims["sub"], float(expires))
 
     def _read(self, token: str) -> dict[str, Any]:
-        claims = own_tokens.read(token, self.key, "iat")
+        claims = own_tokens.read(token, self.keys, "iat")
         if claims["exp"] <= self.clock.now().timestamp():
             raise TokenExpired("the token has expired: sign in again")
         return claims

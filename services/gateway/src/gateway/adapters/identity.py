@@ -9,7 +9,7 @@ from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
 from gateway.errors import TokenExpired, TokenInvalid, Unavailable
 from gateway.ports import SignedPrincipal, TokenCaller, TokenReader, Visit, VisitorToken
 from runtime.clock import Clock
-from runtime.errors import ExpiredToken, InvalidToken, NotReady
+from runtime.errors import ExpiredToken, InvalidToken
 from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.tokens import KeysUnavailable, TokenClaims, TokenVerifier
@@ -31,19 +31,18 @@ class IdentityKeys:
 def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: Clock) -> IdentityKeys:
     """Raises NotReady when a key is missing or cannot sign."""
     signer, verifier = PrincipalSigner(settings, clock), PrincipalVerifier(settings, clock)
-    if settings.principal_key is None:
-        raise NotReady("NEXUS_PRINCIPAL_KEY is not set")
-    shared = settings.principal_key.get_secret_value()
+    shared = settings.principal_keys
     # Where tokens are HS256 anyway visitors' ones are signed alike; elsewhere with a key that only gateways derive.
-    secret = settings.jwt_secret.get_secret_value().encode() if settings.jwt_secret else None
-    visitors = VisitorTokens(secret or derive_key(shared, "visitors' tokens"), visitor_token_seconds, clock)
-    console = ConsoleTokens(derive_key(shared, "the console's tokens"), clock)
+    secrets = [secret.encode() for secret in settings.jwt_secrets]
+    derived = [derive_key(key, "visitors' tokens") for key in shared]
+    visitors = VisitorTokens(secrets or derived, visitor_token_seconds, clock)
+    console = ConsoleTokens([derive_key(key, "the console's tokens") for key in shared], clock)
     return IdentityKeys(
         tokens=GatewayTokens(visitors, console, TokenVerifier(settings, clock)),
         console=console,
         principals=CallerSigner(signer, verifier, settings.principal_ttl, clock),
-        conversation_key=derive_key(shared, "conversation ids"),
-        seal_key=derive_key(shared, "what MCP clients carry"),
+        conversation_key=derive_key(shared[0], "conversation ids"),
+        seal_key=derive_key(shared[0], "what MCP clients carry"),
     )
 
 

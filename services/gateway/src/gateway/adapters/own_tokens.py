@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 from typing import Any
 
 import jwt
@@ -30,19 +31,15 @@ def signed(claims: dict[str, Any], key: bytes, key_id: str) -> str:
     return jwt.encode(claims, key, algorithm=_ALGORITHM, headers={"kid": key_id})
 
 
-def read(token: str, key: bytes, *required: str) -> dict[str, Any]:
-    """Its claims: `sub` and `company` are ids, `role` a text, `exp` a number that nothing was compared with yet.
+def read(token: str, keys: Sequence[bytes], *required: str) -> dict[str, Any]:
+    """Its claims, signed with any of the keys: `sub` and `company` are ids, `role` a text, `exp` a number that nothing
+    was compared with yet.
 
     Raises:
         TokenInvalid: it is not one of ours.
     """
     try:
-        claims: dict[str, Any] = jwt.decode(
-            token,
-            key,
-            algorithms=[_ALGORITHM],
-            options={"require": ["sub", "exp", *required], "verify_exp": False, "verify_iat": False},
-        )
+        claims = _claims(token, keys, ["sub", "exp", *required])
         check_id(claims["sub"], "user")
         check_company(claims["company"])
         if not isinstance(claims["role"], str):
@@ -50,3 +47,18 @@ def read(token: str, key: bytes, *required: str) -> dict[str, Any]:
     except (jwt.InvalidTokenError, ValueError, KeyError, TypeError) as error:
         raise TokenInvalid("the token is not valid") from error
     return claims
+
+
+def _claims(token: str, keys: Sequence[bytes], required: list[str]) -> dict[str, Any]:
+    problem = jwt.InvalidTokenError("there is no key")
+    for key in keys:
+        try:
+            return jwt.decode(
+                token,
+                key,
+                algorithms=[_ALGORITHM],
+                options={"require": required, "verify_exp": False, "verify_iat": False},
+            )
+        except jwt.InvalidTokenError as error:
+            problem = error
+    raise problem

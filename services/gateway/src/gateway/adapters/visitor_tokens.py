@@ -2,6 +2,7 @@
 key of their own, so that a company's sign-on (RS256, JWKS) needs to know nothing of anonymous visitors.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.adapters import own_tokens
@@ -16,9 +17,9 @@ RENEWABLE_SECONDS = 30 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class VisitorTokens:
-    """Makes and checks them. `lifetime` in seconds."""
+    """Makes them with the first key, and checks them. `lifetime` in seconds."""
 
-    key: bytes
+    keys: Sequence[bytes]
     lifetime: int
     clock: Clock
 
@@ -40,12 +41,12 @@ class VisitorTokens:
         now = int(self.clock.now().timestamp())
         until = now + self.lifetime if expires is None else min(int(expires), now + self.lifetime)
         claims = {"sub": subject, "role": role, "company": company, "plan": plan, "iat": now, "exp": until}
-        return VisitorToken(own_tokens.signed(claims | _claims_of(visit), self.key, KEY_ID), subject, float(until))
+        return VisitorToken(own_tokens.signed(claims | _claims_of(visit), self.keys[0], KEY_ID), subject, float(until))
 
     def verify(self, token: str, *, grace: float = 0.0) -> TokenCaller:
         """The visitor, or the known user; raises TokenExpired after the expiry (a visitor's: `grace` seconds later),
         TokenInvalid for what is not ours."""
-        claims = own_tokens.read(token, self.key)
+        claims = own_tokens.read(token, self.keys)
         known = claims["role"] == "user"
         if not known and claims["role"] != "visitor":
             raise TokenInvalid("the token is not a visitor's")

@@ -31,14 +31,18 @@ CATCHING_UP = 16
 Seen = OrderedDict[str, None]
 
 
-class CustomerListener(Protocol):
-    """A customer's socket; `home` is the conversation that it has open."""
-
-    home: str | None
+class Listener(Protocol):
+    """Who hears of what is decided."""
 
     def push(self, frame: bytes) -> None:
         """Sends a frame."""
         ...
+
+
+class CustomerListener(Listener, Protocol):
+    """A customer's socket; `home` is the conversation that it has open."""
+
+    home: str | None
 
 
 class Customers:
@@ -47,7 +51,7 @@ class Customers:
     def __init__(self, actions: BusActions) -> None:
         self.actions = actions
         self._here: dict[tuple[str, str], dict[CustomerListener, Seen]] = {}
-        self._watching: dict[tuple[str, str], set[CustomerListener]] = {}
+        self._watching: dict[tuple[str, str], set[Listener]] = {}
         self._unmarked: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
         """Alerts and actions that were told and are not marked so."""
         self._marking: asyncio.Task[None] | None = None
@@ -67,17 +71,19 @@ class Customers:
         if has_account(caller):
             self._here.setdefault((caller.company, caller.subject), {})[socket] = OrderedDict()
 
-    def watch(self, caller: TokenCaller, conversation: str, socket: CustomerListener) -> None:
-        """A human agent's socket hears what its customer decides in this conversation."""
-        if caller.is_operator:
-            self._watching.setdefault((caller.company, conversation), set()).add(socket)
+    def watch(self, company: str, conversation: str, listener: Listener) -> None:
+        """Who is no customer's socket hears what is decided in this conversation."""
+        self._watching.setdefault((company, conversation), set()).add(listener)
+
+    def unwatch(self, company: str, conversation: str, listener: Listener) -> None:
+        """Not any more."""
+        watching = self._watching.get((company, conversation), set())
+        watching.discard(listener)
+        if not watching:
+            self._watching.pop((company, conversation), None)
 
     def leave(self, caller: TokenCaller, socket: CustomerListener) -> None:
         """The socket is gone."""
-        for key in [key for key, sockets in self._watching.items() if socket in sockets]:
-            self._watching[key].discard(socket)
-            if not self._watching[key]:
-                del self._watching[key]
         sockets = self._here.get((caller.company, caller.subject))
         if sockets is not None and socket in sockets:
             del sockets[socket]

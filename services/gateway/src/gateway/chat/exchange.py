@@ -53,7 +53,6 @@ Event = (
 _RUNNING = (turn.RunStarted, turn.MessageDelta, turn.ToolStarted, turn.ToolFinished, turn.RunFinished, turn.RunError)
 CAUGHT_UP = "caught.up"
 """The type of the frame that a thread puts behind what was missed, before what comes."""
-_ASKING = frozenset({Role.VISITOR, Role.USER})
 _READ = frozenset(
     {
         "welcome",
@@ -168,12 +167,12 @@ class Exchange:
         return True
 
     def _said(self, message: MessageView) -> Iterator[Event]:
-        if message.seq == self._asked and message.role in _ASKING:
+        if message.seq == self._asked and message.role.asks:
             self.question = message
         if message.seq <= self._asked or self._overtaken:
             return
         if self.ended:
-            self._overtaken = message.role in _ASKING
+            self._overtaken = message.role.asks
             if message.role is Role.OPERATOR:
                 yield ws.MessageFrame(message=message)
             return

@@ -1,13 +1,15 @@
 """The conversations that sockets of this process have open, and the fan-out of facts and live signs to them."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 
 import structlog
 
 from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
-from contracts.conversation import Fact
+from contracts.conversation import Fact, Snapshot, snapshot_of
 from contracts.ids import uuid7
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
@@ -22,6 +24,9 @@ log = structlog.get_logger(__name__)
 _ENDS = frozenset({LiveTurnKind.RUN_FINISHED, LiveTurnKind.RUN_ERROR})
 MAX_OVERTAKEN = 8
 """Given-up runs of a conversation that are remembered."""
+LINGER = 30.0
+"""Seconds for which a conversation that was opened for one request stays open behind it: the next one finds it so."""
+MOST_LINGERING = 2_000
 
 
 class Attachment:
@@ -88,8 +93,25 @@ class Attachment:
             self.acknowledge(fact.data["messageId"], fact.seq, duplicate=False)
 
 
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a conversation stands, in which incarnation of the log."""
+
+    snapshot: Snapshot
+    epoch: str
+
+    def behind(self, fact: Fact) -> "Standing":
+        """The same when the fact has come."""
+        if fact.seq <= self.snapshot.seq:
+            return self
+        return Standing(snapshot_of((*self.snapshot.last.values(), fact), self.snapshot.seq), self.epoch)
+
+
 class _Channel:
-    __slots__ = ("answered", "attachments", "cancelled", "opening", "overtaken")
+    __slots__ = ("answered", "attachments", "cancelled", "heard", "opening", "overtaken", "standing")
 
     def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
         self.attachments: list[Attachment] = []
@@ -100,14 +122,21 @@ class _Channel:
         """The turn whose final message came last."""
         self.overtaken: tuple[str, ...] = ()
         """Turns whose runs were given up: several agents may say so, and a turn's driver may hear of it last."""
+        self.heard = 0
+        """The sequence of the newest fact that came."""
+        self.standing: Standing | None = None
+        """Where it was read once, and kept true since by what came."""
 
 
 class Hub:
     """Who has which conversation open."""
 
-    def __init__(self) -> None:
-        self._channels: dict[tuple[str, str], _Channel] = {}
+    def __init__(self, linger: float = LINGER) -> None:
+        self._channels: dict[Key, _Channel] = {}
         self._live: LiveSource | None = None
+        self._linger = linger
+        self._lingering: OrderedDict[Key, asyncio.TimerHandle] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
 
     def connect(self, live: LiveSource) -> None:
         """Names where single conversations' live signs come from; before the first `join`."""
@@ -115,8 +144,8 @@ class Hub:
 
     @property
     def conversations(self) -> int:
-        """How many conversations are open."""
-        return len(self._channels)
+        """How many conversations somebody has open."""
+        return len(self._channels) - len(self._lingering)
 
     def attachments(self) -> Iterator[Attachment]:
         """Every attachment of the moment."""
@@ -124,7 +153,7 @@ class Hub:
             yield from list(channel.attachments)
 
     def is_open(self, company: str, conversation: str) -> bool:
-        """Whether any socket here has the conversation open."""
+        """Whether what comes of the conversation is heard here."""
         return (company, conversation) in self._channels
 
     async def join(self, attachment: Attachment) -> None:
@@ -136,28 +165,59 @@ class Hub:
                 raise RuntimeError("the hub is not connected to the bus")
             task = asyncio.get_running_loop().create_task(self._live.follow(*key))
             channel = self._channels[key] = _Channel(task)
+        if (ending := self._lingering.pop(key, None)) is not None:
+            ending.cancel()
         channel.attachments.append(attachment)
         # Shielded: a client that leaves while it joins must not take the others' subscription with it.
         await asyncio.shield(channel.opening)
 
-    async def leave(self, attachment: Attachment) -> None:
-        """Hands nothing to it any more; the last one to leave closes the conversation here."""
+    async def leave(self, attachment: Attachment, *, linger: bool = False) -> None:
+        """Hands nothing to it any more; the last one to leave closes the conversation here. `linger`: after a while,
+        where it is known how the conversation stands."""
         key = (attachment.company, attachment.conversation)
         channel = self._channels.get(key)
         if channel is None or attachment not in channel.attachments:
             return
         channel.attachments.remove(attachment)
-        if not channel.attachments:
-            del self._channels[key]
-            with suppress(GatewayError):
-                unsubscribe = await channel.opening
-                await unsubscribe()
+        if channel.attachments:
+            return
+        if not linger or channel.standing is None:
+            await _unsubscribe(self._channels.pop(key))
+            return
+        self._lingering[key] = asyncio.get_running_loop().call_later(self._linger, self._let_go, key)
+        if len(self._lingering) > MOST_LINGERING:
+            self._let_go(next(iter(self._lingering)))
+
+    def _let_go(self, key: Key) -> None:
+        self._lingering.pop(key).cancel()
+        closing = asyncio.get_running_loop().create_task(_unsubscribe(self._channels.pop(key)))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
+    def standing(self, company: str, conversation: str) -> Standing | None:
+        """How an open conversation stands; None: read it."""
+        channel = self._channels.get((company, conversation))
+        return None if channel is None else channel.standing
+
+    def read(self, company: str, conversation: str, standing: Standing) -> None:
+        """The open conversation has been read so: known from here on, unless something newer has come already."""
+        channel = self._channels.get((company, conversation))
+        if channel is not None and standing.snapshot.seq >= channel.heard:
+            channel.standing = standing
+
+    def forget(self) -> None:
+        """Something may have been missed: how conversations stand is not known any more."""
+        for channel in self._channels.values():
+            channel.standing = None
 
     def fact(self, company: str, conversation: str, fact: Fact) -> None:
         """A durable fact came on the live feed."""
         channel = self._channels.get((company, conversation))
         if channel is None:
             return
+        channel.heard = max(channel.heard, fact.seq)
+        if channel.standing is not None:
+            channel.standing = channel.standing.behind(fact)
         if fact.kind is ChatKind.CANCEL:
             channel.cancelled = fact.data.get("turnId")
         ends: str | None = fact.data.get("turnId") if fact.kind in {ChatKind.ASSISTANT, ChatKind.SYSTEM} else None
@@ -233,3 +293,9 @@ class Hub:
                     attachment.socket.push(frame)
             except FeedOverflowError:
                 attachment.socket.terminate(CloseCode.RESYNC)
+
+
+async def _unsubscribe(channel: _Channel) -> None:
+    with suppress(GatewayError):  # it could not be opened
+        unsubscribe = await channel.opening
+        await unsubscribe()

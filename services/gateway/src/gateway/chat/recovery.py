@@ -14,7 +14,7 @@ from gateway.adapters.agents import BusAgents
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.chat.action_states import ActionStates
-from gateway.chat.hub import Attachment, Hub
+from gateway.chat.hub import Attachment, Hub, Standing
 from gateway.domain import server_frames
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.recovery import (
@@ -108,14 +108,22 @@ class Recovery:
         self, attachment: Attachment, since: Cursor | None, pending_actions: Sequence[Json], *, from_now: bool
     ) -> Snapshot:
         company, conversation = attachment.company, attachment.conversation
-        snapshot, bounds = await self._log.standing(company, conversation)
-        plan = UpToDate() if from_now else plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
-        missed, turn = await self._missed_and_running(company, conversation, plan, snapshot, bounds)
-        attachment.epoch = bounds.epoch
+        known = self._hub.standing(company, conversation) if from_now else None
+        if known is not None:
+            snapshot, epoch = known.snapshot, known.epoch
+            missed, turn = _Missed(), await self._running_turn(company, conversation, snapshot)
+        else:
+            snapshot, bounds = await self._log.standing(company, conversation)
+            epoch = bounds.epoch
+            plan = UpToDate() if from_now else plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
+            missed, turn = await self._missed_and_running(company, conversation, plan, snapshot, bounds)
+        if from_now and known is None:
+            self._hub.read(company, conversation, Standing(snapshot, epoch))
+        attachment.epoch = epoch
         attachment.socket.push(
             server_frames.welcome(
                 conversation,
-                epoch=bounds.epoch,
+                epoch=epoch,
                 seq=snapshot.seq,
                 recovered=missed.recovered,
                 heartbeat_ms=self._heartbeat_ms,
@@ -132,7 +140,7 @@ class Recovery:
                 server_frames.snapshot(
                     conversation,
                     messages=missed.messages,
-                    epoch=bounds.epoch,
+                    epoch=epoch,
                     seq=snapshot.seq,
                     complete=missed.complete,
                     events=missed.events,
@@ -145,6 +153,7 @@ class Recovery:
         """The feed may have a hole from now on. At once, before anything newer arrives: what is sent from behind the
         hole would hide it.
         """
+        self._hub.forget()
         for attachment in self._hub.attachments():
             attachment.feed.pause()
 
@@ -170,6 +179,7 @@ class Recovery:
         """Fills the gap behind one socket; where that cannot be done, the client is told to reconnect (4010)."""
         async with self._resyncs, attachment.recovering:
             attachment.feed.pause()
+            self._hub.forget()
             company, conversation = attachment.company, attachment.conversation
             try:
                 snapshot, bounds = await self._log.standing(company, conversation)

@@ -192,6 +192,7 @@ class ClientSession:
             self.chat.customers.leave(self.caller, self)
             await self.chat.inboxes.leave(self.caller, self)
         for attachment in list(self._attachments.values()):
+            self.chat.customers.unwatch(attachment.company, attachment.conversation, self)
             await self.chat.hub.leave(attachment)
 
     async def finish(self) -> None:
@@ -239,7 +240,8 @@ class ClientSession:
             await self.chat.hub.leave(attachment)
             return
         self._attachments[conversation] = attachment
-        self.chat.customers.watch(caller, conversation, self)
+        if caller.is_operator:
+            self.chat.customers.watch(caller.company, conversation, self)
         if snapshot.newest_visitor:
             self.started.add(conversation)
 

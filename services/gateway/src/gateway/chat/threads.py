@@ -17,7 +17,8 @@ from contracts.conversation import AnswerRules
 from contracts.errors import ErrorCode
 from contracts.events import turn
 from contracts.events.chat import Action, Wishes
-from contracts.ids import derive_id, is_id, turn_id
+from contracts.ids import is_id, turn_id
+from contracts.languages import spoken_language
 from contracts.rpc import MessageView
 from contracts.streams import CHAT
 from contracts.ws import Cursor
@@ -26,6 +27,7 @@ from gateway.chat.customers import has_account
 from gateway.chat.exchange import CAUGHT_UP, Ended, Event, Exchange, ExchangeEnd
 from gateway.chat.frames import FrameQueue
 from gateway.chat.hub import Attachment
+from gateway.chat.sent_messages import SentMessage
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
@@ -53,6 +55,7 @@ MOST_BEGUN = 10_000
 MOST_TOLD = 10_000
 """Conversations of which it is known that their client has had the whole of the newest answer."""
 _DOOR = "nexus.door"
+ACTION_UPDATED = "action.updated"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 
 
@@ -73,20 +76,21 @@ class Thread:
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
         self._reading: Exchange | None = None
+        self._decided: list[Action] = []
 
     @property
     def question(self) -> MessageView | None:
         """The message that is being followed, once it was read: open the thread before it (`after=sequence - 1`)."""
         return self._reading.question if self._reading is not None else None
 
-    async def send(self, client_message_id: str, text: str, wishes: Wishes | None = None) -> Appended:
+    async def send(self, message: SentMessage, wishes: Wishes | None = None) -> Appended:
         """The caller's message, in the log. The same id again is the same message: it is not stored again.
         `wishes`: how the client wants this one answered.
 
         Raises:
-            Limited, Unavailable: as for a websocket.
+            Limited, Unavailable: as for a websocket; of its files, what Files.take_in raises.
         """
-        place, chat = self.place, self._chat
+        place, chat, client_message_id = self.place, self._chat, message.identity
         if self._opening is not None:
             await asyncio.shield(self._opening)
         begun = self.seq > 0
@@ -94,9 +98,8 @@ class Thread:
             older = begun and asyncio.get_running_loop().time() >= self.young_until
             stored = await chat.commands.find_sent(place, client_message_id) if older else None
             if stored is None:
-                draft = MessageDraft(client_message_id, text, self._locale, wishes=wishes, door=self._door)
                 try:
-                    stored = await self._store(draft, begun=begun)
+                    stored = await self._store(message, wishes, begun=begun)
                 except Limited:
                     # Nobody is refused what is there already.
                     again = await chat.commands.find_sent(place, client_message_id) if begun and not older else None
@@ -113,10 +116,17 @@ class Thread:
             chat.expect(self._attachment, stored.seq)
         return stored
 
-    async def _store(self, draft: MessageDraft, *, begun: bool) -> Appended:
-        subject = f"{self.place.company}/{self.place.caller.subject}"
-        self._chat.door.message(subject, self._address, opens_conversation=not begun)
-        return await self._chat.commands.send_as_visitor(self.place, draft)
+    async def _store(self, message: SentMessage, wishes: Wishes | None, *, begun: bool) -> Appended:
+        place, chat, locale = self.place, self._chat, self._locale
+        chat.door.message(f"{place.company}/{place.caller.subject}", self._address, opens_conversation=not begun)
+        # Of a message that the log turns out to hold already they are named by none, and gone within a day.
+        taken = [
+            await chat.files.take_in(place, one.name, one.body(), spoken_language(locale)) for one in message.files
+        ]
+        draft = MessageDraft(
+            message.identity, message.text, locale, wishes=wishes, door=self._door, files=taken or None
+        )
+        return await chat.commands.send_as_visitor(place, draft)
 
     async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[Event]:
         """What comes of the visitor message at sequence `asked`, to its end: `Ended` is the last one. Call it once;
@@ -153,9 +163,20 @@ class Thread:
         async with asyncio.timeout(PATIENCE), aclosing(self._frames.read()) as frames:
             async for frame in frames:
                 told += exchange.read(frame)
+                if frame["type"] == ACTION_UPDATED:
+                    self._decided.append(Action.model_validate(frame["action"]))
                 if frame["type"] == CAUGHT_UP:
                     break
         return told
+
+    async def decisions(self) -> AsyncGenerator[Action]:
+        """After `now`: what is decided in the conversation, by whichever client. Raises what `events` does."""
+        for action in self._decided:
+            yield action
+        async with aclosing(self._frames.read()) as frames:
+            async for frame in frames:
+                if frame["type"] == ACTION_UPDATED:
+                    yield Action.model_validate(frame["action"])
 
     async def cancel(self, asked: int) -> None:
         """Stops the answer to the visitor message at `asked`; raises NOT_FOUND when it is answered."""
@@ -210,24 +231,29 @@ class Thread:
 
     async def begin(self) -> None:
         """Follows from now on; raises Unavailable."""
-        attachment = self._attachment = Attachment(self._frames, self.place.company, self.place.conversation)
+        attachment = self._attach()
         self.seq = (await self._chat.recovery.open(attachment, None, from_now=True)).seq
         self._frames.push(_BEHIND)
 
     def open(self, after: int) -> None:
         """Begins to follow, behind the fact `after`; what cannot be read is told to whoever reads."""
-        frames = self._frames
-        attachment = self._attachment = Attachment(frames, self.place.company, self.place.conversation)
-        self._opening = asyncio.create_task(self._join(attachment, frames, after))
+        self._opening = asyncio.create_task(self._join(self._attach(), self._frames, after))
+
+    def _attach(self) -> Attachment:
+        place, frames = self.place, self._frames
+        self._chat.customers.watch(place.company, place.conversation, frames)
+        self._attachment = Attachment(frames, place.company, place.conversation)
+        return self._attachment
 
     async def close(self) -> None:
         """Follows no more."""
+        self._chat.customers.unwatch(self.place.company, self.place.conversation, self._frames)
         if self._opening is not None:
             self._opening.cancel()
             with suppress(asyncio.CancelledError):
                 await self._opening
         if self._attachment is not None:
-            await self._chat.hub.leave(self._attachment)
+            await self._chat.hub.leave(self._attachment, linger=True)
 
     def terminate(self, code: CloseCode) -> None:
         """Ends what is being read."""
@@ -373,8 +399,3 @@ class Threads:
         """Ends what is being read: its clients go on elsewhere."""
         for thread in list(self._open):
             thread.terminate(CloseCode.DRAINING)
-
-
-def client_message_id(*parts: str) -> str:
-    """The id of a message from what its protocol repeats when it is sent again."""
-    return derive_id("door", *parts)

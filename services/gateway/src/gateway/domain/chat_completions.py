@@ -6,7 +6,7 @@ is refused, by name; what is not named here is accepted and has no effect, as se
 
 import json
 from base64 import b64decode
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from io import BytesIO
 from typing import Annotated, Any, Literal, cast
 
@@ -23,10 +23,11 @@ from contracts.completion_rpc import (
     CompletionMessage,
     CompletionPicture,
     CompletionTool,
-    Sampling,
 )
 from contracts.errors import ErrorCode, FieldFault
+from contracts.events.chat import Sampling
 from contracts.languages import Language
+from contracts.schema_cost import check_cost
 from gateway.domain.file_kinds import PICTURES, NotTaken, look
 from gateway.domain.json_schema import compiled
 from gateway.domain.text_shape import TextShape
@@ -143,7 +144,9 @@ class ResponseFormat(Open):
     json_schema: NamedSchema | None = None
 
 
-_NEUTRAL: dict[str, tuple[tuple[Any, ...], str]] = {
+NotDone = tuple[tuple[Any, ...], str]
+"""The values of a parameter that ask for nothing, and what to do instead of others."""
+_NOT_DONE: dict[str, NotDone] = {
     "n": ((1,), "one choice a request: leave n out, or ask again"),
     "logprobs": ((False,), "there are none here: leave it out"),
     "top_logprobs": ((0,), "there are none here: leave it out"),
@@ -158,7 +161,7 @@ _NEUTRAL: dict[str, tuple[tuple[Any, ...], str]] = {
     "moderation": ((), "there is none to ask for here: leave it out"),
     "store": ((False,), "nothing is kept of a completion: use /v1/responses, or leave it out"),
 }
-"""What is not done here, with the values that ask for nothing, and what to do instead."""
+"""What is not done here."""
 
 
 class ChatCompletionRequest(Sampling, Open):
@@ -187,7 +190,7 @@ def request_of(
     body: ChatCompletionRequest, *, company: str, request_id: str, principal: str, language: Language | None
 ) -> CompleteRequest:
     """The request to an agent; raises Refused BAD_FIELD, naming the parameter."""
-    _check_shape(body)
+    check_parameters(body.model_extra or {}, _NOT_DONE)
     messages = [_message(one, f"messages[{index}]") for index, one in enumerate(body.messages)]
     _check_calls(messages)
     if sum(len(one.pictures or ()) for one in messages) > MAX_PICTURES:
@@ -232,7 +235,7 @@ def request_of(
         temperature=body.temperature,
         max_tokens=min(most, MAX_OUTPUT) if most else None,
         stop=[word for word in stop if word],
-        sampling=_sampling(body),
+        sampling=sampling_of(body),
         parallel_calls=body.parallel_tool_calls is not False,
         language=language,
         stream=bool(body.stream),
@@ -251,20 +254,23 @@ def shape_of(body: ChatCompletionRequest) -> TextShape | None:
     if wanted.json_schema is None or wanted.json_schema.json_schema is None:
         raise _bad(SCHEMA_FIELD, "is missing")
     try:
+        check_cost(wanted.json_schema.json_schema)
         compiled(wanted.json_schema.json_schema)
     except ValueError as error:
         raise _bad(SCHEMA_FIELD, str(error)) from None
     return TextShape(wanted.json_schema.json_schema)
 
 
-def _sampling(body: ChatCompletionRequest) -> Sampling | None:
+def sampling_of(body: Sampling) -> Sampling | None:
+    """What a request says of how words are drawn; None: nothing."""
     asked = {name: getattr(body, name) for name in Sampling.model_fields}
     return Sampling(**asked) if any(value is not None for value in asked.values()) else None
 
 
-def _check_shape(body: ChatCompletionRequest) -> None:
-    for name, value in (body.model_extra or {}).items():
-        neutral, instead = _NEUTRAL.get(name, ((value,), ""))
+def check_parameters(sent: Mapping[str, Any], not_done: Mapping[str, NotDone]) -> None:
+    """Raises Refused BAD_FIELD, naming the first of the parameters that is not done and asks for something."""
+    for name, value in sent.items():
+        neutral, instead = not_done.get(name, ((value,), ""))
         if value is not None and value not in neutral:
             raise _bad(name, instead)
 

@@ -43,12 +43,16 @@ _ENDINGS = {
     "text/plain": ("txt", "md", "csv", "tsv", "log", "json", "yaml", "yml"),
     **{media: (ending,) for media, ending in _OFFICE.values()},
 }
+TAKEN = ("text/plain", *(media for media in _ENDINGS if media != "text/plain"))
+"""What a file may be."""
 _KNOWN = {ending: media for media, endings in _ENDINGS.items() for ending in endings}
 # Possessive: many comments are read once, and not in every way in which one may hold the next ones.
 _PAGES = re.compile(
     rb"^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*+<(?:!doctype\s+(?:html|svg)|html|head|body|script|svg|iframe|\?php)",
     re.IGNORECASE | re.DOTALL,
 )
+_WRITTEN = frozenset({"application/json", "application/yaml", "application/x-yaml"})
+"""Texts that are not said to be some."""
 _ENTRY = b"PK\x01\x02"
 """Begins each file in an archive's list."""
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -88,6 +92,14 @@ def look(content: BinaryIO, name: str) -> FileKind:
         _check_pixels(content, head, media)
     # A name that says nothing says what it is: what a double click would start is not what was sent.
     return FileKind(media, name if claimed else f"{name}.{_ENDINGS[media][0]}")
+
+
+def may_be(media: str, said: str) -> bool:
+    """Whether what is of the kind `media` may be said to be `said`."""
+    said = said.partition(";")[0].strip().lower()
+    if said in {media, "application/octet-stream", ""}:
+        return True
+    return media == "text/plain" and (said.startswith("text/") or said in _WRITTEN)
 
 
 def _kind(head: bytes, content: BinaryIO) -> str:

@@ -18,6 +18,8 @@ from gateway.web.problems import error_answer
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
+BODY_SECONDS = 60.0
+"""For the whole of a body to come; for a file, ten times that. Who sends a byte a second holds a place of others."""
 DISCARD_SECONDS = 5.0
 """For the rest of a body that is too large, so that its sender reads the answer."""
 UPLOADS = "/v2/knowledge/documents"
@@ -54,6 +56,7 @@ class BodyLimit:
             await _refused(scope, self._refusal)(scope, receive, send)
             return
         read = bytearray()
+        receive = _in_time(receive, BODY_SECONDS)
 
         async def counted() -> Message:
             message = await receive()
@@ -73,7 +76,7 @@ class BodyLimit:
             await _discard(receive)
             await _refused(scope, refusal)(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        await self._app(scope, _in_time(receive, 10 * BODY_SECONDS), send)
 
     @property
     def _refusal(self) -> str:
@@ -97,6 +100,25 @@ def nested_too_deep(body: bytes | bytearray) -> bool:
             break
         left = left.replace(b"[]", b"")
     return b"[]" in left or left.count(b"[") > MAX_NESTING
+
+
+def _in_time(receive: Receive, seconds: float) -> Receive:
+    """The same, until the body is there; raises HTTPException 408. What comes then may take any time: a hanging up."""
+    until: float | None = asyncio.get_running_loop().time() + seconds
+
+    async def timely() -> Message:
+        nonlocal until
+        try:
+            async with asyncio.timeout_at(until):
+                message = await receive()
+        except TimeoutError as error:
+            refusal = f"the body did not come within {seconds:g} s: send it again, in one go"
+            raise HTTPException(408, refusal, headers={"Connection": "close"}) from error
+        if not message.get("more_body", False):
+            until = None
+        return message
+
+    return timely
 
 
 async def _discard(receive: Receive) -> None:

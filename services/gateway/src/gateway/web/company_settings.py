@@ -26,8 +26,8 @@ from gateway.web.words import AcceptLanguage, words
 
 router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
 
-RACES = 3
-"""How often a change with `If-Match: *` is tried anew when somebody else's comes in between."""
+RACES = 10
+"""How often a change with `If-Match: *` is tried when others' come in between: of so many at once each is made."""
 ADVICE_SECONDS = 1.5
 """For the agents and the executor to say which models and tools there are, and for channels to let us in."""
 _ETAG = {"ETag": {"description": "the version: send it back as If-Match", "schema": {"type": "string"}}}

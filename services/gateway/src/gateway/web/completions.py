@@ -5,7 +5,6 @@ The caller brings the whole conversation each time, and nothing of it is stored.
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, suppress
 from typing import Annotated, Any, Literal, TypeVar
 from uuid import uuid4
@@ -19,7 +18,7 @@ from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEn
 from contracts.errors import ErrorCode, FieldFault
 from contracts.languages import named_language
 from gateway.domain.chat_chunks import ChatCompletion, ChunkedAnswer
-from gateway.domain.chat_completions import SCHEMA_FIELD, ChatCompletionRequest, request_of, shape_of
+from gateway.domain.chat_completions import ChatCompletionRequest, request_of, shape_of
 from gateway.domain.text_shape import TextShape
 from gateway.errors import GatewayError, Limited, Refused, Unavailable
 from gateway.ports import TokenCaller
@@ -37,10 +36,6 @@ HEADERS_AFTER = 5.0
 """Seconds without a word after which a stream begins all the same; an error is then one of its events."""
 TRIES = 2
 """For a text of the wanted shape."""
-CHECK_SECONDS = 2.0
-"""For a text to be checked against a caller's schema, which may ask for more than ever ends."""
-_checking = ThreadPoolExecutor(2, thread_name_prefix="shapes")
-"""Threads of its own: such a check keeps no other work waiting, and jsonschema_rs lets go of the interpreter."""
 ResultT = TypeVar("ResultT")
 
 
@@ -133,7 +128,7 @@ async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: T
     wrong = None
     for attempt in range(TRIES):
         text, end = await collected(api, caller, asked)
-        wrong = None if end.calls else await _misfit(shape, text)
+        wrong = None if end.calls else await asyncio.to_thread(shape.misfit, text)
         if wrong is None:
             return text, end
         said = [
@@ -143,16 +138,6 @@ async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: T
         again = CompleteRequest.model_validate({**asked.to_wire(), "messages": [*asked.to_wire()["messages"], *said]})
         asked = again.model_copy(update={"request_id": f"{asked.request_id[:60]}-{attempt + 2}"})
     raise Unavailable(f"the model's answer does not have the wanted shape: {wrong}")
-
-
-async def _misfit(shape: TextShape, text: str) -> str | None:
-    """What is wrong with a text; raises Refused where the schema takes too long."""
-    try:
-        async with asyncio.timeout(CHECK_SECONDS):
-            return await asyncio.get_running_loop().run_in_executor(_checking, shape.misfit, text)
-    except TimeoutError as error:
-        why = "to check an answer against this schema takes too long: make it simpler"
-        raise Refused(ErrorCode.BAD_FIELD, why, [FieldFault(field=SCHEMA_FIELD, message=why)]) from error
 
 
 async def _whole(

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
-from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from contracts.desk_rpc import (
     SHORTCUT_PATTERN,
@@ -31,6 +31,7 @@ from gateway.errors import Refused
 from gateway.ports import TokenCaller
 from gateway.web.deps import ApiDep, ConversationPath, OperatorDep
 from gateway.web.knowledge import Body
+from gateway.web.moments import Moment
 from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2", tags=["desk"])
@@ -46,7 +47,7 @@ class ConversationPatch(Body):
     `expectedAssignee` is named and somebody else has it by now."""
 
     state: Literal["open", "resolved", "snoozed"] | None = None
-    snoozed_until: datetime | None = Field(default=None, description="with state snoozed; null: until the next message")
+    snoozed_until: Moment | None = Field(default=None, description="with state snoozed; null: until the next message")
     seen_seq: int | None = Field(
         default=None,
         ge=0,
@@ -71,7 +72,7 @@ class ConversationPatch(Body):
 
 
 class NoteDraft(Wire):
-    """A private note; the same noteId again is the same note."""
+    """A private note; the same noteId again is the same note, with another text it is a CONFLICT."""
 
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     note_id: Uuid | None = None
@@ -80,7 +81,7 @@ class NoteDraft(Wire):
 class NamesSeen(Wire):
     """The time of the newest note that names me and that I have seen."""
 
-    seen_up_to: AwareDatetime
+    seen_up_to: Moment
 
 
 class ReplyDraft(Wire):
@@ -143,14 +144,14 @@ async def list_notes(api: ApiDep, caller: OperatorDep, conversation: Conversatio
     "/conversations/{conversationId}/notes",
     status_code=201,
     response_model_exclude_none=True,
-    responses=described(404),
+    responses=described(404, 409),
 )
 async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: NoteDraft) -> NoteView:
     """Adds a private note: human agents alone read it. @names in it are told."""
     if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     await api.access.watchable(caller, conversation)
-    return await api.desk.add_note(
+    added = await api.desk.add_note(
         NoteRequest(
             company_id=caller.company,
             conversation_id=conversation,
@@ -160,6 +161,9 @@ async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationP
             name=caller.name,
         )
     )
+    if (added.text, added.by) != (body.text, caller.subject):
+        raise Refused(ErrorCode.CONFLICT, "noteId: it was used for another note; choose a new one")
+    return added
 
 
 @router.get("/colleagues", response_model_exclude_none=True, responses=described())
@@ -212,11 +216,6 @@ def _name(caller: TokenCaller, body: ConversationPatch) -> str | None:
 
 
 def _in_the_future(now: datetime, until: datetime) -> None:
-    message = None
-    if until.tzinfo is None:
-        message = "say the time zone, as in 2026-03-02T09:00:00Z"
-    elif until <= now:
-        message = "choose a time to come"
-    if message:
-        fault = FieldFault(field="snoozedUntil", message=message)
-        raise Refused(ErrorCode.BAD_FIELD, f"snoozedUntil: {message}", [fault])
+    if until <= now:
+        fault = FieldFault(field="snoozedUntil", message="choose a time to come")
+        raise Refused(ErrorCode.BAD_FIELD, f"snoozedUntil: {fault.message}", [fault])

@@ -52,6 +52,7 @@ _CODES = {
     403: "FORBIDDEN",
     404: "NOT_FOUND",
     405: "METHOD_NOT_ALLOWED",
+    408: ErrorCode.TIMEOUT,
     413: "TOO_LARGE",
     422: ErrorCode.BAD_FIELD,
 }
@@ -153,12 +154,10 @@ def error_answer(
 async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, GatewayError)  # noqa: S101 - registered for this class alone
     headers: dict[str, str] = {}
-    if isinstance(error, Limited):
-        headers["Retry-After"] = str(math.ceil(error.retry_after))
+    if error.wait is not None:
+        headers["Retry-After"] = str(math.ceil(error.wait))
     elif isinstance(error, TokenInvalid):
         headers["WWW-Authenticate"] = "Bearer"
-    elif error.retryable:
-        headers["Retry-After"] = "2"
     fields = error.fields if isinstance(error, Refused) else ()
     wrong = [FieldProblem(field=fault.field, message=fault.message) for fault in fields]
     spent = isinstance(error, Limited) and error.spent

@@ -7,6 +7,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from gateway.domain.client_frames import MAX_FRAME_BYTES
+from gateway.web.http_transport import BoundedHttp
 from gateway.web.transport import ChatProtocol
 from runtime.web_server import QuietServer
 
@@ -22,6 +23,7 @@ class WebServer:
             uvicorn.Config(
                 application,
                 interface="asgi3",
+                http=BoundedHttp,
                 ws=ChatProtocol,
                 ws_max_size=MAX_FRAME_BYTES,
                 ws_per_message_deflate=False,

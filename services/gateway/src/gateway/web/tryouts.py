@@ -1,7 +1,7 @@
 """Settings tried before they are saved, under /v2/llm/config/{companyId}."""
 
-from datetime import datetime
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -19,6 +19,7 @@ from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import CompanyPath, refuse
 from gateway.web.deps import AdminDep, Api, ApiDep
+from gateway.web.moments import Moment
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
 
@@ -51,7 +52,7 @@ class PersonQuestion(Unsaved):
     text: str = Field(max_length=8000)
     plan: Literal["free", "pro", "premium"] = "free"
     page: str | None = Field(default=None, max_length=2048, description="the address of the page")
-    at: datetime | None = None
+    at: Annotated[Moment, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(9990, 1, 1, tzinfo=UTC))] | None = None
 
 
 class PersonAnswer(Wire):
@@ -70,8 +71,6 @@ async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body
     config = await with_unsaved(api, caller, company, body)
     found = ruling(config.person_rules, Asking(body.text, body.plan, body.page))
     at = body.at or api.clock.now()
-    if at.tzinfo is None:
-        raise Refused(ErrorCode.BAD_FIELD, "at: say the time zone, as in 2026-11-22T09:00:00Z")
     opens = opening(config.office_hours, at)
     return PersonAnswer(
         to="never" if found and found.to == "never" else "person" if found else None,

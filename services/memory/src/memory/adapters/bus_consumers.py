@@ -40,8 +40,13 @@ class BusConsumers:
             return None
         era = era_of(first_made(info))
         held = info["state"]
-        done, served = LogPosition(era, floor_of(consumer)), bool(consumer.get("num_waiting"))
-        return ConsumerProgress(done, int(held["first_seq"]), int(held["last_seq"]), served)
+        return ConsumerProgress(
+            LogPosition(era, floor_of(consumer)),
+            LogPosition(era, int(consumer["delivered"]["stream_seq"])),
+            int(held["first_seq"]),
+            int(held["last_seq"]),
+            served=bool(consumer.get("num_waiting")),
+        )
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
         batch = await self._reader(stream).batch(subject, after + 1, size)

@@ -9,10 +9,10 @@ from typing_extensions import TypedDict
 from contracts.events.chat import Owner
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView, VisitorProfile
-from memory.domain.conversation import START, ConversationOutcome, InboxConversation, Ownership, Person
+from memory.domain.conversation import ConversationOutcome, InboxConversation, Ownership, Person
 from memory.domain.desk import OPEN, Desk, Since
 from memory.domain.inbox_index import Findable
-from memory.domain.keys import LogPosition, conversation_key, list_key, timed_key
+from memory.domain.keys import BEGINNING, LogPosition, conversation_key, list_key, timed_key
 from memory.domain.recent import VisitorTraits
 from runtime.mongo import Document
 
@@ -131,7 +131,7 @@ def to_document(state: InboxConversation) -> Document:
 def _list_keys(state: InboxConversation) -> Document:
     """The keys of the lists that it is in. One that has no fact of its own yet, but was written about, is in none."""
     company, name, at = state.company, state.conversation, state.latest
-    if at == START:
+    if at == BEGINNING:
         return {}
     waits = state.waiting_since is not None
     keys: Document = {

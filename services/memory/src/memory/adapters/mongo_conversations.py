@@ -26,9 +26,9 @@ from memory.adapters.conversation_document import (
     to_document,
 )
 from memory.adapters.mongo import speaking
-from memory.domain.conversation import START, STATES, ConversationOutcome, InboxConversation
+from memory.domain.conversation import STATES, ConversationOutcome, InboxConversation
 from memory.domain.inbox_index import Findable
-from memory.domain.keys import END, conversation_key, from_cursor, timed_key, to_cursor
+from memory.domain.keys import BEGINNING, END, conversation_key, from_cursor, timed_key, to_cursor
 from memory.ports import InboxFilter, PageOf
 from runtime.mongo import Collection, Document
 from runtime.unknown_fields import UnknownFields
@@ -62,7 +62,7 @@ class MongoConversations:
         writes: list[InsertOne[Document] | ReplaceOne[Document]] = []
         for state in states:
             row = self._unknown.with_them(_key(state), state.version, to_document(state)) | {"writer": token}
-            if state.latest > START:
+            if state.latest > BEGINNING:
                 row["writtenKey"] = timed_key(state.company, int(time.time() * 1000), state.conversation)
             writes.append(
                 ReplaceOne({"_id": row["_id"], "version": state.version}, row) if state.version else InsertOne(row)

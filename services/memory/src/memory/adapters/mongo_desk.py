@@ -48,6 +48,12 @@ class MongoDesk:
         more = {"namedKeys": keys, "namedAt": str(place)} if keys else None
         await _add(self._notes, note.company_id, note.conversation_id, note.note_id, place, event, more)
 
+    async def note(self, company: str, conversation: str, note: str) -> NoteView | None:
+        """One of them, as it was first said; None: it is gone."""
+        async with speaking("read a note"):
+            row = await self._notes.find_one({"_id": f"{conversation_key(company, conversation)}/{note}"})
+        return None if row is None else _note(row)
+
     async def notes(self, company: str, conversation: str) -> list[NoteView]:
         return [_note(row) for row in await _newest(self._notes, company, conversation)]
 

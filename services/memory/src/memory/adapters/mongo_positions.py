@@ -10,7 +10,7 @@ from typing import Any
 from pymongo.errors import OperationFailure
 
 from memory.adapters.mongo import put_over, speaking
-from memory.domain.keys import LogPosition
+from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import Missed
 from runtime.mongo import Database, Document
 
@@ -42,6 +42,10 @@ class MongoPositions:
 
     async def load(self) -> dict[str, LogPosition]:
         return _positions(await self._row())
+
+    async def position(self, name: str) -> LogPosition:
+        """Of one source; raises NexusError."""
+        return (await self.load()).get(name, BEGINNING)
 
     async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
         for _ in range(ATTEMPTS):

@@ -76,6 +76,10 @@ class DeskStore(Protocol):
         """Keeps it at its earliest place."""
         ...
 
+    async def note(self, company: str, conversation: str, note: str) -> NoteView | None:
+        """One, as it was first said; None: there is none."""
+        ...
+
     async def notes(self, company: str, conversation: str) -> list[NoteView]:
         """The newest of a conversation, oldest first."""
         ...
@@ -170,7 +174,7 @@ class Desk:
         return conversation_view(await self._do(wanted.update_id, data))
 
     async def note(self, wanted: NoteRequest) -> NoteView:
-        """Adds a private note."""
+        """Adds a private note; the one that there is under its id, if there is."""
         data = NoteAdded(
             company_id=wanted.company_id,
             conversation_id=wanted.conversation_id,
@@ -182,7 +186,8 @@ class Desk:
         )
         place = await self._facts.noted(data)
         await self._store.add_note(place, data)
-        return NoteView(
+        kept = await self._store.note(data.company_id, data.conversation_id, data.note_id)
+        return kept or NoteView(
             id=data.note_id,
             text=data.text,
             mentions=data.mentions,

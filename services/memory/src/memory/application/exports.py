@@ -112,4 +112,4 @@ def _place(cursor: str) -> ExportCursor:
             case _:
                 raise ValueError("other parts")
     except (binascii.Error, ValueError) as error:
-        raise BadCursorError("the cursor is not one of ours: take `next` of the page before") from error
+        raise BadCursorError from error

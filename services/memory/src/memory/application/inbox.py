@@ -16,7 +16,7 @@ from memory.application.inbox_search import InboxSearch
 from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.facts import owner_event, view
 from memory.domain.inbox_index import Wanted
-from memory.domain.keys import LogPosition, conversation_key, from_cursor, position_of, to_cursor
+from memory.domain.keys import LogPosition, conversation_key, from_cursor, position_at, to_cursor
 from memory.errors import CacheUnavailable
 from memory.ports import InboxFilter, PageOf
 
@@ -117,8 +117,8 @@ class Inbox:
         """The changes of owner that belong to the page that `cursor` gave; `after`: its own cursor to the next one."""
         prefix = conversation_key(company, conversation)
         begin, end = (after, cursor) if latest else (cursor, after)
-        since = position_of(from_cursor(begin, prefix)) if begin else LogPosition(0, 0)
-        up_to = position_of(from_cursor(end, prefix)) if end else None
+        since = position_at(begin, prefix) if begin else LogPosition(0, 0)
+        up_to = position_at(end, prefix) if end else None
         facts = await self._facts.owner_changes(company, conversation, since, up_to, MOST_EVENTS)
         return [event for fact in facts if (event := owner_event(fact)) is not None]
 

@@ -111,6 +111,6 @@ def asked_in(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:
     for message in reversed(messages):
         if message.role in (Role.ASSISTANT, Role.OPERATOR):
             break
-        if message.role in (Role.VISITOR, Role.USER):
+        if message.role.asks:
             said.append(message)
     return tuple(reversed(said))

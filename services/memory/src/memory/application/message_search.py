@@ -17,7 +17,7 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.inbox import Inbox
 from memory.application.memories import Memories
 from memory.domain.forgotten import Forgotten, is_forgotten
-from memory.domain.keys import LogPosition
+from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.outdated import Outdated, Past
 from memory.domain.recall.index import IndexedMessage, PassageIndex, RankedMessage
 from memory.domain.remembered import Remembered
@@ -52,7 +52,6 @@ OUTDATED = 0.8
 """What a passage counts that something newer has replaced."""
 WORTH = 0.15
 """The share of the best one's score below which a passage only fills the answer up."""
-BEGINNING = LogPosition(0, 0)
 
 
 @dataclass(frozen=True, slots=True)

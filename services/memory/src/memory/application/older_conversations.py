@@ -6,13 +6,12 @@ from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.application.migration import MigrationStep
 from memory.domain.conversation import InboxConversation, fold
-from memory.domain.keys import LogPosition
+from memory.domain.keys import BEGINNING
 
 MOST = 50
 """Conversations at a time."""
 MOST_FACTS = 5_000
 """Of one, the oldest: what it is found by has room for far less."""
-BEGINNING = LogPosition(0, 0)
 
 
 def listed(conversations: MongoConversations, facts: MongoFacts) -> MigrationStep:

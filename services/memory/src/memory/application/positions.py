@@ -17,13 +17,12 @@ import structlog
 
 from contracts.errors import NexusError
 from contracts.streams import CHAT
-from memory.domain.keys import LogPosition
+from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
 from memory.metrics import RECOVERED, STORE_MISSES
 from runtime.direct import StoredFact
 
 BATCH = 256
-BEGINNING = LogPosition(0, 0)
 
 _log = structlog.get_logger(__name__)
 
@@ -211,7 +210,8 @@ class Positions:
             if progress.done > at:
                 await self._move(name, here, progress.done)
             return
-        if progress.done > at:
+        # What is behind `done` may have been acknowledged out of order: a store that was put back may lack it.
+        if max(progress.done, progress.delivered) > at:
             self.behind[name] = at
             self._known.pop(name, None)
         else:
@@ -248,18 +248,19 @@ class Positions:
         elif after + 1 < progress.first:
             await self._tell_missing(Missed(source.name, after + 1, min(progress.first - 1, progress.done.seq)))
         taken = 0
-        while after < progress.done.seq:
+        end = max(progress.done, progress.delivered)
+        while after < end.seq:
             facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
-            facts = [fact for fact in facts if fact.seq <= progress.done.seq]
+            facts = [fact for fact in facts if fact.seq <= end.seq]
             if facts:
                 await source.again(facts)
                 taken += len(facts)
-            after = facts[-1].seq if facts and more else progress.done.seq
+            after = facts[-1].seq if facts and more else end.seq
             to = LogPosition(progress.done.era, after)
             if not await self._move(source.name, here, to):
                 return  # another replica is at it as well: the next look sees how far it has come
             here = self.behind[source.name] = to
-        if not await self._move(source.name, here, progress.done):
+        if not await self._move(source.name, here, end):
             return
         del self.behind[source.name]
         RECOVERED.labels(self._store, source.name).inc(taken)

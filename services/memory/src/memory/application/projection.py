@@ -1,20 +1,22 @@
 """From the log into the store: facts first, then what they make of their conversations. Only then they are done."""
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
 from contracts.events.chat import AssistantMessage, VisitorMessage
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
-from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import CUSTOMER, InboxConversation, Person, fold
 from memory.domain.facts import LogFact
+from memory.domain.keys import BEGINNING, LogPosition
 from memory.errors import StoreUnavailable
 
 ATTEMPTS = 10
 """Tries to store a conversation that other replicas are changing too."""
+MOST_TAKEN = 16
+"""Facts that a state holds one by one; with more of them the store is asked how far it is."""
 KNOWN = 5_000
 """Conversations whose state is kept here between two batches, so that most batches read nothing."""
 
@@ -27,12 +29,12 @@ class Projection:
         *,
         facts: MongoFacts,
         conversations: MongoConversations,
-        floor: ProjectionFloor,
+        settled: Callable[[], Awaitable[LogPosition]],
         principals: PrincipalCheck,
     ) -> None:
         self._facts = facts
         self._conversations = conversations
-        self._floor = floor
+        self._settled = settled
         self._principals = principals
         self._known: OrderedDict[tuple[str, str], InboxConversation] = OrderedDict()
 
@@ -53,9 +55,13 @@ class Projection:
             if not waiting:
                 return
             states = await self._states(waiting)
+            # Asked for behind the states, and in the store itself: one that is put back to an earlier state between the
+            # two is then not taken for further than it is, and what it lost is counted when it comes again.
+            full = any(len(state.taken) >= MOST_TAKEN for state in states.values())
+            floor = await self._settled() if full else BEGINNING
             changed: list[InboxConversation] = []
             for key, before in states.items():
-                after = fold(before, by_conversation[key], self._floor.position, verified)
+                after = fold(before, by_conversation[key], floor, verified)
                 if after.taken - before.taken:
                     changed.append(after)
             waiting = await self._save(changed)

@@ -2,7 +2,7 @@
 
 Several replicas project at once and the bus redelivers, so facts come in any order and more than once. The fold is
 therefore a set of registers, each with the position of the fact that set it; and it knows which facts it has taken:
-all up to `settled` (the projection's floor: below it nothing is delivered again), and those in `taken` above it.
+all up to `settled` (the store has all facts up to there), and those in `taken` above it.
 """
 
 import re
@@ -28,11 +28,10 @@ from memory.domain import handoff
 from memory.domain.desk import OPEN, RESOLVED, SNOOZED, Desk
 from memory.domain.facts import LogFact, view
 from memory.domain.farewell import says_that_is_all
-from memory.domain.keys import LogPosition
+from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.recall.words import words
 from memory.domain.recent import UNSEEN, VisitorTraits
 
-START = LogPosition(0, 0)
 STATES = ("needs_human", "ai", "stuck", "snoozed", "resolved")
 """Those that have a list of their own in the inbox."""
 MOST_WORDS = 2_000
@@ -61,7 +60,7 @@ class Ownership:
     was there, and waits for a person while the AI answers."""
 
     owner: Owner = field(default_factory=lambda: Owner(kind=OwnerKind.AI))
-    position: LogPosition = START
+    position: LogPosition = BEGINNING
     since: datetime | None = None
     by: str = ""
     reason: str | None = None
@@ -94,48 +93,48 @@ class InboxConversation:
     company: str
     conversation: str
     version: int = 0
-    settled: LogPosition = START
+    settled: LogPosition = BEGINNING
     taken: frozenset[LogPosition] = frozenset()
     person: Person | None = None
     person_position: LogPosition | None = None
     started_at: datetime | None = None
-    latest: LogPosition = START
+    latest: LogPosition = BEGINNING
     """Of its newest fact: the order of the inbox."""
     message_count: int = 0
     last_message: MessageView | None = None
-    last_position: LogPosition = START
+    last_position: LogPosition = BEGINNING
     seen: VisitorTraits = UNSEEN
-    seen_position: LogPosition = START
+    seen_position: LogPosition = BEGINNING
     ownership: Ownership = field(default_factory=Ownership)
-    answered: LogPosition = START
-    failed: LogPosition = START
+    answered: LogPosition = BEGINNING
+    failed: LogPosition = BEGINNING
     answers: int = 0
     handed_off: bool = False
     """Whether a person was ever asked for, or took over."""
     failures: int = 0
-    noticed: LogPosition = START
+    noticed: LogPosition = BEGINNING
     """The newest notice of who answers now: that somebody is waited for, that nobody came, that the owner has gone."""
     hand_over: HandOver | None = None
     """Why a person was asked for last."""
-    hand_over_position: LogPosition = START
-    replied: LogPosition = START
+    hand_over_position: LogPosition = BEGINNING
+    replied: LogPosition = BEGINNING
     """Up to where visitors have a reply: the newest operator message, or what an answer or a notice names."""
     desk: Desk = field(default_factory=Desk)
     """What people did with it beside writing: it comes from another stream (domain/desk.py)."""
     heard_at: datetime | None = None
     """When the log stored the visitor's newest message."""
-    claimed: LogPosition = START
+    claimed: LogPosition = BEGINNING
     """Of the newest change of owner by which a person was asked for or took it."""
     claimed_at: datetime | None = None
     said_at: datetime | None = None
     """When the log stored the newest message of all."""
-    farewell: LogPosition = START
+    farewell: LogPosition = BEGINNING
     """Of the visitor's newest message that says that this was all."""
     words: frozenset[str] = frozenset()
     """What it is found by."""
     address: str | None = None
     """An e-mail address that the visitor has written, the newest: whom to answer when they have gone."""
-    address_position: LogPosition = START
+    address_position: LogPosition = BEGINNING
     rating_asked: bool = False
     """Whether its visitor was asked if it helped."""
 
@@ -179,14 +178,14 @@ class InboxConversation:
     def quiet_since(self) -> datetime | None:
         """Since when nobody has written after an answer; None: it is not open, or somebody waits."""
         quiet = self.status == OPEN and not self.ownership.waits and not self.is_stuck
-        return self.said_at if quiet and START < self.seen_position <= self.replied else None
+        return self.said_at if quiet and BEGINNING < self.seen_position <= self.replied else None
 
     @property
     def is_unanswered(self) -> bool:
         """Whether a visitor has written what nobody has answered: with whom it is, that a person is asked for, and that
         the AI has failed are no answers."""
         unsettled = self.ownership.waits or self.is_stuck or self.seen_position > self.replied
-        return self.status == OPEN and self.seen_position > START and unsettled
+        return self.status == OPEN and self.seen_position > BEGINNING and unsettled
 
     @property
     def is_over(self) -> bool:
@@ -254,7 +253,7 @@ def fold(
 
     Args:
         facts: of this conversation, in any order.
-        floor: every fact up to here has been projected for good.
+        floor: the store has taken in every fact up to here.
         verified: by event id, the sender of visitor messages whose principal has been checked.
     """
     taken = set(state.taken)

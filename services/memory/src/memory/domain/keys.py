@@ -17,6 +17,9 @@ END = "~"
 class BadCursorError(ValueError):
     """A cursor that this service did not give out."""
 
+    def __init__(self) -> None:
+        super().__init__("the cursor is not one of ours: take `next` of the page before")
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class LogPosition:
@@ -27,6 +30,9 @@ class LogPosition:
 
     def __str__(self) -> str:
         return f"{self.era:013d}/{self.seq:016d}"
+
+
+BEGINNING = LogPosition(0, 0)
 
 
 def conversation_key(company: str, conversation: str) -> str:
@@ -69,5 +75,13 @@ def from_cursor(cursor: str, prefix: str) -> str:
     try:
         tail = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
     except (binascii.Error, ValueError) as error:
-        raise BadCursorError("the cursor is not one of ours: take `next` of the page before") from error
+        raise BadCursorError from error
     return f"{prefix}/{tail}"
+
+
+def position_at(cursor: str, prefix: str) -> LogPosition:
+    """The position in a cursor of facts; raises BadCursorError."""
+    try:
+        return position_of(from_cursor(cursor, prefix))
+    except ValueError as error:
+        raise BadCursorError from error

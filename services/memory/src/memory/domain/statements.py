@@ -47,7 +47,7 @@ _NOTE = re.compile(
 )
 
 _NOTE_BEFORE = re.compile(
-    r"(?:^|[.!?\n]\s*)((?:[^.!?\n]|[.](?=\S)){3,300}?)"
+    r"(?:^|[.!?\n]\s*+)((?:[^.!?\n]|[.](?=\S)){3,300}?)"
     r"(?:\s*[,;:–]\s*|\s(?=(?:and|y|please|por favor)\b))(?:(?:and|so|y|as[ií] que)\s+)?(?:(?:please|por favor),?\s+)?"
     r"(?:remember (?:that|this|it)|(?:keep|bear) (?:that|this|it) in mind|don'?t forget(?: (?:that|this|it))?"
     r"|(?:make a note of|note) (?:that|this|it)"

@@ -6,6 +6,7 @@ from typing import Any
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
+from contracts.schema_cost import check_cost
 from contracts.text import Text
 from tool_executor.adapters.schema_messages import form_worded, not_null, worded
 from tool_executor.domain.declaration import ArgumentProblem
@@ -13,6 +14,8 @@ from tool_executor.ports import SchemaBroken, SchemaChecker
 
 _MOST_PROBLEMS = 20
 _LONGEST_MESSAGE = 300
+_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
+"""Milliseconds for a pattern and a text; the usual limit is a hundred times that."""
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -24,8 +27,9 @@ class CompiledSchemas:
         try:
             # A boolean or an array would compile as well, but no tool is declared with one.
             document = dict(schema)
+            check_cost(document)
             jsonschema_rs.meta.validate({"$schema": DRAFT, **document})
-            validator = jsonschema_rs.Draft202012Validator(document, retriever=_refuse)
+            validator = jsonschema_rs.Draft202012Validator(document, retriever=_refuse, pattern_options=_PATTERNS)
         except (ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
             raise SchemaBroken(str(error).splitlines()[0][:_LONGEST_MESSAGE]) from error
         return _Compiled(validator, document)

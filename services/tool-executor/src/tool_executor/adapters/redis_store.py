@@ -11,13 +11,10 @@ import time
 from collections.abc import Sequence
 from typing import Any, cast
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from runtime.deadlines import for_nobody
+from runtime.redis_client import redis_client
 from tool_executor.ports import StoreAway
 
 _AWAY_SECONDS = 0.5
@@ -45,15 +42,7 @@ class RedisStore:
     def __init__(self, url: str, deadline: float) -> None:
         self._url = url
         self._longest = 2 * deadline + 1
-        # One retry, at once: a connection may have died with the server's last restart. A timeout is not tried again.
-        self._redis: Redis = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
-            url,
-            socket_timeout=deadline,
-            socket_connect_timeout=deadline,
-            retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
-            max_connections=_BATCHES_AT_ONCE + 1,
-            client_name="nexus-tool-executor",
-        )
+        self._redis = redis_client(url, deadline, name="nexus-tool-executor", max_connections=_BATCHES_AT_ONCE + 1)
         self._waiting: list[tuple[tuple[Part, ...], asyncio.Future[Any]]] = []
         self._senders: set[asyncio.Task[None]] = set()
         self._away_until: float | None = None
@@ -88,7 +77,7 @@ class RedisStore:
 
     async def ping_afresh(self) -> None:
         """Asks the server on a connection of its own; raises RedisError, OSError, TimeoutError."""
-        async with Redis.from_url(self._url, socket_connect_timeout=0.5, socket_timeout=0.5) as redis:  # pyright: ignore[reportUnknownMemberType]
+        async with redis_client(self._url, 0.5, name="nexus-tool-executor-looks") as redis:
             await cast("Any", redis).execute_command("PING")
 
     async def close(self) -> None:

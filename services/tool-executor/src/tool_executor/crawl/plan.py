@@ -84,9 +84,9 @@ def site_in(plan: CrawlPlan) -> Site:
 
 def address_in(site: Site, url: str) -> SiteUrl:
     """An absolute address, judged. Raises AddressRefused."""
-    parts = urlsplit(url)
+    origin, parts = _origin(url), urlsplit(url)
     path = parts.path or "/"
-    return site.at(_origin(url), f"{path}?{parts.query}" if parts.query else path)
+    return site.at(origin, f"{path}?{parts.query}" if parts.query else path)
 
 
 def _origin(url: str) -> Origin:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 from contracts.text import Text
@@ -257,10 +258,42 @@ def _matches(path: str, rule: str) -> bool:
     """A prefix by whole segments, or a glob: * within a segment, ** across them, ? for one character."""
     prefix = rule if rule.startswith("/") else f"/{rule}"
     if any(mark in rule for mark in "*?"):
-        return re.fullmatch(_glob(prefix), path) is not None
+        return _Glob.of(prefix).matches(path)
     return path == prefix or path.startswith(prefix if prefix.endswith("/") else f"{prefix}/")
 
 
-def _glob(rule: str) -> str:
-    marks = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return "".join(marks.get(part, re.escape(part)) for part in re.split(r"(\*\*|\*|\?)", rule))
+class _Glob:
+    """A glob, all of whose parts that a path may have reached are followed at once, each as a bit: every path costs
+    its length. A regular expression tries one way after the other, and of "**a**a**a" there are more than end."""
+
+    __slots__ = ("_across", "_end", "_literal", "_marks", "_one", "_within")
+
+    def __init__(self, rule: str) -> None:
+        parts = re.findall(r"\*{2,}|.", rule, re.DOTALL)
+        where: dict[str, int] = {}
+        for number, part in enumerate(parts):
+            kind = "**" if part.startswith("**") else part
+            where[kind] = where.get(kind, 0) | 1 << number
+        self._across, self._within, self._one = (where.pop(mark, 0) for mark in ("**", "*", "?"))
+        self._marks, self._literal, self._end = self._across | self._within, where, 1 << len(parts)
+
+    @classmethod
+    @lru_cache(maxsize=1_024)
+    def of(cls, rule: str) -> "_Glob":
+        """Each rule is read once."""
+        return cls(rule)
+
+    def matches(self, path: str) -> bool:
+        """Whether the whole path is one of those that are meant."""
+        reached = self._over_marks(1)
+        for character in path:
+            inside = -1 if character != "/" else 0
+            step = reached & (self._literal.get(character, 0) | self._one & inside)
+            reached = self._over_marks(step << 1 | reached & (self._across | self._within & inside))
+            if not reached:
+                return False
+        return reached & self._end != 0
+
+    def _over_marks(self, reached: int) -> int:
+        """A mark may stand for nothing."""
+        return reached | (reached & self._marks) << 1

@@ -24,8 +24,8 @@ LENGTHS = re.compile(
     r"-) ?)(?:the |la de )?(\d{1,3})\b"
     r"(?:[- ]?(?:day|session|dia|sesion)\w*)?"
 )
-MEAN = r"(?:moving |simple )*(?:averages?|sma|ma|dma)"
-MEDIA = r"(?:sma|medias?(?: moviles| movil| simples?)*)"
+MEAN = r"(?:moving |simple ){0,3}(?:averages?|sma|ma|dma)"
+MEDIA = r"(?:sma|medias?(?: moviles| movil| simples?){0,3})"
 NUMBER = r"\d{1,3}(?:[- ]?(?:day|session|dia|sesion|d)\w*)?-?"
 AVERAGES = re.compile(
     rf"\b(?P<a>{NUMBER}(?: ?(?:,|/|and|or) {NUMBER}){{0,6}})[- ]{{0,4}}{MEAN}\b|\b(?P<d>\d{{1,3}})dma\b"
@@ -83,8 +83,8 @@ BEATING = re.compile(
 """Beside buying and holding: that is no rule of its own."""
 _COSTS = r"(?:costs?|fees?|commissions?|costes?|comision(?:es)?)"
 COSTS = re.compile(
-    rf"(?P<a>\d+(?:[.,]\d+)?) ?% (?:of |de |en |in )?(?:trading |transaction )?{_COSTS}"
-    rf"|{_COSTS} (?:of |de(?:l)? )?(?:un )?(?P<b>\d+(?:[.,]\d+)?) ?%"
+    rf"(?<!\d)(?P<a>\d++(?:[.,]\d++)?) ?% (?:of |de |en |in )?(?:trading |transaction )?{_COSTS}"
+    rf"|{_COSTS} (?:of |de(?:l)? )?(?:un )?(?P<b>\d++(?:[.,]\d++)?) ?%"
 )
 WORST = re.compile(r"\b(?:worst|peor(?:es)?)\b")
 PAST = re.compile(r"\bago\b|\bhace (?!falta)")

@@ -28,7 +28,9 @@ _PLACE = rf"(?P<place>{'|'.join(_PLACES)})"
 _ORDINAL = re.compile(rf"\b(?:the|el|la) {_PLACE}\b(?: (?P<kind>one|ones|(?!que\b|y\b|o\b|and\b|or\b)\w{{3,}}))?")
 _BULLET = re.compile(r"^- ([^:\n]{1,60}): ", re.MULTILINE)
 _TITLE_END = re.compile(r" [–—|·-] ")
-_COUNTED_UP = re.compile(r"[^,.;:]{2,}, [^,.;:]{2,}(?:, [^,.;:]{2,})*,? (?:and|or|y|e|o|u) \w", re.IGNORECASE)
+_COUNTED_UP = re.compile(
+    r"(?<![^,.;:])[^,.;:]{2,}, [^,.;:]{2,}(?:, [^,.;:]{2,})*,? (?:and|or|y|e|o|u) \w", re.IGNORECASE
+)
 _FEW = 2
 _OWN_SHAPE = frozenset(("=hours", "=price", "=contact", "=where"))
 """What is asked for by name and told by its look: no kind of things."""

@@ -60,7 +60,7 @@ _KINDS = (
     rf"\b(?:want|wanna have|need|(?:would|d|i'd) (?:like|prefer)|prefer|demand|require|looking for|insist on|"
     rf"rather have)"
     rf" (?:to have |to see |to get |help from |assistance from |an answer from |support from )?"
-    rf"(?:(?:a|an|the|some|any|your|another|real|live) )*{_WHO}{_END}",
+    rf"(?:(?:a|an|the|some|any|your|another|real|live) ){{0,6}}{_WHO}{_END}",
     rf"\b(?:quiero|quisiera|necesito|prefiero|preferiria|exijo|busco|requiero|deseo|solicito|pido|me gustaria|me urge)"
     rf" (?:(?:a|ver|tener|ayuda|atencion|la|de|hablarle|el|contacto|con|que intervenga) )*"
     rf"(?:(?:un|una|algun|alguna|otra|otro|el|la) )*{_WHO}{_END}",
@@ -107,7 +107,7 @@ _FILLER = (
     r"help|ayuda|quick(?:ly)?|rapido|thanks?|gracias|ok|si|yes|no|only|solo|just|bueno|oye|mira|come on|venga|alguien|"
     r"i said|he dicho|que|mejor|with|con|to|support|soporte)"
 )
-_BARE = re.compile(rf"^(?:{_FILLER}\s+)*(?:{_WHO})(?:\s+{_FILLER})*$")
+_BARE = re.compile(rf"^(?:{_FILLER}\s+){{0,12}}(?:{_WHO})(?:\s+{_FILLER}){{0,12}}$")
 _BESIDE = re.compile(
     rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|quiero|puedo|podria|necesito|me|you|your)\b"
 )

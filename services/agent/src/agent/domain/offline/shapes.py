@@ -98,19 +98,20 @@ SHAPES = (
     ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
                           r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
     ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
-    ("=contact", re.compile(r"\S@\S+\.\w|^(?!.*\b(?:tax|vat|nif|cif|iva|iban|regist\w+|licen[cs]\w+)\b).*"
+    ("=contact", re.compile(r"\S@[^\s@]+\.\w|^(?!.*\b(?:tax|vat|nif|cif|iva|iban|regist\w+|licen[cs]\w+)\b).*"
                             r"(?:\+|\b)\d[\d ()-]{7,}\d", re.IGNORECASE | re.DOTALL)),
     ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
                            r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
                           r""
                            r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
-    ("=duration", re.compile(r"\b(?:\d[\d.,]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|"
+    ("=duration", re.compile(r"\b(?:(?<!\d[.,])\d[\d.,]*+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|"
+                             r"fifteen|"
                              r"twenty|"
                              r"thirty|un|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|"
                           r""
                              r"same|mism[oa]|next|once|always|forever)[ -](?:(?:working|business|calendar|full|or|to|"
                              r"a|o|"
-                             r"\d+) ?){0,3}(?:min\w*|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|"
+                             r"\d++) ?){0,3}(?:min\w*|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|"
                              r"years?|a[nñ]os?)\b|\b(?:until|hasta|before|antes)\b", re.IGNORECASE)),
     ("=weekend", re.compile(r"\b(?:satur|sun)days?\b|\bweekends?\b|\bs[aá]bados?\b|\bdomingos?\b|"
                             r"\bfin(?:es)? de semana\b|\bfindes?\b", re.IGNORECASE)),
@@ -162,8 +163,8 @@ NAMES_WHICH = re.compile(
     r"\b(?:which|cual(?:es)?|(?:what|que) (?:plan|course|option|product|curso|opcion|producto|tarifa))\b"
 )
 MADE_OF = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
-_NUMBERS = (r"(?:\d[\d.,]*(?! ?%)|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|dos|tres|cuatro|cinco|"
-            r"seis|siete|"
+_NUMBERS = (r"(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|dos|tres|"
+            r"cuatro|cinco|seis|siete|"
             r"ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
 COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
 FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")

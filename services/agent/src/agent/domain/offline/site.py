@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from agent.domain.offline.answers import not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
@@ -20,6 +19,7 @@ from agent.domain.offline.superlatives import asks_for_most
 from agent.domain.text_features import plain
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
+from contracts.person_rules import path_of
 
 TOOL = "fetch_page"
 AT_ONCE = 3
@@ -197,7 +197,7 @@ def _page(path: str, body: Mapping[str, Any]) -> SitePage:
 
 def first_page(page_url: str | None) -> str:
     """Where reading begins: the page that the person is on, or the first of the site."""
-    return (urlsplit(page_url).path if page_url else "") or "/"
+    return path_of(page_url) if page_url else "/"
 
 
 def next_pages(

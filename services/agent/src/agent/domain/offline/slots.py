@@ -30,7 +30,7 @@ _BEFORE: dict[str, str] = {
     "stop_price": _STOP,
 }
 """What stands before a number and says what it is."""
-_AT = re.compile(r"(?<!\w)(?:at|a|@|por)\s*[$€]?\s*$")
+_AT = re.compile(r"(?<!\w)(?:at|a|@|por)\s*+(?:[$€]\s*+)?$")
 """A price for which nothing else is said."""
 _AFTER: dict[str, str] = {
     "capital": r"capital|usd|dollars?|bucks|quid|pavos|pounds?|dolares|euros?|eur|pesos|account|cuenta|in (?:my|"

@@ -5,6 +5,7 @@ import hashlib
 import orjson
 from fastapi import APIRouter, Request, Response
 
+from gateway.domain.file_kinds import TAKEN
 from gateway.doors.a2a.rpc import PROTOCOL, Json
 
 router = APIRouter(tags=["a2a"])
@@ -27,7 +28,7 @@ def card(origin: str) -> Json:
         "capabilities": {"streaming": True, "pushNotifications": False, "extendedAgentCard": False},
         "securitySchemes": {"bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer", "bearerFormat": "JWT"}}},
         "securityRequirements": [{"schemes": {"bearer": {"list": []}}}],
-        "defaultInputModes": ["text/plain"],
+        "defaultInputModes": list(TAKEN),
         "defaultOutputModes": ["text/plain", "application/json"],
         "skills": [
             {

@@ -9,8 +9,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.alias_generators import to_camel
 
 from contracts.wrong_fields import message_of
+from gateway.chat.sent_messages import SentMessage
 from gateway.doors.a2a.rpc import A2AError, Json, invalid
 from gateway.doors.a2a.task import STATES
+from gateway.doors.messages import Part, file_of, sent_message, unreadable
+from gateway.errors import Refused
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 MOST_PAGE = 100
@@ -42,8 +45,12 @@ class Message(_Camel):
     parts: list[Json] = Field(min_length=1, max_length=100)
 
     def text(self) -> str:
-        """What it says; empty where it is an answer in data alone. Raises A2AError: a part is neither."""
+        """What it says; empty where it is an answer in data alone."""
         return "\n".join(cast("str", part["text"]) for part in self.parts if _kind(part) == "text")
+
+    def sent(self) -> SentMessage:
+        """The message as the conversation has it; raises A2AError: a part is of a kind that is not taken, Refused."""
+        return sent_message(self.message_id, (_part(one) for one in self.parts), "message.parts")
 
     def answer(self) -> bool | None:
         """The yes or no that it is, in its data or as its only word; None: it is none."""
@@ -83,7 +90,6 @@ class SendMessage(_Camel):
             raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "acceptedOutputModes: this agent answers text/plain")
         if self.configuration.task_push_notification_config is not None:
             raise no_push()
-        self.message.text()
 
 
 class TaskRef(_Camel):
@@ -136,5 +142,16 @@ def _kind(part: Json) -> str:
         return "text"
     if part.get("data") is not None:
         return "data"
-    what = "file" if "raw" in part or "url" in part else "part"
-    raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", f"message.parts: a {what} cannot be read here: send text")
+    return "file"
+
+
+def _part(part: Json) -> Part:
+    if _kind(part) == "text":
+        return part["text"]
+    try:
+        if "raw" not in part:
+            what = "an address" if "url" in part else "a part without text or raw"
+            raise unreadable("message.parts", what)
+        return file_of(part["raw"], part.get("mediaType"), part.get("filename"), "message.parts")
+    except Refused as error:
+        raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", error.message) from error

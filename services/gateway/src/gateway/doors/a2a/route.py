@@ -108,7 +108,7 @@ def _json(body: Json, status: int = 200, headers: Mapping[str, str] | None = Non
 
 
 def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
-    wait = rpc.retry_after(error)
+    wait = error.wait
     body = rpc.error_body(identity, rpc.of(error), wait)
     headers = {} if wait is None else {"Retry-After": str(math.ceil(wait))}
     return _json(body, STATUS[error.code] if error.code in _TOLD_BY_STATUS else 200, headers)
@@ -129,4 +129,4 @@ async def _told(call: RpcRequest, first: Json, results: AsyncGenerator[Json]) ->
     except A2AError as error:
         yield server_sent.event(rpc.error_body(call.identity, error))
     except GatewayError as error:
-        yield server_sent.event(rpc.error_body(call.identity, rpc.of(error), rpc.retry_after(error)))
+        yield server_sent.event(rpc.error_body(call.identity, rpc.of(error), error.wait))

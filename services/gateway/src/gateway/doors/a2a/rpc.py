@@ -7,7 +7,7 @@ from typing import Any, cast
 import orjson
 
 from contracts.errors import ErrorCode
-from gateway.errors import GatewayError, Limited, Refused
+from gateway.errors import GatewayError, Refused
 
 Json = dict[str, Any]
 Identity = str | int | None
@@ -67,11 +67,6 @@ def error_body(identity: Identity, error: A2AError, retry_after: float | None = 
         "id": identity,
         "error": {"code": error.code, "message": error.message, "data": data},
     }
-
-
-def retry_after(error: GatewayError) -> float | None:
-    """Seconds until trying again may help; None: it does not."""
-    return error.retry_after if isinstance(error, Limited) else 2.0 if error.retryable else None
 
 
 def result_body(identity: Identity, result: Json) -> Json:

@@ -10,7 +10,7 @@ import orjson
 
 from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact, message_view
-from contracts.events.chat import Role
+from contracts.events.chat import ActionState, Role
 from contracts.rpc import ConversationsRequest, MessageView
 from gateway.chat.exchange import Exchange
 from gateway.chat.threads import Thread
@@ -18,7 +18,6 @@ from gateway.domain import server_frames
 from gateway.doors.a2a import request
 from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
 from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskName
-from gateway.doors.texts import checked, message_key
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
@@ -26,6 +25,8 @@ from gateway.web.deps import Api
 DOOR = "a2a"
 STOPPED_SECONDS = 5.0
 """For the cancel to come back from the log."""
+QUESTION_SECONDS = 600.0
+"""For which a subscription to a task that waits for its user stays open."""
 MOST_CONVERSATIONS = 20
 """A caller's newest ones, whose tasks are listed."""
 MOST_PAGES = 20
@@ -78,8 +79,9 @@ class Tasks:
             if task.state in TERMINAL:
                 raise unsupported(f"the task is {task.state}: get it")
             yield {"task": task.view()}
-            if task.state != INPUT_REQUIRED:
-                async for update in _updates(task, thread):
+            updates = self._decisions(task, thread) if task.state == INPUT_REQUIRED else _updates(task, thread)
+            async with aclosing(updates):
+                async for update in updates:
                     yield update
 
     async def cancel(self, params: Mapping[str, Any]) -> Json:
@@ -141,19 +143,19 @@ class Tasks:
             return
         if any("data" in part for part in message.parts):
             raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "message.parts: data is read as an answer alone")
-        text = checked(message.text(), "message.parts")
+        sent = message.sent()
         if message.context_id:
             conversation = await self._own(message.context_id)
         else:
             # The same message again, whose answer was lost, must find the conversation that it has begun.
             conversation = await self.api.threads.named(self.caller, DOOR, f"message {message.message_id}")
         async with self._open(conversation) as thread:
-            stored = await thread.send(message_key(message.message_id), text)
+            stored = await thread.send(sent)
             asked = MessageView(
-                id=message_key(message.message_id),
+                id=sent.identity,
                 seq=stored.seq,
                 role=Role.USER,
-                text=text,
+                text=sent.text,
                 client_message_id=message.message_id,
                 created_at=self.api.clock.now(),
             )
@@ -174,9 +176,8 @@ class Tasks:
             # Anything else is no answer: the question stands.
             yield task, None
             return
-        text = checked(message.text(), "message.parts")
         async with self._open(task.name.conversation) as thread:
-            await thread.send(message_key(message.message_id), text)
+            await thread.send(message.sent())
             yield task, thread
 
     @asynccontextmanager
@@ -229,6 +230,27 @@ class Tasks:
                 for one in task.actions
             ]
         )
+
+    async def _decisions(self, task: Task, thread: Thread) -> AsyncGenerator[Json]:
+        """What becomes of its question, whoever answers it; that it has expired nobody tells, so that it is asked."""
+        now = self.api.clock.now()
+        ends = [one.expires_at for one in task.actions if one.expires_at is not None and one.expires_at > now]
+        left = (min(ends) - now).total_seconds() + 1 if ends else QUESTION_SECONDS
+        actions = {one.id: one for one in task.actions}
+        try:
+            async with asyncio.timeout(min(left, QUESTION_SECONDS)), aclosing(thread.decisions()) as decided:
+                async for action in decided:
+                    if action.id in actions:
+                        actions[action.id] = action
+                        for update in task.decided(list(actions.values())):
+                            yield update
+                    if task.state in TERMINAL:
+                        return
+        except TimeoutError:
+            known = await self.api.actions.known(self.caller.company, self.caller.subject, list(actions))
+            if any(one.state is not ActionState.PENDING for one in known):
+                for update in task.decided(known):
+                    yield update
 
     async def _all(self, conversation: str) -> list[Task]:
         """Every task of a conversation, read from its facts."""

@@ -1,19 +1,20 @@
 """AG-UI's request (RunAgentInput of protocol 1.0): what this door reads of it."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from contracts.errors import ErrorCode
+from gateway.chat.sent_messages import SentMessage
 from gateway.doors.agui.events import Json
 from gateway.doors.client_tools import parsed, result_of
-from gateway.doors.texts import checked, message_key, unreadable
+from gateway.doors.messages import Part, file_of, first_new, new_messages, unreadable
 from gateway.errors import Refused
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-MOST_AT_ONCE = 20
-"""New messages of one run."""
+_MEDIA = frozenset({"image", "audio", "video", "document"})
 
 
 class _AguiModel(BaseModel):
@@ -71,16 +72,9 @@ class RunAgentInput(_AguiModel):
     tools: list[Json] = Field(default_factory=list[Json], max_length=1_000)
     resume: list[ResumeEntry] = Field(default_factory=list[ResumeEntry], max_length=100)
 
-    def new_messages(self) -> list[tuple[str, str]]:
-        """Id and text of the user's messages at the end, behind which nobody has spoken.
-
-        Raises:
-            Refused: BAD_FIELD, TEXT_TOO_LONG, EMPTY_TEXT.
-        """
-        first = self._first_new()
-        if len(self.messages) - first > MOST_AT_ONCE:
-            raise Refused(ErrorCode.BAD_FIELD, f"messages: at most {MOST_AT_ONCE} new ones at a time")
-        return [_read(self.messages[index], f"messages[{index}]") for index in range(first, len(self.messages))]
+    def new_messages(self) -> list[SentMessage]:
+        """The user's messages at the end, behind which nobody has spoken; raises Refused."""
+        return new_messages(self.messages, _parts)
 
     def results(self) -> dict[str, Json]:
         """What the client gives back for calls that it was handed, by call.
@@ -89,7 +83,7 @@ class RunAgentInput(_AguiModel):
             Refused: BAD_FIELD.
         """
         found: dict[str, Json] = {}
-        for index in range(self._first_new() - 1, -1, -1):
+        for index in range(first_new(self.messages) - 1, -1, -1):
             message, field = self.messages[index], f"messages[{index}]"
             call = message.get("toolCallId")
             if message.get("role") != "tool" or message.get("id") == f"{call}-r":  # what was told of a tool of ours
@@ -97,34 +91,36 @@ class RunAgentInput(_AguiModel):
             if not isinstance(call, str):
                 raise Refused(ErrorCode.BAD_FIELD, f"{field}.toolCallId: which call is this the result of?")
             error = message.get("error")
-            content = _text(message.get("content"), f"{field}.content")
+            content = _text(message, field)
             found[call] = result_of(parsed(content), error if isinstance(error, str) else None, f"{field}.content")
         return found
 
-    def _first_new(self) -> int:
-        first = len(self.messages)
-        while first > 0 and self.messages[first - 1].get("role") == "user":
-            first -= 1
-        return first
 
-
-def _read(message: Json, field: str) -> tuple[str, str]:
-    identity = message.get("id")
-    if not isinstance(identity, str) or not identity:
-        raise Refused(ErrorCode.BAD_FIELD, f"{field}.id: a message needs an id, which makes it one when it comes again")
-    return message_key(identity), checked(_text(message.get("content"), f"{field}.content"), f"{field}.content")
-
-
-def _text(content: Any, field: str) -> str:
+def _parts(message: Json, field: str) -> Iterator[Part]:
+    content = message.get("content")
     if isinstance(content, str):
-        return content
+        yield content
+        return
     if not isinstance(content, list):
-        raise Refused(ErrorCode.BAD_FIELD, f"{field}: a text, or a list of parts")
-    texts: list[str] = []
+        raise Refused(ErrorCode.BAD_FIELD, f"{field}.content: a text, or a list of parts")
     for index, part in enumerate(cast("list[Any]", content)):
-        fields = cast("dict[str, Any]", part) if isinstance(part, dict) else {}
-        text = fields.get("text")
-        if fields.get("type") != "text" or not isinstance(text, str):
-            raise unreadable(f"{field}[{index}]", f"a part of type {str(fields.get('type'))[:40]!r}")
-        texts.append(text)
-    return "\n".join(texts)
+        yield _part(cast("Json", part) if isinstance(part, dict) else {}, f"{field}.content[{index}]")
+
+
+def _part(part: Json, field: str) -> Part:
+    if part.get("type") == "text" and isinstance(part.get("text"), str):
+        return part["text"]
+    source = part.get("source")
+    if part.get("type") not in _MEDIA or not isinstance(source, dict):
+        raise unreadable(field, f"a part of type {str(part.get('type'))[:40]!r}")
+    told = cast("Json", source)
+    if told.get("type") != "data":
+        raise unreadable(f"{field}.source", f"a source of type {str(told.get('type'))[:40]!r}")
+    return file_of(told.get("value"), told.get("mimeType"), None, field)
+
+
+def _text(message: Json, field: str) -> str:
+    parts = list(_parts(message, field))
+    if not all(isinstance(one, str) for one in parts):
+        raise unreadable(f"{field}.content", "a file as a result")
+    return "\n".join(map(str, parts))

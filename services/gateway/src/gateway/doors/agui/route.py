@@ -11,6 +11,7 @@ from contracts.events.chat import ActionState
 from contracts.languages import spoken_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
+from gateway.chat.sent_messages import SentMessage
 from gateway.chat.threads import Thread
 from gateway.doors import server_sent
 from gateway.doors.agui.events import Json, sent
@@ -19,7 +20,7 @@ from gateway.doors.agui.run import AguiRun, outcome_of
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
 from gateway.doors.translation import translated
-from gateway.errors import GatewayError, Limited, Refused, Unavailable
+from gateway.errors import GatewayError, Refused, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CallerDep
@@ -72,8 +73,8 @@ async def run_agent(
         except Refused as error:
             # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
             return server_sent.stream(_ending([*first, *run.fail(str(error.code), error.message)]))
-        for identity, text in new:
-            asked = (await thread.send(identity, text, wishes)).seq
+        for one in new:
+            asked = (await thread.send(one, wishes)).seq
         if not new and not known:
             shown = await newest_messages(api, place)
             first += run.show(shown)
@@ -104,8 +105,7 @@ async def _told(
                     for event in told:
                         yield sent(event)
     except GatewayError as error:
-        retry_after = error.retry_after if isinstance(error, Limited) else 2.0 if error.retryable else None
-        for event in run.fail(str(error.code), error.message, retry_after):
+        for event in run.fail(str(error.code), error.message, error.wait):
             yield sent(event)
     finally:
         if not run.ended:
@@ -117,7 +117,7 @@ async def _decided(
     api: Api,
     place: ConversationPlace,
     answers: Sequence[ResumeEntry],
-    new: Sequence[tuple[str, str]],
+    new: Sequence[SentMessage],
     locale: str | None,
 ) -> list[Json]:
     """The actions that the run's answers decide. Nothing is decided unless all of it can be.
@@ -165,9 +165,9 @@ async def _something_waits(api: Api, caller: TokenCaller) -> bool:
         return False
 
 
-async def _were_sent(api: Api, place: ConversationPlace, new: Sequence[tuple[str, str]]) -> bool:
+async def _were_sent(api: Api, place: ConversationPlace, new: Sequence[SentMessage]) -> bool:
     """Whether nothing in it is new: a run that is asked for again shows its interrupt again."""
-    return all([await api.commands.find_sent(place, identity) for identity, _ in new])
+    return all([await api.commands.find_sent(place, one.identity) for one in new])
 
 
 def _no_interrupt(identity: str) -> Refused:

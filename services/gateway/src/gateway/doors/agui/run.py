@@ -7,7 +7,7 @@ import orjson
 
 from contracts import ws
 from contracts.events import turn
-from contracts.events.chat import ActionState, Owner, OwnerKind, Role
+from contracts.events.chat import Owner, OwnerKind, Role
 from contracts.rpc import MessageView
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.agui import events
@@ -77,8 +77,7 @@ class AguiRun:
                 self.left_to_person = event.owner.kind is not OwnerKind.AI
                 return [_owner(event.owner)]
             case ws.MessageFrame():
-                asks = event.message.role in {Role.VISITOR, Role.USER}
-                return [] if asks else self._whole(event.message)
+                return [] if event.message.role.asks else self._whole(event.message)
             case Ended():
                 return self._end(event)
             case _:
@@ -199,10 +198,9 @@ def _shown(message: MessageView) -> Json:
 
 def outcome_of(message: MessageView) -> Json:
     """How a run ends whose last message this is: with the question whether to do what it proposes, if it does."""
-    waiting = [action for action in message.actions if action.state is ActionState.PENDING]
-    if not waiting:
+    if not message.waiting:
         return SUCCESS
-    return {"type": "interrupt", "interrupts": [events.interrupt(action.to_wire()) for action in waiting]}
+    return {"type": "interrupt", "interrupts": [events.interrupt(action.to_wire()) for action in message.waiting]}
 
 
 def _beside(message: MessageView) -> Json:

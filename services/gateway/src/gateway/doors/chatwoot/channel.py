@@ -5,7 +5,7 @@ from contracts.events.chat import Owner, OwnerKind
 from contracts.ids import channel_conversation
 from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.doors.chatwoot.payload import Person, Said, Standing, StatusChanged
-from gateway.doors.texts import message_key
+from gateway.doors.messages import message_key
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 

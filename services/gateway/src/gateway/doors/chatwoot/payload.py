@@ -5,16 +5,19 @@ Followed: app/listeners/agent_bot_listener.rb, app/models/message.rb (webhook_da
 app/presenters/conversations/event_data_presenter.rb of Chatwoot 4.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from contracts.events.chat import MAX_TEXT
 
 Json = dict[str, Any]
 BESIDE = "nexus_message_id"
-_INCOMING, _OUTGOING = {0, "incoming"}, {1, "outgoing"}
+_INCOMING, _OUTGOING = (0, "incoming"), (1, "outgoing")
+_MOST = 10**18
+"""Conversations of an account: the number is part of an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def _message(event: Json) -> Said | None:
         ours = _dict(event.get("content_attributes")).get(BESIDE)
         return Said(str(identity), text, standing, echo=True, ours=str(ours) if ours else None)
     person = _person(sender)
-    return None if person is None or sender.get("type") not in {"user", None} else Said(
+    return None if person is None or sender.get("type") not in ("user", None) else Said(
         str(identity), text, standing, by=person
     )  # fmt: skip
 
@@ -96,7 +99,7 @@ def _standing(conversation: Json, event: Json) -> Standing | None:
     if contact is None:
         # Older releases name the contact beside the message alone.
         contact = _person(_dict(event.get("contact")) or _dict(event.get("sender")))
-    if not isinstance(number, int) or number < 1 or contact is None:
+    if not isinstance(number, int) or not 0 < number < _MOST or contact is None:
         return None
     inbox = conversation.get("inbox_id") or _dict(event.get("inbox")).get("id")
     locale = _dict(conversation.get("additional_attributes")).get("browser_language")
@@ -125,7 +128,8 @@ def _text(event: Json) -> str:
 def _attachment(told: Json) -> str:
     kind = str(told.get("file_type") or "file")
     address = told.get("data_url") or told.get("external_url") or ""
-    name = unquote(urlsplit(str(address)).path.rpartition("/")[2]) or str(told.get("fallback_title") or "")
+    # Not taken apart as an address: one that is none has a name as well.
+    name = unquote(str(address).partition("?")[0].rpartition("/")[2]) or str(told.get("fallback_title") or "")
     return f"[{kind}: {name[:200]}]" if name else f"[{kind}]"
 
 
@@ -140,11 +144,8 @@ def _dict(value: Any) -> Json:
 
 def _seconds(value: Any) -> float:
     """A time, as a number of seconds or in words; 0: it is not told."""
-    try:
+    with suppress(TypeError, ValueError, OverflowError):  # then it is the other one, or no time
         return float(value)
-    except (TypeError, ValueError):
-        pass
-    try:
+    with suppress(ValueError, OverflowError):
         return datetime.fromisoformat(str(value)).timestamp()
-    except ValueError:
-        return 0.0
+    return 0.0

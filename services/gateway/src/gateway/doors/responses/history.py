@@ -8,7 +8,6 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
 MOST = 50
-_ASKING = frozenset({Role.VISITOR, Role.USER})
 
 
 async def items_before(api: Api, caller: TokenCaller, body: CreateResponse) -> list[InputItem]:
@@ -19,7 +18,7 @@ async def items_before(api: Api, caller: TokenCaller, body: CreateResponse) -> l
     items: list[InputItem] = []
     replied = False
     for message in reply.messages:
-        asks = message.role in _ASKING
+        asks = message.role.asks
         if asks and replied:
             break
         replied = replied or (not asks and message.seq > name.asked)

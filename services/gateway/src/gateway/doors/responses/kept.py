@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from contracts import ws
 from contracts.completion_rpc import MAX_OUTPUT, OWN_MODEL
-from contracts.errors import FieldFault, SystemCode
+from contracts.errors import ErrorCode, FieldFault, SystemCode
 from contracts.events import turn
 from contracts.events.chat import Action, Role, Usage, Wishes
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
-from gateway.chat.threads import Thread, client_message_id
+from gateway.chat.sent_messages import SentMessage, client_message_id
+from gateway.chat.threads import Thread
+from gateway.domain.chat_completions import sampling_of
 from gateway.doors.responses.names import ResponseName, read_name
 from gateway.doors.responses.objects import about
 from gateway.doors.responses.requests import CreateResponse, bad, fingerprint, text_of
@@ -114,6 +116,8 @@ def wishes_of(body: CreateResponse, said: RequestWords) -> Wishes | None:
         model=body.model if body.model != OWN_MODEL else None,
         temperature=body.temperature,
         max_tokens=min(body.max_output_tokens, MAX_OUTPUT) if body.max_output_tokens else None,
+        sampling=sampling_of(body),
+        parallel_calls=False if body.parallel_tool_calls is False else None,
     )
     return wishes if wishes.model_dump(exclude_none=True) else None
 
@@ -158,9 +162,8 @@ class KeptResponse:
         match end.outcome:
             case ExchangeEnd.ANSWERED | ExchangeEnd.SPOKEN if message is not None:
                 yield from telling.whole(message.text, message.citations)
-                for action in message.actions:
-                    if action.state == "pending":
-                        yield from telling.approval(action)
+                for action in message.waiting:
+                    yield from telling.approval(action)
                 yield from telling.end("completed", at, self.usage)
             case ExchangeEnd.NOTICE if message is not None:
                 self.failed = _failure(message.code, message.text)
@@ -187,7 +190,11 @@ async def begin(
     thread = await stack.enter_async_context(
         api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR)
     )
-    stored = await thread.send(identity, said.text, wishes_of(body, said))
+    stored = await thread.send(SentMessage(identity, said.text), wishes_of(body, said))
+    if stored.duplicate and asking.key is not None:
+        earlier = await api.commands.message_at(thread.place, stored.seq)
+        if earlier is not None and earlier.text != said.text:
+            raise Refused(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another request; choose a new one")
     name = ResponseName(conversation, stored.seq)
     now = api.clock.now().timestamp()
     telling = ResponseEvents(about(body, str(name), now, conversation=conversation), name.item(asking.caller.company))

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from contracts.completion_rpc import FUNCTION_PATTERN, MAX_MESSAGES, MAX_TOOLS, OWN_MODEL
 from contracts.errors import ErrorCode, FieldFault
-from gateway.domain.chat_completions import Open
+from contracts.events.chat import Sampling
+from gateway.domain.chat_completions import NotDone, Open, check_parameters
 from gateway.errors import Refused
 
 
@@ -81,7 +82,7 @@ class Reasoning(Open):
     summary: str | None = None
 
 
-class CreateResponse(Open):
+class CreateResponse(Sampling, Open):
     """A response: what to answer, and in which conversation."""
 
     model: str = Field(default=OWN_MODEL, min_length=1, max_length=200, description="GET /v1/models lists them")
@@ -93,6 +94,8 @@ class CreateResponse(Open):
     stream: bool | None = None
     tools: list[ClientFunction] | None = Field(default=None, max_length=MAX_TOOLS)
     tool_choice: Literal["auto", "none", "required"] | ChosenFunction | None = None
+    parallel_tool_calls: bool | None = None
+    truncation: Literal["auto", "disabled"] | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_output_tokens: int | None = Field(default=None, ge=1)
     text: TextOptions | None = None
@@ -115,22 +118,21 @@ class CreateResponse(Open):
 
 _HARMLESS = frozenset({"reasoning.encrypted_content"})
 """What may be included: there is none of it here."""
+_NOT_DONE: dict[str, NotDone] = {
+    "conversation": ((), "use previous_response_id: each response names its conversation"),
+    "prompt": ((), "there are no stored prompts: send instructions"),
+    "max_tool_calls": ((), "the company's settings bound the tools"),
+    "top_logprobs": ((0,), "there are none here: leave it out"),
+    "context_management": (([],), "a kept conversation is summed up by itself: leave it out"),
+    "moderation": ((), "there is none to ask for here: leave it out"),
+}
 _ECHOES = frozenset({"reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request"})
 """Items of ours that a client sends back with its history: the log knows them better."""
 
 
 def check(body: CreateResponse) -> None:
     """Raises Refused BAD_FIELD, naming the first parameter that is not done here."""
-    extra = body.model_extra or {}
-    for name, why in (
-        ("conversation", "use previous_response_id: each response names its conversation"),
-        ("prompt", "there are no stored prompts: send instructions"),
-        ("max_tool_calls", "the company's settings bound the tools"),
-    ):
-        if extra.get(name) is not None:
-            raise bad(name, why)
-    if extra.get("top_logprobs"):
-        raise bad("top_logprobs", "there are none here: leave it out")
+    check_parameters(body.model_extra or {}, _NOT_DONE)
     for index, name in enumerate(body.include or ()):
         if name not in _HARMLESS:
             raise bad(f"include[{index}]", f"there is no {name!r} here")

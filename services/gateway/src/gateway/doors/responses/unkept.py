@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from contracts.completion_rpc import CompleteRequest, CompletionEnd
+from contracts.events.chat import Sampling
 from contracts.languages import Language
 from contracts.wrong_fields import message_of
 from gateway.domain import chat_completions as chat
@@ -26,6 +27,8 @@ def request_of(
     body: CreateResponse, *, company: str, request_id: str, principal: str, language: Language | None
 ) -> tuple[TextShape | None, CompleteRequest]:
     """The shape of the text, and the request to an agent; raises Refused BAD_FIELD, naming the parameter."""
+    if body.truncation == "auto":
+        raise bad("truncation", "of what is not kept nothing is left out: send less, or keep the conversation")
     messages: list[dict[str, Any]] = []
     if body.instructions:
         messages.append({"role": "system", "content": body.instructions})
@@ -42,7 +45,8 @@ def request_of(
     ]
     asked: dict[str, Any] = {"model": body.model, "messages": messages, "stream": bool(body.stream)}
     asked |= {"temperature": body.temperature, "max_completion_tokens": body.max_output_tokens}
-    asked |= {"tools": tools or None, "tool_choice": choice}
+    asked |= {"tools": tools or None, "tool_choice": choice, "parallel_tool_calls": body.parallel_tool_calls}
+    asked |= {name: getattr(body, name) for name in Sampling.model_fields}
     form: dict[str, Any] = {"type": body.format.type, "json_schema": {"schema": body.format.json_schema}}
     try:
         completion = chat.ChatCompletionRequest.model_validate(asked | {"response_format": form})

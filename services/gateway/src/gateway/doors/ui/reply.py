@@ -51,8 +51,11 @@ class Reply:
                 self.left_to_person = event.owner.kind is not OwnerKind.AI
                 return [{"type": "data-owner", "id": "owner", "data": event.owner.to_wire()}]
             case ws.MessageFrame():
-                asks = event.message.role in {Role.VISITOR, Role.USER}
-                return [] if asks else [{"type": "data-message", "id": event.message.id, "data": _words(event.message)}]
+                return (
+                    []
+                    if event.message.role.asks
+                    else [{"type": "data-message", "id": event.message.id, "data": _words(event.message)}]
+                )
             case Ended():
                 return self._end(event)
             case _:
@@ -84,7 +87,7 @@ class Reply:
         told = self._whole(message.text)
         if event.outcome is ExchangeEnd.SPOKEN:
             told.append({"type": "message-metadata", "messageMetadata": _words(message)})
-        return [*told, *_beside(message), *self.finish("tool-calls" if _waiting(message) else "stop")]
+        return [*told, *_beside(message), *self.finish("tool-calls" if message.waiting else "stop")]
 
     def _whole(self, text: str) -> list[Json]:
         """The final text: what of it the client has not got yet."""
@@ -205,10 +208,6 @@ def _beside(message: MessageView) -> list[Json]:
         for number, chart in enumerate(message.charts)
     ]
     return told + [chunk for action in message.actions for chunk in shown_action(action)]
-
-
-def _waiting(message: MessageView) -> bool:
-    return any(action.state is ActionState.PENDING for action in message.actions)
 
 
 def _words(message: MessageView) -> Json:

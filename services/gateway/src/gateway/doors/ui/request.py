@@ -1,5 +1,6 @@
 """The request of the AI SDK's DefaultChatTransport: what this door reads of it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
@@ -8,15 +9,14 @@ from pydantic.alias_generators import to_camel
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
+from gateway.chat.sent_messages import SentMessage
 from gateway.doors.client_tools import result_of
-from gateway.doors.texts import checked, message_key, unreadable
+from gateway.doors.messages import Part, file_of_url, new_messages, unreadable
 from gateway.errors import Refused
 
 Json = dict[str, Any]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 _RESULTS = frozenset({"output-available", "output-error"})
-MOST_AT_ONCE = 20
-"""New messages of one request."""
 
 
 class ChatRequest(BaseModel):
@@ -38,19 +38,9 @@ class ChatRequest(BaseModel):
         """The messages that were sent."""
         return self.messages or ([self.message] if self.message is not None else [])
 
-    def new_messages(self) -> list[tuple[str, str]]:
-        """Id and text of the user's messages at the end, behind which nobody has spoken.
-
-        Raises:
-            Refused: BAD_FIELD, TEXT_TOO_LONG, EMPTY_TEXT.
-        """
-        held = self.held
-        first = len(held)
-        while first > 0 and held[first - 1].get("role") == "user":
-            first -= 1
-        if len(held) - first > MOST_AT_ONCE:
-            raise Refused(ErrorCode.BAD_FIELD, f"messages: at most {MOST_AT_ONCE} new ones at a time")
-        return [_read(held[index], f"messages[{index}]") for index in range(first, len(held))]
+    def new_messages(self) -> list[SentMessage]:
+        """The user's messages at the end, behind which nobody has spoken; raises Refused."""
+        return new_messages(self.held, _said)
 
     def answered(self) -> tuple[str, list[Json]]:
         """The newest message of the assistant: its id, and its parts that hold the user's yes or no."""
@@ -116,17 +106,15 @@ def approval_in(part: Json) -> Answer:
     return Answer(identity, approved, cast("Json", given) if isinstance(given, dict) else {})
 
 
-def _read(message: Json, field: str) -> tuple[str, str]:
-    identity = message.get("id")
-    if not isinstance(identity, str) or not identity:
-        raise Refused(ErrorCode.BAD_FIELD, f"{field}.id: a message needs an id, which makes it one when it comes again")
-    texts: list[str] = []
+def _said(message: Json, field: str) -> Iterator[Part]:
     for index, part in enumerate(_parts(message)):
-        text = part.get("text")
-        if part.get("type") != "text" or not isinstance(text, str):
-            raise unreadable(f"{field}.parts[{index}]", f"a part of type {str(part.get('type'))[:40]!r}")
-        texts.append(text)
-    return message_key(identity), checked("\n".join(texts), f"{field}.parts")
+        at, kind = f"{field}.parts[{index}]", part.get("type")
+        if kind == "text" and isinstance(part.get("text"), str):
+            yield part["text"]
+        elif kind == "file":
+            yield file_of_url(part.get("url"), part.get("filename"), at)
+        else:
+            raise unreadable(at, f"a part of type {str(kind)[:40]!r}")
 
 
 def _parts(message: Json) -> list[Json]:

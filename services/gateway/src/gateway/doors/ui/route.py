@@ -5,6 +5,7 @@ The same messages again are one question: what came of it is shown.
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
@@ -16,14 +17,15 @@ from contracts.ids import answer_id, turn_id
 from contracts.languages import spoken_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
-from gateway.chat.threads import Thread, client_message_id
+from gateway.chat.sent_messages import SentMessage, client_message_id
+from gateway.chat.threads import Thread
 from gateway.doors import server_sent
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
 from gateway.doors.translation import translated
 from gateway.doors.ui.reply import Json, Reply, decided
 from gateway.doors.ui.request import Answer, ChatRequest, approval_in
-from gateway.errors import GatewayError, Limited, Refused, not_found
+from gateway.errors import GatewayError, Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, WriterDep
@@ -61,7 +63,7 @@ async def send_messages(
             raise Refused(ErrorCode.BAD_FIELD, "messages: nothing new from the user, no answer, and no result awaited")
         return _streamed(_ending([{"type": "start", "messageId": message}, *map(decided, done), _FINISH]))
     if body.trigger == "regenerate-message":
-        new = [await _once_more(api, place, *new[-1])]
+        new = [await _once_more(api, place, new[-1])]
     asked = await api.threads.newest(caller, place.conversation) if known else 0
     async with AsyncExitStack() as stack:
         address = client_address(request.scope)
@@ -69,8 +71,8 @@ async def send_messages(
             caller, place.conversation, address=address, locale=locale, after=asked or None, door=DOOR
         )
         thread = await stack.enter_async_context(opened)
-        for identity, text in new:
-            asked = (await thread.send(identity, text, wishes)).seq
+        for one in new:
+            asked = (await thread.send(one, wishes)).seq
         behind = Reply(message, given, body.said_last()) if known else None
         return _streamed(_told(api, stack.pop_all(), thread, asked, done, behind))
     raise AssertionError("unreachable")
@@ -116,10 +118,10 @@ async def _asked(api: Api, caller: TokenCaller, chat: str) -> tuple[str, int]:
     return conversation, await api.threads.newest(caller, conversation)
 
 
-async def _once_more(api: Api, place: ConversationPlace, identity: str, text: str) -> tuple[str, str]:
+async def _once_more(api: Api, place: ConversationPlace, one: SentMessage) -> SentMessage:
     """A question that is asked again: what was said stays in the log, so that it is a message of its own."""
     newest = await api.threads.newest(place.caller, place.conversation)
-    return client_message_id(identity, "again", str(newest)), text
+    return replace(one, identity=client_message_id(one.identity, "again", str(newest)))
 
 
 async def _decided(
@@ -188,8 +190,7 @@ async def _told(
         yield _DONE
         api.threads.told(place.conversation, asked)
     except GatewayError as error:
-        retry_after = error.retry_after if isinstance(error, Limited) else 2.0 if error.retryable else None
-        for chunk in reply.fail(str(error.code), error.message, retry_after):
+        for chunk in reply.fail(str(error.code), error.message, error.wait):
             yield server_sent.event(chunk)
         yield _DONE
     finally:

@@ -14,11 +14,19 @@ export function bubble(chat, text, pressed = () => {}) {
     button("", gone, { class: "quiet", "aria-label": words.dismiss, title: words.dismiss }, icon("close"))));
 }
 
-const fits = (page) => {
-  const path = location.pathname;
-  if (page.includes("*")) return new RegExp(`^${page.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`).test(path);
-  return path === page || path.startsWith(page.endsWith("/") ? page : `${page}/`);
-};
+/* A path's beginning, or with * for anything; the cost is the path's length, whatever the rule says. */
+function fits(page) {
+  const [first, ...parts] = page.split("*"), last = parts.pop(), path = location.pathname;
+  if (last === undefined) return path === page || path.startsWith(page.endsWith("/") ? page : `${page}/`);
+  if (!path.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = path.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return path.endsWith(last) && path.length - last.length >= at;
+}
 
 /* The first that fits is said, once in this browser; never to somebody who has opened the chat. */
 export function proactive(chat, rules) {

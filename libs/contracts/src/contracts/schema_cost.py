@@ -1,0 +1,183 @@
+"""What it costs to check a value against a JSON Schema that a stranger has written.
+
+A schema may refer to one that refers to two more, and so on: a page of JSON whose parts are evaluated a million times
+for one value, or without end. Nothing stops such a check once it runs, so it is counted before, without a value.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+from urllib.parse import unquote
+
+MOST_EVALUATIONS = 1_000
+"""Parts of a schema that may be evaluated for one value."""
+_DEEPEST = 64
+"""Levels of values inside each other that are looked at: what is nested deeper is refused at the door."""
+_LONGEST = 64
+"""References that may lead on from one to the next for the same value."""
+_PUBLISHED = ("https://json-schema.org/draft", "http://json-schema.org/draft")
+_MOST_STEPS = 300_000
+"""Of the counting itself."""
+_BESIDE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_OF_NAMES = frozenset({"dependentSchemas", "dependencies", "patternProperties"})
+"""Objects of parts by a name, not parts themselves."""
+_INSIDE = (
+    ("properties", ("patternProperties", "additionalProperties", "unevaluatedProperties")),
+    ("prefixItems", ("items", "additionalItems", "contains", "unevaluatedItems")),
+    ("propertyNames", ()),
+)
+"""What is evaluated for one value inside another, and what for each of its kind."""
+
+
+class SchemaRefusedError(ValueError):
+    """A schema whose check may take longer than anybody can wait, or leads elsewhere."""
+
+
+def check_cost(schema: Any) -> None:
+    """Raises SchemaRefusedError for a schema by which one value would be checked too often, or for ever, or that refers
+    to what does not stand in it."""
+    parts = _Parts(schema)
+    here = parts.evaluated({parts.add(schema): 1})
+    seen: list[Counter[int]] = []
+    for _ in range(_DEEPEST):
+        if not here or here in seen:
+            return
+        seen.append(here)
+        inside: Counter[int] = Counter()
+        for begin in parts.begun_inside(here):
+            for part, count in parts.evaluated(begin).items():
+                inside[part] = max(inside[part], count)
+        here = inside
+
+
+def _too_often() -> SchemaRefusedError:
+    return SchemaRefusedError(
+        f"its references check one value more than {MOST_EVALUATIONS} times, or without end: use fewer of them"
+    )
+
+
+class _Parts:
+    """The schema's parts, by their identity, and which of them are evaluated for what; 0: a boolean, or no schema."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._known: dict[int, Mapping[str, Any]] = {}
+        self._anchors: dict[str, list[Any]] = {}
+        self._led_to: dict[int, Counter[int]] = {0: Counter()}
+        self._steps = 0
+        self._index()
+
+    def add(self, part: Any) -> int:
+        """The number of a part."""
+        if not isinstance(part, Mapping):
+            return 0
+        known = cast("Mapping[str, Any]", part)
+        self._known[id(known)] = known
+        return id(known)
+
+    def evaluated(self, begin: Mapping[int, int]) -> Counter[int]:
+        """How often each part is evaluated for a value for which these are."""
+        all_of_them: Counter[int] = Counter()
+        for part, count in begin.items():
+            for other, times in self._closure(part, set()).items():
+                all_of_them[other] += count * times
+        self._steps += len(all_of_them)
+        if all_of_them.total() > MOST_EVALUATIONS or self._steps > _MOST_STEPS:
+            raise _too_often()
+        return all_of_them
+
+    def begun_inside(self, here: Mapping[int, int]) -> Iterator[Counter[int]]:
+        """For each property or item that a value may have, how often each part begins to be evaluated for it, at most,
+        when these are evaluated for the value."""
+        for word, of_any in _INSIDE:
+            always: Counter[int] = Counter()
+            of_one: dict[Any, Counter[int]] = {}
+            for part, count in here.items():
+                for inner in (inner for any_word in of_any for inner in self._under(part, any_word)):
+                    always[inner] += count
+                for name, inner in self._named(part, word):
+                    of_one.setdefault(name, Counter())[inner] += count
+            yield always
+            yield from (own + always for own in of_one.values())
+
+    def _closure(self, part: int, above: set[int]) -> Counter[int]:
+        """The part and all that it leads to for the same value."""
+        known = self._led_to.get(part)
+        if known is not None:
+            return known
+        if part in above or len(above) > _LONGEST:
+            raise _too_often()
+        above.add(part)
+        found = Counter({part: 1})
+        for other in self._beside(part):
+            found.update(self._closure(other, above))
+            if found.total() > MOST_EVALUATIONS:
+                raise _too_often()
+        above.discard(part)
+        self._led_to[part] = found
+        return found
+
+    def _beside(self, part: int) -> Iterator[int]:
+        for word in _BESIDE:
+            yield from self._under(part, word)
+        for word in _REFERENCES:
+            if isinstance(reference := self._known.get(part, {}).get(word), str):
+                yield from map(self.add, self._targets(reference))
+
+    def _under(self, part: int, word: str) -> Iterator[int]:
+        return (inner for _, inner in self._named(part, word))
+
+    def _named(self, part: int, word: str) -> Iterator[tuple[Any, int]]:
+        """The parts under a word, with their names or places: of an object or a list, or the one that is there."""
+        found: Any = self._known.get(part, {}).get(word)
+        several: Iterable[tuple[Any, Any]] = (("", found),)
+        if isinstance(found, list):
+            several = enumerate(cast("list[Any]", found))
+        elif isinstance(found, Mapping) and (word == "properties" or word in _OF_NAMES):
+            several = cast("Mapping[str, Any]", found).items()
+        return ((name, self.add(inner)) for name, inner in several)
+
+    def _targets(self, reference: str) -> list[Any]:
+        """What a reference means: of a name that stands twice both, of the schema of schemas nothing."""
+        own = self._of_root("$id")
+        place = reference.removeprefix(own.rstrip("#")) if isinstance(own, str) else reference
+        if place in {"", "#"}:
+            return [self._root]
+        if reference.startswith(_PUBLISHED):
+            return []
+        if place in self._anchors:
+            return self._anchors[place]
+        found: Any = self._root
+        for escaped in unquote(place).split("/")[1:]:
+            name = escaped.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, list):
+                listed = cast("list[Any]", found)
+                found = listed[int(name)] if name.isdecimal() and int(name) < len(listed) else None
+            else:
+                found = cast("Mapping[str, Any]", found).get(name) if isinstance(found, Mapping) else None
+        if not place.startswith("#/") or not isinstance(found, (bool, Mapping)):
+            raise SchemaRefusedError(f"it refers to {reference[:200]}; put the definition into the schema itself")
+        return [found]
+
+    def _index(self) -> None:
+        """Finds every name. References in a part with an address of its own would mean other parts: it is refused."""
+        address = "id" if "draft-04" in str(self._of_root("$schema")) else "$id"
+        level: list[Any] = [self._root]
+        while level:
+            inside: list[Any] = []
+            for one in level:
+                if isinstance(one, list):
+                    inside += cast("list[Any]", one)
+                elif isinstance(one, Mapping):
+                    known = cast("Mapping[str, Any]", one)
+                    if one is not self._root and isinstance(known.get(address), str):
+                        raise SchemaRefusedError(f"only the whole schema may have {address}, no part of it")
+                    for name in (known.get("$anchor"), known.get("$dynamicAnchor")):
+                        if isinstance(name, str):
+                            self._anchors.setdefault(f"#{name}", []).append(known)
+                    inside += known.values()
+            level = inside
+
+    def _of_root(self, word: str) -> Any:
+        return cast("Mapping[str, Any]", self._root).get(word) if isinstance(self._root, Mapping) else None

@@ -1,0 +1,103 @@
+"""What a door takes for a person's message, with the limits that every message has."""
+
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Sequence
+from io import BytesIO
+from typing import Any
+
+from contracts.errors import ErrorCode, FieldFault
+from contracts.events.chat import MAX_TEXT
+from contracts.files import MOST_FILES
+from contracts.ids import is_id
+from gateway.chat.sent_messages import SentFile, SentMessage, client_message_id
+from gateway.domain.blank import is_blank
+from gateway.domain.file_kinds import NotTaken, look, may_be
+from gateway.errors import Refused
+
+Json = dict[str, Any]
+Part = str | SentFile
+MOST_AT_ONCE = 20
+"""New messages of one request."""
+
+
+def sent_message(identity: str, parts: Iterable[Part], field: str) -> SentMessage:
+    """The message of these parts; raises Refused: TEXT_TOO_LONG, EMPTY_TEXT, BAD_FIELD, with the field they came in."""
+    held = list(parts)
+    files = tuple(one for one in held if isinstance(one, SentFile))
+    text = "\n".join(one for one in held if isinstance(one, str))
+    if len(files) > MOST_FILES:
+        raise _refused(ErrorCode.BAD_FIELD, field, f"at most {MOST_FILES} files in a message")
+    if files and is_blank(text):
+        text = ", ".join(one.name for one in files)
+    if len(text) > MAX_TEXT:
+        raise _refused(ErrorCode.TEXT_TOO_LONG, field, f"at most {MAX_TEXT} characters, this has {len(text)}")
+    if is_blank(text):
+        raise _refused(ErrorCode.EMPTY_TEXT, field, "write something")
+    return SentMessage(message_key(identity), text, files)
+
+
+def new_messages(held: Sequence[Json], parts_of: Callable[[Json, str], Iterable[Part]]) -> list[SentMessage]:
+    """The user's messages at the end of a conversation as its client holds it, behind which nobody has spoken.
+
+    Raises:
+        Refused: BAD_FIELD, TEXT_TOO_LONG, EMPTY_TEXT.
+    """
+    first = first_new(held)
+    if len(held) - first > MOST_AT_ONCE:
+        raise Refused(ErrorCode.BAD_FIELD, f"messages: at most {MOST_AT_ONCE} new ones at a time")
+    found: list[SentMessage] = []
+    for index in range(first, len(held)):
+        identity, field = held[index].get("id"), f"messages[{index}]"
+        if not isinstance(identity, str) or not identity:
+            why = "a message needs an id, which makes it one when it comes again"
+            raise _refused(ErrorCode.BAD_FIELD, f"{field}.id", why)
+        found.append(sent_message(identity, parts_of(held[index], field), field))
+    return found
+
+
+def first_new(held: Sequence[Json]) -> int:
+    """Where the user's messages at the end begin."""
+    first = len(held)
+    while first > 0 and held[first - 1].get("role") == "user":
+        first -= 1
+    return first
+
+
+def file_of_url(url: object, name: object, field: str) -> SentFile:
+    """The file in a data: URL; raises Refused: BAD_FIELD, also for an address, which is not fetched."""
+    head, _, content = url.partition(",") if isinstance(url, str) else ("", "", "")
+    if not head.startswith("data:") or not head.endswith(";base64"):
+        why = "send the file itself, as data:image/png;base64,…: addresses are not fetched here"
+        raise _refused(ErrorCode.BAD_FIELD, field, why)
+    return file_of(content, head[5:].partition(";")[0], name, field)
+
+
+def file_of(content: object, media: object, name: object, field: str) -> SentFile:
+    """The file of this base64; raises Refused: BAD_FIELD for what is none, or of a kind that is not taken. `media`:
+    what it is said to be, where that is said; what it is, its content tells."""
+    named = name if isinstance(name, str) and name else "file"
+    try:
+        raw = b64decode(content if isinstance(content, str) else "", validate=True)
+        kind = look(BytesIO(raw), named)
+    except (ValueError, NotTaken) as error:
+        why = str(error) if isinstance(error, NotTaken) else "this is no base64"
+        raise _refused(ErrorCode.BAD_FIELD, field, why) from None
+    if not raw:
+        raise _refused(ErrorCode.BAD_FIELD, field, "the file is empty")
+    if isinstance(media, str) and not may_be(kind.type, media):
+        raise _refused(ErrorCode.BAD_FIELD, field, f"{media[:80]} is not taken, or not what it is ({kind.type})")
+    return SentFile(kind.name, raw)
+
+
+def unreadable(field: str, what: str) -> Refused:
+    """The answer to a part of a message that is neither text nor a file."""
+    return _refused(ErrorCode.BAD_FIELD, field, f"{what} cannot be read here: send text, or a file in the message")
+
+
+def message_key(identity: str) -> str:
+    """A client's own id of its message, as the log keeps it: itself wherever it can be one."""
+    return identity if is_id(identity) else client_message_id(identity)
+
+
+def _refused(code: ErrorCode, field: str, message: str) -> Refused:
+    return Refused(code, f"{field}: {message}", [FieldFault(field=field, message=message)])

@@ -1,0 +1,19 @@
+"""Times that people send."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+
+def _in_utc(at: datetime) -> datetime:
+    if at.tzinfo is None:
+        raise ValueError("say the time zone, as in 2026-11-22T09:00:00Z")
+    try:
+        return at.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("choose a time that is one in UTC as well") from error
+
+
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
+"""In UTC, as all times are that leave here."""

@@ -1,0 +1,38 @@
+"""What a Chatwoot sends is read leniently."""
+
+from typing import Any
+
+import pytest
+
+from gateway.doors.chatwoot import payload
+
+SAID: dict[str, Any] = {
+    "event": "message_created",
+    "id": 1,
+    "content": "hi",
+    "conversation": {"id": 1, "status": "pending", "updated_at": 1, "meta": {"sender": {"id": 101}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("message_type", []),
+        ("sender", {"id": 1, "type": {}}),
+        ("attachments", [{"data_url": "http://[no address/a.pdf"}]),
+        ("conversation", {**SAID["conversation"], "id": 10**30}),
+        ("conversation", {**SAID["conversation"], "updated_at": 10**400}),
+        ("conversation", {**SAID["conversation"], "updated_at": "0001-01-01T00:00:00+14:00"}),
+    ],
+)
+@pytest.mark.parametrize("kind", ["incoming", "outgoing"])
+def test_an_event_of_a_form_that_nobody_foresaw_is_read_or_left(member: str, value: object, kind: str) -> None:
+    found = payload.read({**SAID, "message_type": kind, member: value})
+    assert found is None or isinstance(found, payload.Said)
+
+
+def test_an_attachment_has_the_name_of_its_address() -> None:
+    sent = [{"file_type": "file", "data_url": "https://chat.example/rails/My%20offer.pdf?disposition=x"}]
+    found = payload.read({**SAID, "message_type": "incoming", "attachments": sent})
+    assert isinstance(found, payload.Said)
+    assert found.text == "hi\n[file: My offer.pdf]"

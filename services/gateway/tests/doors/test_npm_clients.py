@@ -1,0 +1,133 @@
+"""AG-UI's, A2A's and OpenAI's clients of npm, unchanged, at one gateway. The AI SDK has test_ui.py."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from contracts.events.chat import Action
+from contracts.events.market import ActionDecided
+from gateway.domain.conversation_ids import named_conversation_id
+from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing_doors import AnsweringAgent, in_two_pieces
+from gateway.testing_records import RecordsStandIn, tell
+from gateway.testing_services import CompletionsStandIn
+from gateway.testing_ui import HOME, NODE
+from runtime.clock import SystemClock
+
+Json = dict[str, Any]
+Ask = Callable[..., Coroutine[Any, Any, Any]]
+
+
+@pytest.fixture
+async def ask(gateway: GatewayUnderTest, tokens: TokenMaker) -> AsyncIterator[Ask]:
+    """Asks one of the clients for something; gives what it has come to."""
+    process = await asyncio.create_subprocess_exec(
+        str(NODE), str(HOME / "door_clients.mjs"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    asked: dict[str, asyncio.Future[Json]] = {}
+
+    async def read() -> None:
+        assert process.stdout is not None
+        while line := await process.stdout.readline():
+            told = json.loads(line)
+            asked.pop(told["id"]).set_result(told)
+
+    async def one(client: str, *, token: str | None = None, **params: Any) -> Any:
+        assert process.stdin is not None
+        identity, mine = uuid.uuid4().hex, token or tokens.user("ana", "user")
+        answer = asked[identity] = asyncio.get_running_loop().create_future()
+        call = {"id": identity, "with": client, "url": gateway.url, "token": mine, **params}
+        process.stdin.write(json.dumps(call).encode() + b"\n")
+        async with asyncio.timeout(30):
+            told = await answer
+        return told["done"] if "done" in told else told["failed"]
+
+    reading = asyncio.create_task(read())
+    yield one
+    process.kill()
+    await process.wait()
+    await reading
+
+
+async def orders(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+    order = {"id": "a1", "kind": "paper_order", "state": "pending", "summary": "Buy 1 AAPL"}
+    agent.actions = [Action.model_validate(order)] if text == "buy" else []
+    await in_two_pieces(agent, turn, basis, text)
+
+
+async def test_they_stream_resume_confirm_and_are_refused(
+    ask: Ask,
+    agent: AnsweringAgent,
+    records: RecordsStandIn,
+    memory: MemoryStandIn,
+    completions: CompletionsStandIn,
+) -> None:
+    agent.how = orders
+    records.add_action("acme", "ana", "a1")
+
+    async def openai() -> None:
+        told = await ask("openai", path="responses", body={"model": "nexus", "input": "hello", "stream": True})
+        assert "".join(one["delta"] for one in told if one["type"] == "response.output_text.delta") == agent.text
+        last = told[-1]["response"]
+        again = await ask("openai", path="responses", body={"model": "nexus", "input": "more", "top_p": 0.5})
+        assert (last["status"], again["output_text"], again["top_p"]) == ("completed", agent.text, 0.5)
+        wrong = await ask("openai", path="responses", body={"model": "nexus", "input": "hi", "prompt": {"id": "p"}})
+        assert (wrong["status"], wrong["name"]) == (400, "Error")
+        messages = [{"role": "user", "content": "hello"}]
+        told = await ask("openai", path="chat", body={"model": "nexus", "messages": messages, "stream": True})
+        said = "".join(one["choices"][0]["delta"].get("content") or "" for one in told if one["choices"])
+        assert said == "".join(completions.texts)
+        assert (await ask("openai", token="forged", path="chat", body={"model": "nexus", "messages": messages}))[
+            "status"
+        ] == 401
+
+    async def agui() -> None:
+        asked: Json = {"id": "m1", "role": "user", "content": "hello"}
+        told: Json = {}
+        for _ in range(2):  # the same run again shows the same answer
+            told = await ask("agui", threadId="t", messages=[asked])
+            assert [one["role"] for one in told["messages"] if one.get("content")][:1] == ["user"]
+            assert agent.text in [one.get("content") for one in told["messages"]]
+        memory.known_conversations[thread] = conversation_view(thread, "acme", "ana")
+        told = await ask("agui", threadId="t", messages=[*told["messages"], {**asked, "id": "m2", "content": "buy"}])
+        (question,) = told["interrupts"]
+        resume = [{"interruptId": question["id"], "status": "resolved", "payload": {"approved": True}}]
+        await ask("agui", threadId="t", messages=told["messages"], resume=resume)
+        assert records.actions["a1"][1].state.value == "confirmed"
+
+    thread = named_conversation_id("acme", "ana", "ag-ui", "t")
+
+    async def a2a() -> None:
+        def message(text: str, **fields: str) -> Json:
+            return {"messageId": uuid.uuid4().hex, "role": "ROLE_USER", "parts": [{"text": text}], **fields}
+
+        told = await ask("a2a", message=message("hello"))
+        pieces = [one["artifactUpdate"]["artifact"]["parts"][0]["text"] for one in told if "artifactUpdate" in one]
+        assert ("task" in told[0], "".join(pieces)) == (True, agent.text)
+        assert told[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+        context = told[0]["task"]["contextId"]
+        memory.known_conversations[context] = conversation_view(context, "acme", "ana")
+        records.add_action("acme", "ana", "a1")
+        told = await ask("a2a", message=message("buy", contextId=context))
+        assert told[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
+        task = told[0]["task"]["id"]
+        following = asyncio.create_task(ask("a2a", task=task))
+        (ended,) = await ask("a2a", message=message("Yes.", taskId=task))
+        assert ended["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
+        action = records.actions["a1"][1]
+        at = SystemClock().now()
+        decided = ActionDecided(company_id="acme", user_id="ana", conversation_id=context, action=action, decided_at=at)
+        await tell(records.client, "action.decided.v1", "ana", decided)
+        told = await following
+        # It may have subscribed when all was over: then it is told so.
+        over = "task is TASK_STATE_COMPLETED" in str(told)
+        assert over or told[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+        assert "no such task" in str(await ask("a2a", token=None, task=f"{context}-999"))
+
+    await openai()
+    await agui()
+    await a2a()

@@ -1,0 +1,135 @@
+"""What processes, servers and the bus hold at one moment, and what is left over between two."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+import redis.asyncio as redis
+from nats.aio.client import Client
+
+from contracts.streams import STREAMS
+from nexus_cli.drill.stack import RunningStack
+from nexus_cli.stack.services import SERVICES
+
+ASKED = 10.0
+HANDLES = 10
+"""Handles, of them connections, that a process may hold more than before: of whoever is just there."""
+SMALLEST = 8.0
+"""MiB by which a service may grow whatever the time: an allocator keeps what it had at its busiest moment."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process: its resident memory in MiB, and how many files and sockets it has open."""
+
+    memory: float
+    handles: int
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """All of it; consumers by stream, `lasting`: Redis' keys without an end."""
+
+    at: float
+    processes: Mapping[str, Process]
+    streams: Mapping[str, tuple[int, int]]
+    """Messages and bytes."""
+    consumers: Mapping[str, frozenset[str]]
+    keys: int
+    lasting: int
+
+    def left_since(self, first: Holdings, megabytes: float = SMALLEST) -> list[str]:
+        """What is more than it may be; `megabytes`: by which a service may have grown."""
+        left: list[str] = []
+        for name, now in self.processes.items():
+            before = first.processes[name]
+            if name in SERVICES and now.memory - before.memory > megabytes:
+                left.append(f"{name} grew by {now.memory - before.memory:.1f} MiB, and may by {megabytes:.1f}")
+            if now.handles > before.handles + HANDLES:
+                left.append(f"{name} holds {now.handles} handles, and held {before.handles}")
+        for stream, names in self.consumers.items():
+            left += [f"{stream} has the consumer {name}" for name in sorted(names - first.consumers[stream])]
+        return left
+
+    def table(self, first: Holdings, answers: int) -> list[str]:
+        """Lines for people: before → now; growth by the hour and by a thousand answers."""
+        hours, thousands = (self.at - first.at) / 3600, max(answers, 1) / 1000
+        lines: list[str] = []
+        for name, now in self.processes.items():
+            before = first.processes[name]
+            grown = now.memory - before.memory
+            lines.append(
+                f"{name:15} {before.memory:7.1f} → {now.memory:7.1f} MiB ({grown / hours:+.1f} an hour, "
+                f"{grown / thousands:+.2f} a thousand answers), {before.handles} → {now.handles} handles"
+            )
+        for stream, (messages, size) in self.streams.items():
+            held, bytes_held = first.streams[stream]
+            lines.append(
+                f"{stream:15} {held} → {messages} messages, {bytes_held / 1024:.0f} → {size / 1024:.0f} KiB, "
+                f"{len(first.consumers[stream])} → {len(self.consumers[stream])} consumers"
+            )
+        lasting = f"of them without an end {first.lasting} → {self.lasting}"
+        return [*lines, f"{'Redis':15} {first.keys} → {self.keys} keys, {lasting}"]
+
+
+async def holdings(stack: RunningStack, urls: Mapping[str, str]) -> Holdings:
+    """What everybody holds now."""
+    processes: dict[str, Process] = {}
+    for name in stack.names:
+        files = Path(f"/proc/{stack.process(name).pid}")
+        resident = next(line for line in (files / "status").read_text().splitlines() if line.startswith("VmRSS"))
+        processes[name] = Process(int(resident.split()[1]) / 1024, len(list((files / "fd").iterdir())))
+    keys, lasting = await _keys(urls["redis"])
+    streams: dict[str, tuple[int, int]] = {}
+    consumers: dict[str, frozenset[str]] = {}
+    async with connected(urls["nats"]) as bus:
+        for one in STREAMS:
+            info = await _asked(bus, f"STREAM.INFO.{one.name}")
+            streams[one.name] = info["state"]["messages"], info["state"]["bytes"]
+            names = await _asked(bus, f"CONSUMER.NAMES.{one.name}")
+            consumers[one.name] = frozenset(names["consumers"] or ())
+    return Holdings(time.monotonic(), processes, streams, consumers, keys, lasting)
+
+
+async def at_rest(nats_url: str) -> bool:
+    """Whether every consumer has taken in what there is for it."""
+    async with connected(nats_url) as bus:
+        for stream in STREAMS:
+            told = await _asked(bus, f"CONSUMER.LIST.{stream.name}")
+            if any(one["num_pending"] or one["num_ack_pending"] for one in told["consumers"]):
+                return False
+    return True
+
+
+async def _keys(url: str) -> tuple[int, int]:
+    store = redis.from_url(url)  # pyright: ignore[reportUnknownMemberType]
+    try:
+        keys: list[bytes] = [key async for key in store.scan_iter(count=1000)]  # pyright: ignore
+        asked = store.pipeline(transaction=False)
+        for key in keys:
+            asked.ttl(key)
+        ends = cast("list[int]", await asked.execute())
+    finally:
+        await store.aclose()
+    return len(keys), ends.count(-1)
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncGenerator[Client]:
+    """A client of the bus, for the length of the block."""
+    bus = Client()
+    await bus.connect(url)
+    try:
+        yield bus
+    finally:
+        await bus.close()
+
+
+async def _asked(bus: Client, what: str) -> dict[str, Any]:
+    return orjson.loads((await bus.request(f"$JS.API.{what}", b"", timeout=ASKED)).data)
