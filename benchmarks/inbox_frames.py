@@ -1,8 +1,8 @@
 """Does the console's inbox stay smooth in Chromium with 5,000 rows, while 50 facts a second change them?
 
 The console's own files and a server of made answers, so that only the page is measured: how long its frames last (a
-script asks for each next one), its longest tasks, and what of its thread's own time (CPU, whatever else the machine does)
-a frame takes for script, style and layout.
+script asks for each next one), its longest tasks, and the CPU that a frame takes for script, style and layout, which
+does not depend on what else the machine does.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.async_api import CDPSession, Page, Route, WebSocketRoute, async_playwright
+from playwright.async_api import Page, Route, WebSocketRoute, async_playwright
 from starlette.requests import Request
 from starlette.routing import Route as Served
 
@@ -117,7 +117,7 @@ async def run() -> list[Figure]:
         await page.route_web_socket("**/v2/chat/ws", lambda socket: _serve(socket, sockets))
         await page.goto(f"{SITE}/console#token={_token()}")
         await _load_all(page)
-        thread = await page.context.new_cdp_session(page)
+        thread: Any = await page.context.new_cdp_session(page)
         await thread.send("Performance.enable", {"timeDomain": "threadTicks"})
         still = await page.evaluate(FRAMES, 2_000)
         sending = asyncio.create_task(_facts(inbox, sockets))
@@ -137,7 +137,7 @@ async def run() -> list[Figure]:
     ]
 
 
-async def _worked(thread: CDPSession) -> float:
+async def _worked(thread: Any) -> float:
     """Seconds that the page's thread has run script, style and layout."""
     told = await thread.send("Performance.getMetrics")
     names = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")

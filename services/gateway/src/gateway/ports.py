@@ -115,12 +115,16 @@ class GatewayToolCall:
 
 
 class LiveSource(Protocol):
-    """The live signs of single conversations, and of all of a company."""
+    """The live signs of single conversations."""
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         """Hands the conversation's live signs to the hub until the returned function is called."""
         ...
 
+
+class PresenceSource(Protocol):
+    """Who is there in a company's conversations."""
+
     async def present(self, company: str) -> Unsubscribe:
-        """Hands the signs of who is there in the company's conversations to its inboxes, in the same way."""
+        """Hands signs of it to the company's inboxes until the returned function is called."""
         ...

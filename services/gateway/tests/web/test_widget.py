@@ -108,7 +108,7 @@ async def test_any_site_learns_how_the_chat_of_a_company_looks(http: Http, memor
     memory.add_company("shop", aiAutoResponseEnabled=True, brandColor="#c2410c")
     status, look, headers = await http("GET", "/widget.json?company=shop", headers={"Origin": FOREIGN})
     silent: dict[str, Any] = {"name": None, "greeting": {}, "suggestions": {}}
-    told = {"brandColor": "#c2410c", "ai": True, "allowed": False, "assistant": silent, "proactive": []}
+    told: dict[str, Any] = {"brandColor": "#c2410c", "ai": True, "allowed": False, "assistant": silent, "proactive": []}
     assert (status, look) == (200, told)
     assert headers["access-control-allow-origin"] == "*"
     memory.add_company(

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from contracts.channels import PresenceKind
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
-from gateway.ports import LiveSource, TokenCaller, Unsubscribe
+from gateway.ports import PresenceSource, TokenCaller, Unsubscribe
 
 GATHER_SECONDS = 0.3
 """For which changes are gathered before operators are told."""
@@ -47,9 +47,9 @@ class Inboxes:
         self._watching: dict[str, set[AgentListener]] = {}
         self._hearing: dict[str, asyncio.Task[Unsubscribe]] = {}
         self._gathered: dict[str, _Gathered] = {}
-        self._live: LiveSource | None = None
+        self._live: PresenceSource | None = None
 
-    def connect(self, live: LiveSource) -> None:
+    def connect(self, live: PresenceSource) -> None:
         """Names where companies' signs of presence come from; before the first `watch`."""
         self._live = live
 
