@@ -13,13 +13,15 @@ import yaml
 from pydantic import AliasChoices
 from pydantic_settings import BaseSettings
 
-from contracts.providers import KEYS
+from contracts.providers import KEYED, KEYS
 from gateway.settings import GatewaySettings
 from nexus_cli.stack.services import SERVICES, package, port_variable
 from nexus_cli.stack.settings import StackSettings
 from runtime.settings import MongoSettings, NatsSettings, RedisSettings
 
 ROOT = Path(__file__).resolve().parents[2]
+OTLP = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"}
+"""Read by the exporter of traces itself."""
 OFFICIAL = {"nats": "nats:", "redis": "redis:", "mongodb": "mongo:"}
 
 
@@ -31,8 +33,10 @@ def variables(service: str) -> set[str]:
     """Every variable that the settings of the runtime and of the service read, and the providers' keys of the agent."""
     for module in ("runtime.settings", f"{package(service)}.settings"):
         importlib.import_module(module)
-    keys = set(KEYS.values()) if service == "agent" else set[str]()
-    return keys | {name for model in settings_models(BaseSettings) for name in names(model)}
+    keys = set[str]()
+    if service == "agent":
+        keys = set(KEYS.values()) | {one.address_variable for one in KEYED.values()}
+    return keys | OTLP | {name for model in settings_models(BaseSettings) for name in names(model)}
 
 
 def settings_models(base: type[BaseSettings]) -> Iterator[type[BaseSettings]]:
@@ -81,8 +85,10 @@ def test_the_command_is_an_image_of_its_own_that_runs_only_when_asked() -> None:
     assert tool["entrypoint"] == ["nexus"]
     assert tool["environment"]["NEXUS_NATS_USER"] == "operator"
     assert (tool["read_only"], tool["cap_drop"]) == (True, ["ALL"])
+    # What every container is given, and the names that its own commands read.
+    given = set(cast("dict[str, Any]", compose()["x-addresses"]))
     known = {name for model in (NatsSettings, RedisSettings, MongoSettings, StackSettings) for name in names(model)}
-    assert set(tool["environment"]) - known == {"NEXUS_LOG_LEVEL"}
+    assert set(tool["environment"]) - known - given == set()
 
 
 def test_servers_are_checked_by_compose_and_services_by_their_image() -> None:
@@ -100,7 +106,7 @@ def test_every_variable_that_compose_sets_is_read_by_somebody(name: str) -> None
 def test_no_secret_is_written_into_compose() -> None:
     for name, service in compose()["services"].items():
         for variable, value in service["environment"].items():
-            if re.search("PASSWORD|SECRET|KEY", variable):
+            if value is not None and re.search("PASSWORD|SECRET|KEY", variable):
                 assert re.fullmatch(r"\$\{\w+(:\?[^}]+|:-)?\}", value), f"{name} {variable}"
 
 

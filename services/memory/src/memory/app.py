@@ -159,11 +159,10 @@ class MemoryReplica:
         stored_conversations = MongoConversations(self._storing["conversations"])
         log = StreamLog(service.conversation_log, service.publisher, settings.history_deadline)
         floor = ProjectionFloor(service.nats, CHAT.name, DURABLE, lambda: log.era)
-        positions = MongoPositions(self._storing)
         projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
             conversations=stored_conversations,
-            settled=functools.partial(positions.position, sources.PROJECTION),
+            settled=functools.partial(MongoPositions(self._storing).position, sources.PROJECTION),
             principals=self._principals,
         )
         market = MarketClient(service.rpc)
@@ -320,10 +319,9 @@ class MemoryReplica:
         in_mongodb = sources.in_mongodb(
             log, projection, self._executions, self._usages, insights, self._ratings, learner, lessons, room, desk
         )
-        in_redis = sources.in_redis(log, activity, self._spending)
         mongodb = Positions(
             "mongodb",
-            positions,
+            MongoPositions(self._storing),
             BusConsumers(service.nats),
             in_mongodb,
             now=self._clock.now,
@@ -335,7 +333,7 @@ class MemoryReplica:
             "redis",
             RedisPositions(self._budgets),
             BusConsumers(service.nats),
-            in_redis,
+            sources.in_redis(log, activity, self._spending),
             now=self._clock.now,
             empty=True,
             every=settings.positions_sweep,

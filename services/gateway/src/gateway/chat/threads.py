@@ -50,10 +50,8 @@ COMING_BACK = 2.0
 YOUNG = CHAT.duplicate_window / 2
 """Seconds from a conversation's beginning in which the log itself knows each message that comes again, also one that is
 sent late: nobody else needs to be asked whether it is there."""
-MOST_BEGUN = 10_000
-"""Conversations of which it is known when they began."""
-MOST_TOLD = 10_000
-"""Conversations of which it is known that their client has had the whole of the newest answer."""
+MOST_BEGUN = MOST_TOLD = 10_000
+"""Conversations of which it is known when they began, and that their client has had the whole of the newest answer."""
 _DOOR = "nexus.door"
 ACTION_UPDATED = "action.updated"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()

@@ -42,7 +42,7 @@ class BusConsumers:
         held = info["state"]
         return ConsumerProgress(
             LogPosition(era, floor_of(consumer)),
-            LogPosition(era, int(consumer["delivered"]["stream_seq"])),
+            LogPosition(era, _furthest(consumer)),
             int(held["first_seq"]),
             int(held["last_seq"]),
             served=bool(consumer.get("num_waiting")),
@@ -91,3 +91,10 @@ class _Looked:
     at: float
     stream: dict[str, Any]
     consumers: dict[str, dict[str, Any]]
+
+
+def _furthest(consumer: dict[str, Any]) -> int:
+    """The last sequence that may have been acknowledged: none behind the floor while all that was delivered waits."""
+    delivered, floor = consumer["delivered"], consumer["ack_floor"]
+    waiting = int(delivered["consumer_seq"]) - int(floor["consumer_seq"]) == int(consumer.get("num_ack_pending", 0))
+    return floor_of(consumer) if waiting else int(delivered["stream_seq"])

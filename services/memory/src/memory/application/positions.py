@@ -211,7 +211,7 @@ class Positions:
                 await self._move(name, here, progress.done)
             return
         # What is behind `done` may have been acknowledged out of order: a store that was put back may lack it.
-        if max(progress.done, progress.delivered) > at:
+        if max(progress.done, progress.furthest) > at:
             self.behind[name] = at
             self._known.pop(name, None)
         else:
@@ -248,7 +248,7 @@ class Positions:
         elif after + 1 < progress.first:
             await self._tell_missing(Missed(source.name, after + 1, min(progress.first - 1, progress.done.seq)))
         taken = 0
-        end = max(progress.done, progress.delivered)
+        end = max(progress.done, progress.furthest)
         while after < end.seq:
             facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
             facts = [fact for fact in facts if fact.seq <= end.seq]

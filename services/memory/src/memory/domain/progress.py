@@ -7,11 +7,12 @@ from memory.domain.keys import LogPosition
 
 @dataclass(frozen=True, slots=True)
 class ConsumerProgress:
-    """A consumer: everything up to `done` has been taken in; of what is behind it nothing beyond `delivered` has been.
-    `first`, `last`: the sequences that the stream holds; `served`: somebody waits for its next messages."""
+    """A consumer: everything up to `done` has been taken in, and nothing beyond `furthest`: the two differ where
+    something was acknowledged out of order. `first`, `last`: the sequences that the stream holds; `served`: somebody
+    waits for its next messages."""
 
     done: LogPosition
-    delivered: LogPosition
+    furthest: LogPosition
     first: int
     last: int
     served: bool = True
