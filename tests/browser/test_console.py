@@ -54,6 +54,7 @@ async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits
         await expect(page.get_by_text("You answer").first).to_be_visible()
         await visitor.send_frame("typing")
         await expect(page.get_by_text("The visitor is writing…")).to_be_visible()
+        await expect(page.locator(f'.talks a[data-id="{visitor.conversation}"] .writes')).to_be_visible()
         await page.get_by_role("button", name="Return to AI").click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
 

@@ -10,9 +10,11 @@ import pytest
 from playwright.async_api import Page, expect
 
 from runtime.testing import eventually
+from tests.browser.chat_page import ChatPage
 from tests.browser.test_accessibility import violations
 from tests.browser.test_console import a_visitor, signed_in
 from tests.browser.visits import Visits
+from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -114,6 +116,11 @@ async def test_a_colleagues_conversation_is_taken_only_after_a_question_and_both
         await expect(page.locator(".thread .notice").last).to_contain_text("ben took the conversation over")
         await colleague.get_by_label("Your message").type("I")
         await expect(page.locator(".here")).to_contain_text("is writing")
+        # Whoever looks elsewhere sees it in the row.
+        await page.keyboard.press("Escape")
+        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        await expect(row.get_by_role("img", name=re.compile("is (writing|looking)"))).to_be_visible()
+        assert await violations(page) == []
 
 
 async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits, stack: RunningStack) -> None:
@@ -140,7 +147,8 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
 async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is_read_to_its_beginning(
     visits: Visits, stack: RunningStack
 ) -> None:
-    async with await a_visitor(stack) as visitor:
+    token, _ = await stack.visitor()
+    async with ChatClient(stack.url, token) as visitor:
         await visitor.hello()
         await visitor.ask("The very beginning")
         page = await signed_in(visits)
@@ -181,3 +189,13 @@ async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is
             await page.locator(".thread").evaluate("(node) => { node.scrollTop = 0; }")
             await expect(said).not_to_have_count(shown)
         await expect(said.first).to_contain_text("The very beginning")
+        # And so it is in the visitor's own chat.
+        shop = await visits.open("/help")
+        await shop.evaluate("(token) => Nexus.identify(token)", token)
+        chat = await ChatPage(shop).open()
+        await expect(chat.messages.last).to_contain_text(f"message {number}")
+        while await chat.messages.count() < number + 3:
+            shown = await chat.messages.count()
+            await chat.panel.locator(".log").evaluate("(node) => { node.scrollTop = 0; }")
+            await expect(chat.messages).not_to_have_count(shown)
+        await expect(chat.messages.first).to_contain_text("The very beginning")

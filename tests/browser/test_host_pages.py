@@ -12,6 +12,7 @@ from playwright.async_api import FilePayload, Page, Route, WebSocketRoute, expec
 from runtime.testing import eventually
 from tests.browser.chat_page import ChatPage
 from tests.browser.host_site import HostSite, host_site
+from tests.browser.test_accessibility import violations
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
@@ -61,6 +62,29 @@ async def test_the_widget_works_under_the_strictest_policy_of_another_site(visit
     assert [url for url in visits.requests if not url.startswith(allowed)] == []
 
 
+async def test_the_closed_chat_speaks_first_where_the_company_says_so_and_once(
+    visits: Visits, stack: RunningStack
+) -> None:
+    company = f"first-{uuid.uuid4().hex[:8]}"
+    async with host_site(stack.url, company) as site:
+        rules = [
+            {"text": "Elsewhere", "pages": ["/pricing"], "afterSeconds": 0},
+            {"text": "Spanish", "language": "es", "afterSeconds": 0},
+            {"text": "Any questions so far?", "pages": ["/*"], "afterSeconds": 0},
+        ]
+        await stack.create_company(company, allowedOrigins=[site.origin], proactive=rules)
+        page = await at(visits, site.page)
+        bubble = page.get_by_role("button", name="Any questions so far?")
+        await expect(bubble).to_be_visible()
+        assert await violations(page) == []
+        await bubble.click()
+        chat = ChatPage(page)
+        await expect(chat.panel).to_contain_text("Any questions so far?")
+        await expect(bubble).to_have_count(0)
+        kept = await page.evaluate("Object.entries(localStorage).find(([key]) => key.endsWith(':proactive'))[1]")
+        assert kept == '["Any questions so far?"]'
+
+
 async def test_the_chat_wears_the_companys_colour(visits: Visits, site: HostSite) -> None:
     page = await at(visits, site.page)
     launcher = page.get_by_role("button", name="Open the chat")
@@ -103,6 +127,14 @@ async def test_a_page_opens_closes_and_hears_the_chat_and_whoever_signs_in_is_on
         return [one["id"] for one in earlier] == [newest.get("previous")] and earlier[0]["visitor"]["was"] is not None
 
     await eventually(told)
+    # They read it where they are now, and go on in their own.
+    await chat.panel.get_by_role("button", name="Your topics").click()
+    await chat.panel.locator(".topics button").nth(1).click()
+    first = chat.messages.first
+    await expect(first).to_contain_text("What does the Pro plan cost?")
+    await expect(chat.answers).to_have_count(2)
+    await expect(chat.answers.first.get_by_role("button", name="Good answer")).to_have_count(0)
+    await expect(chat.answers.last.get_by_role("button", name="Good answer")).to_have_count(1)
 
 
 async def test_words_go_on_where_what_stands_beside_them_fails_and_it_is_tried_again(visits: Visits) -> None:

@@ -25,6 +25,7 @@ from contracts.erasure_rpc import (
     ReceiptRef,
     ReceiptsRequest,
 )
+from contracts.events.chat import OwnerKind
 from contracts.events.desk import NoteAdded
 from contracts.files import FileRef, file_key, folder_of, unsent_key
 from contracts.ids import uuid7
@@ -215,6 +216,9 @@ async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Server
         await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "keeps"}))
         old, kept = Writer(one.client), Writer(one.client, company="keeps")
         await old.visitor(SECRET, user="v1", files=[await keep(files, old)])
+        held = Writer(one.client)
+        await held.visitor("a person, please", user="v3")
+        await held.owner(OwnerKind.WAITING)
         named, forgotten = await keep(files, kept), await keep(files, kept)
         await kept.visitor("for good", user="v2", files=[named])
         event = orjson.dumps({"data": {"companyId": "acme", "conversationId": "c"}})
@@ -253,8 +257,9 @@ async def test_what_is_old_goes_once_a_day_and_is_counted_before(servers: Server
             await eventually(added_up)
         listed = await one.rpc.call(RECEIPTS, ReceiptsRequest(company_id="acme"))
         assert [(item.kind, item.by, item.conversations) for item in listed.items] == [("retention", "retention", 1)]
-        view = await one.rpc.call(CONVERSATION, ConversationRef(company_id="keeps", conversation_id=kept.conversation))
-        assert view.conversation is not None
+        for company, there in (("keeps", kept), ("acme", held)):  # a person is asked for: not under their hands
+            ref = ConversationRef(company_id=company, conversation_id=there.conversation)
+            assert (await one.rpc.call(CONVERSATION, ref)).conversation is not None
 
 
 async def test_what_is_deleted_message_by_message_is_in_no_file_of_its_stream(

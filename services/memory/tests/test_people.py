@@ -17,6 +17,7 @@ from contracts.desk_rpc import (
 )
 from contracts.ids import uuid7
 from contracts.rpc import (
+    CONVERSATION,
     CONVERSATIONS,
     LATEST_CONVERSATION,
     ConversationRef,
@@ -42,6 +43,13 @@ async def refused(on: Replica, person: str, into: str, company: str = "acme") ->
 async def theirs(on: Replica, person: str) -> list[str]:
     request = ConversationsRequest.model_validate({"companyId": "acme", "which": "all", "userId": person})
     return sorted(item.id for item in (await on.rpc.call(CONVERSATIONS, request)).items)
+
+
+async def signed_in(on: Replica, conversation: str) -> bool | None:
+    ref = ConversationRef(company_id="acme", conversation_id=conversation)
+    view = (await on.rpc.call(CONVERSATION, ref)).conversation
+    assert view is not None
+    return view.visitor.signed_in
 
 
 async def latest(on: Replica, person: str) -> str | None:
@@ -73,6 +81,10 @@ async def test_a_visitor_is_merged_with_a_customer_and_separated_again(servers: 
         assert sorted((await merged(one, "phone", None)).conversations) == ["v1", "v2", "v3"]
         assert (await theirs(one, "eva"), await theirs(one, "phone")) == (["c1"], ["v1", "v2", "v3"])
         assert (await merged(one, "phone", None)).conversations == []
+        # Who signs in says it themselves.
+        assert await signed_in(one, "v1") is None
+        await merged(one, "phone", "eva", by="eva")
+        assert await signed_in(one, "v1") is True
 
 
 async def test_two_visitors_are_one_and_what_was_merged_goes_along(servers: Servers) -> None:

@@ -1,16 +1,19 @@
 """Reports: every figure is what a recount of the log says, whatever has happened and however often it came."""
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from statistics import fmean, median
 from typing import Any, get_args
+from zoneinfo import ZoneInfo
 
 import orjson
 from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
 
 from contracts.channels import ChatKind, fact
+from contracts.company_rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
 from contracts.envelope import CloudEvent
 from contracts.events.chat import AssistantMessage, Owner, OwnerChanged, OwnerKind, Usage, VisitorMessage
 from contracts.events.fact import ConversationRated, UsageRecorded
@@ -31,6 +34,7 @@ from contracts.report_rpc import (
 from contracts.rpc import ConversationRef
 from contracts.streams import FACTS
 from memory.adapters.mongo import asked
+from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
 from memory.testing import Replica, Servers, Writer, replica
@@ -157,6 +161,11 @@ class Later:
 
     async def fresh(self) -> None:
         return
+
+
+def counting(database: AsyncDatabase[Document], clock: Later) -> Reports:
+    lane = asked(database)
+    return Reports(store=MongoReports(lane), companies=MongoCompanies(lane["companies"]), inbox=clock, clock=clock)
 
 
 class Recount:
@@ -310,11 +319,24 @@ async def test_every_figure_is_a_recount_of_the_log(servers: Servers) -> None:
             if figure in counts:
                 assert opened == {name for name in api if counts[figure](name)}
 
+        # A day begins where the company is: these two never have the same.
+        version = (
+            await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme"}))
+        ).settings.version
+        for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
+            patch = CompanyPatchRequest(company_id="acme", version=version, patch={"timeZone": zone})
+            version = (await one.rpc.call(COMPANY_PATCH, patch)).settings.version
+            began = [recount.talks[name][0][1].time.astimezone(ZoneInfo(zone)) for name in users if recount.talks[name]]
+            days = Counter(at.date() for at in began)
+            request = ReportRequest(company_id="acme", since=min(days), until=max(days))
+            found = await one.rpc.call(REPORT, request)
+            assert {row.key: row.conversations for row in found.rows} == {str(day): many for day, many in days.items()}
+
 
 async def test_who_comes_back_within_a_day_takes_back_that_it_was_resolved(servers: Servers) -> None:
     async with replica(servers) as one, AsyncMongoClient[Document](servers.mongo) as mongo:
         clock, today = Later(), datetime.now(UTC).date()
-        reports = Reports(store=MongoReports(asked(mongo[servers.database])), inbox=clock, clock=clock)
+        reports = counting(mongo[servers.database], clock)
         writer = Writer(one.client)
         await writer.assistant("29 euros", await writer.visitor("what does it cost?"))
 
@@ -355,7 +377,7 @@ async def test_a_conversation_has_one_rating_the_latest(servers: Servers) -> Non
 
 async def test_a_usual_wait_is_measured_or_not_told(servers: Servers) -> None:
     async with replica(servers) as one, AsyncMongoClient[Document](servers.mongo) as mongo:
-        reports = Reports(store=MongoReports(asked(mongo[servers.database])), inbox=Later(), clock=Later())
+        reports = counting(mongo[servers.database], Later())
         for number in range(4):
             await asked_for(one)
             assert (await reports.usual_wait("acme") is not None) == (number >= 3)

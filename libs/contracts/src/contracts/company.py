@@ -1,7 +1,7 @@
 """A company's settings (LlmCompanyConfig), with every default and bound. Memory keeps them; the bus carries them."""
 
 import re
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
 
@@ -26,12 +26,13 @@ from contracts.ids import CompanyId, derive_id
 from contracts.office_hours import OfficeHours, TimeZone
 from contracts.own_model import OwnModel
 from contracts.own_tools import OwnTools, endpoint, is_local
-from contracts.person_rules import PersonRule
+from contracts.person_rules import PagePath, PersonRule
 from contracts.providers import NAMES
 from contracts.strict import Strict
 from contracts.team import Team
 from contracts.webhooks import checked_name
 from contracts.wrong_fields import message_of
+from contracts.zones import zone
 
 NULL_IS_A_VALUE = frozenset({"budget.visitorHourlyTokens"})
 """Fields whose null means "no limit", which is not their default: a merge patch keeps it."""
@@ -213,6 +214,15 @@ class Assistant(Strict):
     )
 
 
+class ProactiveMessage(Strict):
+    """What the closed chat says to whoever stays on a page, once in a browser and to nobody who has opened the chat."""
+
+    text: Greeting
+    pages: list[PagePath] = Field(default_factory=list[str], max_length=100, description="empty: every page")
+    after_seconds: StrictInt = Field(default=20, ge=0, le=3600, description="on the page")
+    language: Language | None = Field(default=None, description="of the chat; null: any")
+
+
 Days = Annotated[StrictInt, Field(ge=1, le=3650)]
 
 
@@ -291,6 +301,9 @@ class CompanyConfig(Strict):
         default_factory=list[PersonRule], max_length=50, description="the first that fits a message counts"
     )
     brand_color: str | None = Field(default=None, pattern=_COLOR.pattern)
+    proactive: list[ProactiveMessage] = Field(
+        default_factory=list[ProactiveMessage], max_length=20, description="the first that fits is said; empty: nothing"
+    )
     webhooks: list[Webhook] = Field(default_factory=list[Webhook], max_length=20)
     channels: list[Channel] = Field(default_factory=list[Channel], max_length=20)
     identity: Identity = Field(default_factory=Identity)
@@ -302,6 +315,11 @@ class CompanyConfig(Strict):
     def trades(self) -> bool:
         """Whether the company's product is a trading platform. A profile that only a newer release knows is none."""
         return self.profile == TRADING
+
+    @property
+    def own_zone(self) -> tzinfo:
+        """By which its days are counted: its own time zone, else that of its office hours, else UTC."""
+        return zone(self.time_zone or (self.office_hours.timezone if self.office_hours else "UTC"))
 
 
 def channel_id(company: str, channel: Channel) -> str:

@@ -32,6 +32,9 @@ class VisitorView(Wire):
     name: str | None = None
     email: str | None = None
     was: str | None = Field(default=None, description="the visitor that this customer has turned out to be")
+    signed_in: bool | None = Field(
+        default=None, description="that visitor has signed in as this customer, who may read what they wrote before"
+    )
     plan: str | None = Field(default=None, description="a customer's; null: a visitor who has not signed in")
 
 

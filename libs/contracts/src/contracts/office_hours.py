@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
-from functools import lru_cache
 from typing import Annotated, Any
-from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
 
@@ -14,6 +12,7 @@ from contracts.languages import spoken_language
 from contracts.spoken import DAY_NAMES, MONTH_NAMES
 from contracts.strict import Strict
 from contracts.text import Text
+from contracts.zones import is_zone, zone
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _is_time = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]").fullmatch
@@ -52,7 +51,7 @@ def _end(value: str, info: ValidationInfo) -> str:
 
 def _zone(value: str, info: ValidationInfo) -> str:
     # A zone that only another release's machine knows is no reason to refuse what is stored.
-    if at_the_door(info) and _found(value) is None:
+    if at_the_door(info) and not is_zone(value):
         raise ValueError("use the name of a time zone such as Europe/Madrid or America/Mexico_City")
     return value
 
@@ -97,7 +96,7 @@ def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
     """When somebody is there again (UTC); None: somebody is there now."""
     if hours is None:
         return None
-    today = now.astimezone(_zone_of(hours)).date()
+    today = now.astimezone(zone(hours.timezone)).date()
     for ahead in range(-1, AHEAD):
         spans = sorted(_spans(hours, today + timedelta(days=ahead)))
         if any(start <= now < end for start, end in spans):
@@ -111,7 +110,7 @@ def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
     """Until when somebody is there today (UTC), at least; None: nobody is there, or no hours are set."""
     if hours is None:
         return None
-    today = now.astimezone(_zone_of(hours)).date()
+    today = now.astimezone(zone(hours.timezone)).date()
     spans = (span for day in (today - timedelta(days=1), today) for span in _spans(hours, day))
     return max((end for start, end in spans if start <= now < end), default=None)
 
@@ -126,8 +125,8 @@ def told_away(hours: OfficeHours | None, opens: datetime, now: datetime, languag
 
 def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language: str) -> str:
     """A moment in the company's time zone as people say it: "mañana a las 9:00 (hora de Madrid)"."""
-    name, zone = (hours.timezone, _zone_of(hours)) if hours else ("UTC", UTC)
-    there, today = at.astimezone(zone), now.astimezone(zone).date()
+    name = hours.timezone if hours else "UTC"
+    there, today = at.astimezone(zone(name)), now.astimezone(zone(name)).date()
     clock, days = f"{there.hour}:{there.minute:02d}", (there.date() - today).days
     place = name.rsplit("/", 1)[-1].replace("_", " ")
     if spoken_language(language) == "en":
@@ -144,7 +143,7 @@ def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language
 def _spans(hours: OfficeHours, day: date) -> Iterator[tuple[datetime, datetime]]:
     if day in hours.holidays:
         return
-    zone = _zone_of(hours)
+    there = zone(hours.timezone)
     for one in hours.hours:
         readable = _is_time(one.opens) and (one.closes == MIDNIGHT or _is_time(one.closes))
         if not readable or DAYS[day.weekday()] not in one.days:
@@ -152,19 +151,7 @@ def _spans(hours: OfficeHours, day: date) -> Iterator[tuple[datetime, datetime]]
         past_midnight = one.closes <= one.opens or one.closes == MIDNIGHT
         last = day + timedelta(days=1) if past_midnight else day
         closes = time() if one.closes == MIDNIGHT else time.fromisoformat(one.closes)
-        start = datetime.combine(day, time.fromisoformat(one.opens), zone).astimezone(UTC)
-        end = datetime.combine(last, closes, zone).astimezone(UTC)
-        if start < end:  # in the night in which clocks go forward hours may be left out
+        start = datetime.combine(day, time.fromisoformat(one.opens), there).astimezone(UTC)
+        end = datetime.combine(last, closes, there).astimezone(UTC)
+        if start < end:  # an hour that the clocks leave out is nobody's
             yield start, end
-
-
-def _zone_of(hours: OfficeHours) -> ZoneInfo:
-    return _found(hours.timezone) or ZoneInfo("UTC")
-
-
-@lru_cache(maxsize=256)
-def _found(name: str) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name)
-    except (ValueError, OSError, LookupError):  # no such key; a path; a directory
-        return None

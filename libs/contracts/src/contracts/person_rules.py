@@ -28,12 +28,16 @@ def _path(value: str, info: ValidationInfo) -> str:
     return value
 
 
+PagePath = Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_path)]
+"""A path's beginning (/pricing), or with * for anything (/docs/*/api)."""
+
+
 class PersonRule(Strict):
     """What a message must have for the rule to count: one of each list that is not empty.
 
     `words`: a word or phrase as it is written, without regard to case and accents. `topics`: all words of one, in any
     form and order ("reembolsos" also finds "reembolsar"). `plans`: of who writes; a visitor's is free. `pages`: where
-    they write, as a path's beginning (/pricing) or with * for anything (/docs/*/api).
+    they write.
     """
 
     to: Annotated[Literal["person", "never"], OPEN_BEHIND_THE_DOOR] = Field(
@@ -44,9 +48,7 @@ class PersonRule(Strict):
     plans: list[Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR]] = Field(
         default_factory=list[Literal["free", "pro", "premium"]], max_length=3
     )
-    pages: list[Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_path)]] = Field(
-        default_factory=list[str], max_length=100
-    )
+    pages: list[PagePath] = Field(default_factory=list[str], max_length=100)
 
     @model_validator(mode="after")
     def _says_when(self, info: ValidationInfo) -> "PersonRule":

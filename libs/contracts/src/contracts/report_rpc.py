@@ -49,7 +49,7 @@ class ReportRow(ReportFigures):
 
 
 class ReportRequest(Wire):
-    """Conversations that began on the days `since` to `until` (UTC), both counted."""
+    """Conversations that began on the days `since` to `until` in the company's time zone, both counted."""
 
     company_id: CompanyId
     since: Date

@@ -159,6 +159,7 @@ def compose(
     shares = CompanyShares(log.room, settings.company_share, clock)
     live = NatsLive(client, hub, inboxes, shares)
     hub.connect(live)
+    inboxes.connect(live)
     access = Access(log, memory, identity.principals, identity.conversation_keys)
     commands = Commands(log, bus, memory, identity.principals, shares, companies, clock)
     door = Door(settings.limits, clock)

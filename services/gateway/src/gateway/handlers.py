@@ -163,7 +163,8 @@ async def _watch(session: ClientSession, caller: TokenCaller, frame: ws.Conversa
 
 async def _watch_inbox(session: ClientSession, caller: TokenCaller, _: ws.InboxWatch) -> None:
     _operators_only(caller)
-    session.chat.inboxes.watch(caller, session)
+    if not session.closed:
+        await session.chat.inboxes.watch(caller, session)
 
 
 async def _opened(

@@ -1,5 +1,6 @@
 """The live feeds: what is heard on the bus, handed to the open conversations, inboxes and shares (ports.LiveSource)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -45,9 +46,16 @@ class NatsLive:
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         # One subscription for turns and presence: each costs 5 KiB. It sees the facts too, which come on the standing
         # one already, in the order of the log.
-        subject = f"live.*.{check_company(company)}.{check_id(conversation, 'conversation')}.>"
+        return await self._listen(
+            f"live.*.{check_company(company)}.{check_id(conversation, 'conversation')}.>", self._on_sign
+        )
+
+    async def present(self, company: str) -> Unsubscribe:
+        return await self._listen(f"live.presence.{check_company(company)}.>", self._on_presence)
+
+    async def _listen(self, subject: str, heard: Callable[[Msg], None]) -> Unsubscribe:
         try:
-            subscription = await listen(self._client, subject, self._on_sign)
+            subscription = await listen(self._client, subject, heard)
         except NatsError as error:
             raise Unavailable("the bus is away: try again") from error
 
@@ -84,6 +92,15 @@ class NatsLive:
             log.warning("live.malformed_fact", subject=message.subject)
             return
         self._inboxes.changed(company, conversation)
+
+    def _on_presence(self, message: Msg) -> None:
+        """Somebody is there in a conversation of a company whose inbox is open here."""
+        _, _, company, conversation, kind = message.subject.split(".", 4)
+        try:
+            data: dict[str, Any] = orjson.loads(message.data)["data"]
+            self._inboxes.present(company, conversation, PresenceKind(kind.removesuffix(".v1")), data)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            log.warning("live.malformed_sign", subject=message.subject)
 
     def _on_sign(self, message: Msg) -> None:
         _, family, company, conversation, kind = message.subject.split(".", 4)

@@ -120,3 +120,11 @@ class LiveSource(Protocol):
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         """Hands the conversation's live signs to the hub until the returned function is called."""
         ...
+
+
+class PresenceSource(Protocol):
+    """Who is there in a company's conversations."""
+
+    async def present(self, company: str) -> Unsubscribe:
+        """Hands signs of it to the company's inboxes until the returned function is called."""
+        ...

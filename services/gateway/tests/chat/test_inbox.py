@@ -19,6 +19,26 @@ async def test_a_human_agent_hears_which_conversations_of_the_company_change(
         changed = await agent.until("inbox.changed")
         assert (changed["conversationId"], changed["conversationIds"]) == (None, [talk])
 
+        await eve.send("typing")
+        for _ in range(3):  # said once in a while, however often it comes
+            await ana.send("typing")
+        assert (await agent.until("typing"))["conversationId"] == talk
+        async with ChatClient(gateway.url) as carla:
+            await carla.hello(tokens.user("carla", "commercial"))
+            await carla.send("conversation.watch", conversationId=talk)
+            await carla.until("snapshot")
+            await ana.send("receipt", upToSeq=1)
+            await carla.send("receipt", conversationId=talk, upToSeq=1)
+            looked = await agent.until("receipt")
+            assert (looked["conversationId"], looked["actor"]) == (talk, "operator")
+        await agent.send("conversation.watch", conversationId=talk)
+        await agent.until("snapshot")
+        agent.seen.clear()
+        await ana.send("typing")
+        await ana.say("here is more")
+        await agent.until("inbox.changed")
+        assert [frame["type"] for frame in agent.seen if frame["type"] == "typing"] == ["typing"]
+
 
 async def test_after_the_bus_was_away_the_whole_list_is_to_be_read_anew(
     gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn

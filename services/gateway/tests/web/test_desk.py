@@ -8,6 +8,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.events.chat import Owner, OwnerKind
+from contracts.inbox import VisitorView
 from gateway.domain.conversation_ids import following_conversation_id, is_issued_to
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_desk import DeskStandIn
@@ -158,6 +159,27 @@ async def test_what_a_customer_began_as_a_visitor_is_linked_to_them_with_the_vis
             return [(one.conversation_id, one.previous) for one in desk.updates] == [(welcome["conversationId"], "c1")]
 
         await eventually(linked)
+
+
+async def test_who_has_signed_in_reads_what_they_wrote_as_a_visitor_and_nobody_reads_what_an_agent_merged(
+    http: Http, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    view = conversation_view("c1", "acme", "u-1")
+    signed_in = view.model_copy(update={"visitor": VisitorView(id="u-1", was="me", signed_in=True)})
+    merged = view.model_copy(update={"visitor": VisitorView(id="u-1", was="me")})
+    for state, status in ((signed_in, 200), (merged, 404)):
+        memory.known_conversations["c1"] = state
+        for path in ("c1", "c1/messages", "c1/transcript"):
+            assert (await http("GET", f"/v2/conversations/{path}", token=tokens.user("u-1")))[0] == status
+            assert (await http("GET", f"/v2/conversations/{path}", token=tokens.user("u-2")))[0] == 404
+        _, listed, _ = await http("GET", "/v2/conversations", token=tokens.user("u-1"))
+        assert [one["id"] for one in listed["items"]] == ["c1"] * (status == 200)
+        # Nothing that is told to a customer goes where the visitor's token leads.
+        for method, path, body in (
+            ("PUT", "rating", {"score": 5}), ("POST", "files", None), ("POST", "actions/a1", {"decision": "confirm"})
+        ):  # fmt: skip
+            token = tokens.user("u-1")
+            assert (await http(method, f"/v2/conversations/c1/{path}", token=token, json=body))[0] == 404
 
 
 async def test_a_new_topic_is_the_callers_own_and_knows_the_one_before(

@@ -108,17 +108,20 @@ async def test_any_site_learns_how_the_chat_of_a_company_looks(http: Http, memor
     memory.add_company("shop", aiAutoResponseEnabled=True, brandColor="#c2410c")
     status, look, headers = await http("GET", "/widget.json?company=shop", headers={"Origin": FOREIGN})
     silent: dict[str, Any] = {"name": None, "greeting": {}, "suggestions": {}}
-    assert (status, look) == (200, {"brandColor": "#c2410c", "ai": True, "allowed": False, "assistant": silent})
+    told: dict[str, Any] = {"brandColor": "#c2410c", "ai": True, "allowed": False, "assistant": silent, "proactive": []}
+    assert (status, look) == (200, told)
     assert headers["access-control-allow-origin"] == "*"
     memory.add_company(
         "acme",
         aiAutoResponseEnabled=True,
         name="Acme",
         assistant={"greeting": {"en": "Hi!"}, "suggestions": {"en": ["When do you open?"]}},
+        proactive=[{"text": "Questions?", "pages": ["/pricing"]}],
     )
     said = {"name": "Acme", "greeting": {"en": "Hi!"}, "suggestions": {"en": ["When do you open?"]}}
     look = (await http("GET", "/widget.json?company=acme"))[1]
-    assert look == {"brandColor": None, "ai": True, "allowed": True, "assistant": said}
+    first = [{"text": "Questions?", "pages": ["/pricing"], "afterSeconds": 20, "language": None}]
+    assert look == {"brandColor": None, "ai": True, "allowed": True, "assistant": said, "proactive": first}
 
 
 @pytest.mark.usefixtures("memory")

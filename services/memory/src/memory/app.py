@@ -133,12 +133,8 @@ class MemoryReplica:
         self._clock = clock or SystemClock()
         self._executions = MongoExecutions(self._storing["executions"])
         self._companies = MongoCompanies(self._database["companies"])
-        self._usages = Usages(
-            store=MongoUsage(self._storing["usage"]),
-            companies=self._companies,
-            clock=self._clock,
-            conversations=MongoReports(self._storing),
-        )
+        usage, self._ratings = MongoUsage(self._storing["usage"]), MongoReports(self._storing)
+        self._usages = Usages(store=usage, companies=self._companies, clock=self._clock, conversations=self._ratings)
         self._spending = BudgetBook(RedisBudgets(self._budgets), time.time)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         ping, lanes = mongo.MongoPing(self._mongo), (self._database.limit, self._storing.limit)
@@ -232,7 +228,7 @@ class MemoryReplica:
         await self._keep_on(
             *await webhook_parts(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
         )
-        reports = Reports(store=MongoReports(self._database), inbox=inbox, clock=floor)
+        reports = Reports(store=MongoReports(self._database), companies=self._companies, inbox=inbox, clock=floor)
         report_handlers.serve(service, reports)
         handoffs = Handoffs(
             conversations=conversations,
@@ -309,7 +305,7 @@ class MemoryReplica:
             log=log,
             floor=floor,
         )
-        report_handlers.consume(intake, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
+        report_handlers.consume(intake, self._ratings)
         room.consume()
         older_lists = listed(stored_conversations, MongoFacts(self._storing["facts"]))
         migrations.serve(service, (*room.changes(), older_lists), stored_format)
@@ -321,7 +317,7 @@ class MemoryReplica:
             told.hurry()  # what it has lost of the settings is on the bus
 
         in_mongodb = sources.in_mongodb(
-            log, projection, self._executions, self._usages, insights, reports, learner, lessons, room, desk
+            log, projection, self._executions, self._usages, insights, self._ratings, learner, lessons, room, desk
         )
         mongodb = Positions(
             "mongodb",

@@ -13,6 +13,7 @@ from contracts.report_rpc import (
     ReportRequest,
 )
 from contracts.rpc import ConversationRef
+from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
 from memory.domain.rating import Satisfaction
 from memory.handlers import FactIntake, answering, fact_owner, take_in
@@ -24,23 +25,23 @@ CONVERSATION_RATED = "conversation.rated.v1"
 SATISFACTIONS = "memory-satisfactions"
 
 
-def consume(intake: FactIntake, reports: Reports) -> None:
+def consume(intake: FactIntake, ratings: MongoReports) -> None:
     """The facts that are counted."""
 
     async def take(delivery: Delivery, event: CloudEvent[ConversationRated]) -> Outcome:
-        return await rate(reports, delivery.subject, event)
+        return await rate(ratings, delivery.subject, event)
 
     take_in(intake, CONVERSATION_RATED, SATISFACTIONS, CloudEvent[ConversationRated], take)
 
 
-async def rate(reports: Reports, subject: str, event: CloudEvent[ConversationRated]) -> Ack | DeadLetter:
+async def rate(ratings: MongoReports, subject: str, event: CloudEvent[ConversationRated]) -> Ack | DeadLetter:
     """What somebody said of a conversation."""
     owner = fact_owner(CONVERSATION_RATED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
     data = event.data
     user = owner[1] or data.user_id
-    await reports.rated(Satisfaction(owner[0], data.conversation_id, user, data.score, data.comment, event.time))
+    await ratings.rate(Satisfaction(owner[0], data.conversation_id, user, data.score, data.comment, event.time))
     return Ack()
 
 

@@ -17,6 +17,7 @@ from memory.adapters import desk_facts
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_executions import MongoExecutions
+from memory.adapters.mongo_reports import MongoReports
 from memory.application.activity import Activity
 from memory.application.budgets import BudgetBook
 from memory.application.desk import Desk
@@ -25,7 +26,6 @@ from memory.application.learner import Learner
 from memory.application.lessons import Lessons
 from memory.application.positions import ProjectionSource, all_or_one_by_one, one_by_one
 from memory.application.projection import Projection
-from memory.application.reports import Reports
 from memory.application.usage import Usages
 from memory.domain.short_term import KEPT
 from memory.knowledge import room as knowledge_room
@@ -44,7 +44,7 @@ def in_mongodb(
     executions: MongoExecutions,
     usages: Usages,
     insights: Insights,
-    reports: Reports,
+    ratings: MongoReports,
     learner: Learner,
     lessons: Lessons,
     room: Room,
@@ -110,7 +110,7 @@ def in_mongodb(
         _facts(
             report_handlers.CONVERSATION_RATED,
             report_handlers.SATISFACTIONS,
-            _each(CloudEvent[ConversationRated], lambda s, e: report_handlers.rate(reports, s, e)),
+            _each(CloudEvent[ConversationRated], lambda s, e: report_handlers.rate(ratings, s, e)),
         ),
     )
 

@@ -8,7 +8,7 @@ from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.domain.conversation_ids import is_issued_to, new_conversation_id
-from gateway.errors import Unavailable, not_found
+from gateway.errors import Refused, Unavailable, not_found
 from gateway.ports import TokenCaller
 
 log = structlog.get_logger(__name__)
@@ -64,9 +64,18 @@ class Access:
         if snapshot.seq == 0 and await self._memory.conversation(caller.company, conversation) is None:
             raise not_found("conversation")
 
-    async def readable(self, caller: TokenCaller, conversation: str) -> None:
-        """Raises NOT_FOUND unless the caller may read it: their own, or any of a human agent's company."""
+    async def usable(self, caller: TokenCaller, conversation: str) -> None:
+        """Raises NOT_FOUND unless the caller may act in it: their own, or any of a human agent's company."""
         if caller.is_operator:
             await self.watchable(caller, conversation)
         elif not await self.owns(caller, conversation):
             raise not_found("conversation")
+
+    async def readable(self, caller: TokenCaller, conversation: str) -> None:
+        """As `usable`; a customer may read besides what they wrote as the visitor who then signed in."""
+        try:
+            await self.usable(caller, conversation)
+        except Refused:
+            view = await self._memory.conversation(caller.company, conversation)
+            if view is None or not view.visitor.signed_in or view.visitor.id != caller.subject:
+                raise

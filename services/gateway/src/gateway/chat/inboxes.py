@@ -1,18 +1,23 @@
-"""Human agents' sockets that follow their company's inbox: told which conversations have changed, not how.
+"""Human agents' sockets that follow their company's inbox: told which conversations have changed, not how, and who
+types or looks there.
 
-What changed is gathered for a moment: a busy company costs each socket a few frames a second, however much is written.
+What is told is gathered for a moment: a busy company costs each socket a few frames a second, however much is written.
 """
 
 import asyncio
-from typing import Protocol
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
+from contracts.channels import PresenceKind
 from gateway.domain import server_frames
-from gateway.ports import TokenCaller
+from gateway.errors import GatewayError
+from gateway.ports import PresenceSource, TokenCaller, Unsubscribe
 
 GATHER_SECONDS = 0.3
 """For which changes are gathered before operators are told."""
 MOST_NAMED = 200
-"""Conversations named in one frame; beyond that the client reads its list anew in any case."""
+"""Conversations named in one frame, and signs told at once; beyond that the client reads its list anew in any case."""
 
 
 class AgentListener(Protocol):
@@ -22,35 +27,77 @@ class AgentListener(Protocol):
         """Sends a frame."""
         ...
 
+    def follows(self, conversation: str) -> bool:
+        """Whether the conversation is open on it: then its signs come by that way."""
+        ...
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What one company's sockets are told next: what has changed, and the newest sign of each kind and person."""
+
+    changed: dict[str, None] = field(default_factory=dict[str, None])
+    signs: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict[tuple[str, str], tuple[str, bytes]])
+
 
 class Inboxes:
     """Who follows which company's inbox."""
 
     def __init__(self) -> None:
         self._watching: dict[str, set[AgentListener]] = {}
-        self._changed: dict[str, dict[str, None]] = {}
+        self._hearing: dict[str, asyncio.Task[Unsubscribe]] = {}
+        self._gathered: dict[str, _Gathered] = {}
+        self._live: PresenceSource | None = None
 
-    def watch(self, caller: TokenCaller, socket: AgentListener) -> None:
-        """The socket hears of its company's conversations from now on; what changed before, its list has to tell."""
-        self._watching.setdefault(caller.company, set()).add(socket)
+    def connect(self, live: PresenceSource) -> None:
+        """Names where companies' signs of presence come from; before the first `watch`."""
+        self._live = live
+
+    async def watch(self, caller: TokenCaller, socket: AgentListener) -> None:
+        """The socket hears of its company's conversations from now on; what changed before, its list has to tell.
+
+        Raises:
+            Unavailable: nobody's signs can be heard now.
+        """
+        company = caller.company
+        self._watching.setdefault(company, set()).add(socket)
         socket.push(server_frames.inbox_changed([]))
+        if self._live is None:
+            raise RuntimeError("the inboxes are not connected to the bus")
+        if company not in self._hearing:
+            self._hearing[company] = asyncio.get_running_loop().create_task(self._live.present(company))
+        try:
+            # Shielded: a client that leaves meanwhile must not take the others' subscription with it.
+            await asyncio.shield(self._hearing[company])
+        except GatewayError:
+            self._hearing.pop(company, None)
+            raise
 
-    def leave(self, caller: TokenCaller, socket: AgentListener) -> None:
+    async def leave(self, caller: TokenCaller, socket: AgentListener) -> None:
         """The socket is gone."""
         sockets = self._watching.get(caller.company)
-        if sockets is not None:
-            sockets.discard(socket)
-            if not sockets:
-                del self._watching[caller.company]
+        if sockets is None or socket not in sockets:
+            return
+        sockets.discard(socket)
+        if not sockets:
+            del self._watching[caller.company]
+            if (hearing := self._hearing.pop(caller.company, None)) is not None:
+                with suppress(GatewayError):  # then there is nothing to end
+                    await (await hearing)()
 
     def changed(self, company: str, conversation: str) -> None:
         """A durable fact of the conversation has come."""
-        if company not in self._watching:
+        if (gathered := self._gather(company)) is not None:
+            gathered.changed[conversation] = None
+
+    def present(self, company: str, conversation: str, kind: PresenceKind, data: dict[str, Any]) -> None:
+        """Somebody types, or a human agent has looked: what visitors have read is of no use to a list."""
+        actor = str(data.get("actor"))
+        if kind is PresenceKind.RECEIPT and actor != "operator":
             return
-        if company not in self._changed:
-            self._changed[company] = {}
-            asyncio.get_running_loop().call_later(GATHER_SECONDS, self._tell, company)
-        self._changed[company][conversation] = None
+        if (gathered := self._gather(company)) is not None and len(gathered.signs) < MOST_NAMED:
+            sign = server_frames.of_presence(conversation, kind, data)
+            gathered.signs[conversation, f"{kind} {actor} {data.get('name')}"] = conversation, sign
 
     def all_changed(self) -> None:
         """The bus was away: nobody knows what has changed."""
@@ -59,8 +106,21 @@ class Inboxes:
             for socket in list(sockets):
                 socket.push(frame)
 
+    def _gather(self, company: str) -> _Gathered | None:
+        if company not in self._watching:
+            return None
+        if company not in self._gathered:
+            self._gathered[company] = _Gathered()
+            asyncio.get_running_loop().call_later(GATHER_SECONDS, self._tell, company)
+        return self._gathered[company]
+
     def _tell(self, company: str) -> None:
-        changed = list(self._changed.pop(company))[:MOST_NAMED]
-        frame = server_frames.inbox_changed(changed)
+        told = self._gathered.pop(company)
+        changed = list(told.changed)[:MOST_NAMED]
+        frame = server_frames.inbox_changed(changed) if changed else None
         for socket in list(self._watching.get(company, ())):
-            socket.push(frame)
+            for conversation, sign in told.signs.values():
+                if not socket.follows(conversation):
+                    socket.push(sign)
+            if frame is not None:
+                socket.push(frame)

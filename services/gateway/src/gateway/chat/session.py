@@ -112,7 +112,6 @@ class ClientSession:
 
     __slots__ = (
         "_attachments",
-        "_closed",
         "_expiry",
         "_hello_timer",
         "_rate",
@@ -122,6 +121,7 @@ class ClientSession:
         "address",
         "caller",
         "chat",
+        "closed",
         "home",
         "locale",
         "page",
@@ -145,7 +145,7 @@ class ClientSession:
         self._attachments: dict[str, Attachment] = {}
         self._waiting: deque[tuple[TokenCaller, ws.ClientFrame]] | None = None
         self._worker: asyncio.Task[None] | None = None
-        self._closed = False
+        self.closed = False
         self._expiry: asyncio.TimerHandle | None = None
         self._hello_timer = self._await_hello()
         chat.sessions.add(self)
@@ -181,7 +181,7 @@ class ClientSession:
 
     async def close(self) -> None:
         """The socket is gone. What it has asked for is still done; a disconnect never cancels a turn."""
-        self._closed = True
+        self.closed = True
         self.chat.sessions.discard(self)
         SOCKETS.dec()
         self._hello_timer.cancel()
@@ -190,7 +190,7 @@ class ClientSession:
         if self.caller is not None:
             self.chat.door.leave_subject(self.caller.company, self.caller.subject)
             self.chat.customers.leave(self.caller, self)
-            self.chat.inboxes.leave(self.caller, self)
+            await self.chat.inboxes.leave(self.caller, self)
         for attachment in list(self._attachments.values()):
             self.chat.customers.unwatch(attachment.company, attachment.conversation, self)
             await self.chat.hub.leave(attachment)
@@ -236,7 +236,7 @@ class ClientSession:
         attachment = Attachment(self._socket, caller.company, conversation)
         pending = await self.chat.customers.pending(caller)
         snapshot = await self.chat.recovery.open(attachment, since, [action.to_wire() for action in pending])
-        if self._closed:
+        if self.closed:
             await self.chat.hub.leave(attachment)
             return
         self._attachments[conversation] = attachment
@@ -378,7 +378,7 @@ class ClientSession:
         self.push(server_frames.welcome(None, epoch=epoch, heartbeat_ms=self.chat.heartbeat_ms))
 
     def _entered(self, caller: TokenCaller) -> None:
-        if self._closed:
+        if self.closed:
             self.chat.door.leave_subject(caller.company, caller.subject)
             return
         self.caller = caller

@@ -141,7 +141,7 @@ async def list_conversations(
         )
     )
     found = found.model_copy(
-        update={"items": [_for(caller, view) for view in found.items if caller.is_operator or not view.visitor.was]}
+        update={"items": [_for(caller, view) for view in found.items if caller.is_operator or _told(view)]}
     )
     return page(found, found.next)
 
@@ -256,7 +256,7 @@ async def put_rating(api: ApiDep, caller: PersonDep, conversation: ConversationP
     """Whether the conversation helped, by whose it is. Said again it takes the place of what was said before."""
     if caller.is_operator:
         raise Refused(ErrorCode.FORBIDDEN, "a conversation is rated by the visitor or customer whose it is")
-    await api.access.readable(caller, conversation)
+    await api.access.usable(caller, conversation)
     await api.commands.rate(ConversationPlace(caller, conversation), body.score, body.comment)
     return RatingView(score=body.score, comment=body.comment, rated_at=api.clock.now())
 
@@ -271,7 +271,7 @@ async def decide_action(
     accept_language: AcceptLanguage = None,
 ) -> Action:
     """Confirms or rejects what waits for the caller's own yes. Deciding again changes nothing: the first one stands."""
-    await api.access.readable(caller, conversation)
+    await api.access.usable(caller, conversation)
     language = None if accept_language is None else spoken_language(accept_language)
     if body.edits and body.decision == "reject":
         fault = FieldFault(field="edits", message="only a yes has some")
@@ -285,6 +285,11 @@ async def _view(api: Api, caller: TokenCaller, conversation: str) -> Conversatio
     if view is None:
         raise not_found("conversation")
     return _for(caller, view)
+
+
+def _told(view: ConversationView) -> bool:
+    """Whether whose it is hears of it: who has been merged by human agents alone sees nothing of the others."""
+    return not view.visitor.was or bool(view.visitor.signed_in)
 
 
 def _for(caller: TokenCaller, view: ConversationView) -> ConversationView:

@@ -62,7 +62,7 @@ async def send_file(
 ) -> FileRef:
     """Takes in a file (the body is its content, at most 10 MB) for a message of the caller's to name in `files`. One
     that no message names within a day is deleted."""
-    await api.access.readable(caller, conversation)
+    await api.access.usable(caller, conversation)
     language = "en" if accept_language is None else spoken_language(accept_language)
     return await api.files.take_in(ConversationPlace(caller, conversation), name, _body(request), language)
 

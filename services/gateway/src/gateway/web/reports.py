@@ -2,20 +2,32 @@
 
 import csv
 import io
+from datetime import UTC, date
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from contracts.report_rpc import By, Figure, ReportOpenReply, ReportOpenRequest, ReportReply, ReportRequest
 from gateway.web.deps import ApiDep, OperatorDep
 from gateway.web.problems import described
-from gateway.web.usage import DaysDep
+from gateway.web.usage import FirstDay, LastDay, days_between
 
 router = APIRouter(prefix="/v2/reports", tags=["usage"])
 CSV = "text/csv"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
+
+async def get_days(
+    api: ApiDep, caller: OperatorDep, since: FirstDay = None, until: LastDay = None
+) -> tuple[date, date]:
+    """The days in the company's time zone that are asked for, both counted; raises BAD_FIELD (422)."""
+    settings = await api.companies.get(caller.company)
+    there = settings.config.own_zone if settings else UTC
+    return days_between(since, until, api.clock.now().astimezone(there).date())
+
+
+DaysDep = Annotated[tuple[date, date], Depends(get_days)]
 GroupedBy = Annotated[By, Query(description="what the rows have in common")]
 
 
@@ -25,7 +37,8 @@ GroupedBy = Annotated[By, Query(description="what the rows have in common")]
 async def get_report(
     request: Request, api: ApiDep, caller: OperatorDep, days: DaysDep, by: GroupedBy = "day"
 ) -> Response:
-    """The conversations that began on these days and what came of them; with Accept: text/csv as a table."""
+    """The conversations that began on these days (of the company's time zone) and what came of them; with Accept:
+    text/csv as a table."""
     asked = ReportRequest(company_id=caller.company, since=days[0], until=days[1], by=by)
     found = await api.records.report(asked)
     if CSV in request.headers.get("accept", ""):

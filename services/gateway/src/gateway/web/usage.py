@@ -18,13 +18,18 @@ DEFAULT_DAYS = 30
 MOST_DAYS = 366
 
 
-async def get_days(
-    api: ApiDep,
-    since: Annotated[date | None, Query(alias="from", description="the first day (UTC), 30 days by default")] = None,
-    until: Annotated[date | None, Query(alias="to", description="the last day (UTC), today by default")] = None,
-) -> tuple[date, date]:
+FirstDay = Annotated[date | None, Query(alias="from", description="the first day, 30 days by default")]
+LastDay = Annotated[date | None, Query(alias="to", description="the last day, today by default")]
+
+
+async def get_days(api: ApiDep, since: FirstDay = None, until: LastDay = None) -> tuple[date, date]:
+    """The days (UTC) that are asked for, both counted; raises BAD_FIELD (422)."""
+    return days_between(since, until, api.clock.now().date())
+
+
+def days_between(since: date | None, until: date | None, today: date) -> tuple[date, date]:
     """The days that are asked for, both counted; raises BAD_FIELD (422)."""
-    last = until or api.clock.now().date()
+    last = until or today
     first = since or date.fromordinal(max(last.toordinal() - DEFAULT_DAYS + 1, 1))
     if first > last:
         raise _bad("from", "must not be after to")

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, BackgroundTasks, Header, Query, Request, Response
 from starlette.responses import JSONResponse
 
-from contracts.company import Greeting, Language, Suggestion
+from contracts.company import Greeting, Language, ProactiveMessage, Suggestion
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId
@@ -31,13 +31,14 @@ class Presence(Wire):
 
 
 class WidgetLook(Wire):
-    """The company's colour (#rrggbb), whether a machine answers, how it presents itself, and whether the widget may run
-    at this origin."""
+    """The company's colour (#rrggbb), whether a machine answers, how it presents itself, what the closed chat says, and
+    whether the widget may run at this origin."""
 
     brand_color: str | None = None
     ai: bool
     allowed: bool
     assistant: Presence
+    proactive: list[ProactiveMessage]
 
 
 @router.get("/widget.json", response_model=None)
@@ -62,5 +63,9 @@ async def widget_look(
     about = config.assistant
     presence = Presence(name=about.name or config.name, greeting=about.greeting, suggestions=about.suggestions)
     return WidgetLook(
-        brand_color=config.brand_color, ai=config.ai_auto_response_enabled, allowed=allowed, assistant=presence
+        brand_color=config.brand_color,
+        ai=config.ai_auto_response_enabled,
+        allowed=allowed,
+        assistant=presence,
+        proactive=config.proactive,
     )

@@ -237,6 +237,7 @@ def _desk_text(desk: Desk) -> str:
         "topic": desk.topic,
         "previous": desk.previous,
         "person": desk.person,
+        "signedIn": desk.signed_in,
     }
     return orjson.dumps(told).decode()
 
@@ -256,6 +257,7 @@ def _desk(text: str) -> Desk:
         topic=told["topic"],
         previous=told["previous"],
         person=told.get("person"),
+        signed_in=told.get("signedIn", False),
     )
 
 

@@ -8,7 +8,8 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -27,6 +28,7 @@ SLICE = 200
 """Conversations that one query names."""
 AT_ONCE = 4
 """Conversations whose facts are read side by side for one report."""
+ONE_DAY = timedelta(days=1)
 _DIGEST = TypeAdapter(Digest)
 
 
@@ -41,19 +43,21 @@ class MongoReports:
         self._spendings = database["spendings"]
         self._satisfactions = database["satisfactions"]
 
-    async def began(self, company: str, since: date, until: date, limit: int) -> list[Document]:
-        """The newest conversations that began on these days: {_id, latest, version, person}."""
-        where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
+    async def began(self, company: str, since: date, until: date, limit: int, there: tzinfo = UTC) -> list[Document]:
+        """The newest conversations that began on these days of a time zone: {_id, latest, version, person, day}."""
+        first, last = _utc_day(since, -ONE_DAY, there), _utc_day(until, ONE_DAY, there)
+        where = {"dayKey": {"$gte": f"{company}/{first}", "$lte": f"{company}/{last}"}}
+        fields = {"latest": 1, "version": 1, "person": 1, "startedAt": 1}
         async with speaking("read conversations"):
-            found = (
-                self._conversations.find(where, {"latest": 1, "version": 1, "person": 1})
-                .sort("dayKey", DESCENDING)
-                .limit(limit)
-            )
-            return await found.to_list()
+            found = self._conversations.find(where, fields).sort("dayKey", DESCENDING).limit(limit)
+            rows = await found.to_list()
+        for row in rows:
+            row["day"] = datetime.fromisoformat(row["startedAt"]).astimezone(there).date()
+        return [row for row in rows if since <= row["day"] <= until]
 
     async def counted(self, rows: Sequence[Document], make: int) -> tuple[list[Counted], bool]:
-        """These conversations with what came of them. At most `make` digests are made; False: some would be lacking."""
+        """These conversations of `began` with what came of them. At most `make` digests are made; False: some would be
+        lacking."""
         names = [str(row["_id"]) for row in rows]
         digests = await self._known(rows)
         lacking = [row for row in rows if row["_id"] not in digests]
@@ -71,7 +75,7 @@ class MongoReports:
             await self._keep(part, digests)
         extras = await self._extras([name for name in names if name in digests])
         found = [
-            Counted(name.split("/", 1)[1], _user(row), digests[name], extras[name])
+            Counted(name.split("/", 1)[1], _user(row), replace(digests[name], day=row["day"]), extras[name])
             for name, row in zip(names, rows, strict=True)
             if name in digests
         ]
@@ -162,6 +166,11 @@ class MongoReports:
             return None
         at = datetime.fromtimestamp(row["at"] / 1000, UTC)
         return Satisfaction(company, conversation, row["user"], row["score"], row["comment"], at)
+
+
+def _utc_day(day: date, aside: timedelta, there: tzinfo) -> str:
+    """What `dayKey` may say of a conversation that began on that day elsewhere."""
+    return (day if there is UTC else day + aside).isoformat()
 
 
 def _user(row: Document) -> str | None:

@@ -10,6 +10,9 @@ from runtime.mongo import Database, Document
 
 ROW = "keeping"
 PAGE = 1_000
+HELD = frozenset({"needs_human", "human", "snoozed"})
+"""States in which a person is busy with a conversation, is asked for, or means to come back to it: it goes when that is
+over."""
 
 
 class MongoRetention:
@@ -20,18 +23,19 @@ class MongoRetention:
         self._meta = database["meta"]
 
     async def older(self, company: str, before: datetime, limit: int) -> list[str]:
-        """The conversations in which nobody has written since, those that began first."""
+        """The conversations in which nobody has written since, those that began first; none that a person holds."""
         found: list[str] = []
         after = f"{company}/"
         last = f"{company}/{before.astimezone(UTC).date().isoformat()}"
-        fields = {"dayKey": 1, "startedAt": 1, "heardAt": 1, "saidAt": 1}
+        fields = {"dayKey": 1, "startedAt": 1, "heardAt": 1, "saidAt": 1, "stateKey": 1}
         seen: set[str] = set()
         while len(found) < limit:
             where = {"dayKey": {"$gte": after, "$lte": last}}
             async with speaking("look for old conversations"):
                 rows = await self._conversations.find(where, fields).sort("dayKey", ASCENDING).limit(PAGE).to_list()
             new = [row for row in rows if row["_id"] not in seen]
-            found += [str(row["_id"]).split("/", 1)[1] for row in new if _newest(row) < before]
+            old = [row for row in new if _newest(row) < before and _state(row) not in HELD]
+            found += [str(row["_id"]).split("/", 1)[1] for row in old]
             if len(rows) < PAGE or not new:
                 break
             seen = {row["_id"] for row in rows}
@@ -48,6 +52,10 @@ class MongoRetention:
         """That day's run is over."""
         async with speaking("write down when it was kept"):
             await self._meta.replace_one({"_id": ROW}, {"_id": ROW, "day": day}, upsert=True)
+
+
+def _state(row: Document) -> str:
+    return str(row["stateKey"]).split("/", 1)[0].partition(":")[2]
 
 
 def _newest(row: Document) -> datetime:

@@ -20,6 +20,7 @@ from contracts.context_rpc import (
 )
 from contracts.market_rpc import ActiveAlert, MarketEvent, MarketStatusReply
 from contracts.memory_rpc import LongTermMemory
+from contracts.zones import DEFAULT_ZONE, zone
 from memory.adapters.market import MarketClient
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.tool_catalogue import ToolCatalogue
@@ -32,7 +33,6 @@ from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
 from memory.domain.relevant_facts import relevant_facts
 from memory.domain.remembered import Remembered
-from memory.domain.zones import DEFAULT_ZONE, zone
 from runtime.clock import Clock
 from runtime.deadlines import part
 

@@ -155,6 +155,7 @@ def conversation_view(state: InboxConversation) -> ConversationView:
         visitor=VisitorView(
             id=state.whose or NOBODY,
             was=state.person.user_id if state.person and state.person.user_id != state.whose else None,
+            signed_in=state.desk.signed_in or None,
             page=state.seen.profile.page,
             visits=state.seen.profile.visits,
             pages=state.seen.profile.pages,

@@ -1,12 +1,12 @@
 """Reports of companies, counted when somebody asks, and what others usually wait for a person."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta, tzinfo
 from statistics import median
 from typing import Protocol
 
 from contracts.report_rpc import By, Figure, RatingView, ReportOpenReply, ReportReply
+from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
-from memory.domain.rating import Satisfaction
 from memory.domain.report import Counted, is_behind, report
 from memory.ports import LogClock
 
@@ -30,13 +30,14 @@ class Fresh(Protocol):
 class Reports:
     """Of all companies."""
 
-    def __init__(self, *, store: MongoReports, inbox: Fresh, clock: LogClock) -> None:
+    def __init__(self, *, store: MongoReports, companies: MongoCompanies, inbox: Fresh, clock: LogClock) -> None:
         self._store = store
+        self._companies = companies
         self._inbox = inbox
         self._clock = clock
 
     async def report(self, company: str, since: date, until: date, by: By | str) -> ReportReply:
-        """The days' figures; raises StoreUnavailable."""
+        """The figures of these days in the company's time zone; raises StoreUnavailable."""
         counted, complete = await self._counted(company, since, until)
         return report(counted, by, await self._clock.now(), complete=complete)
 
@@ -59,10 +60,6 @@ class Reports:
         waits = [one.digest.to_person for one in counted if one.digest.to_person is not None]
         return timedelta(seconds=median(waits)) if len(waits) >= LEAST_WAITS else None
 
-    async def rated(self, said: Satisfaction) -> None:
-        """Somebody has said whether it helped."""
-        await self._store.rate(said)
-
     async def rating(self, company: str, conversation: str) -> RatingView | None:
         """What was said of a conversation."""
         said = await self._store.rating(company, conversation)
@@ -70,6 +67,10 @@ class Reports:
 
     async def _counted(self, company: str, since: date, until: date) -> tuple[list[Counted], bool]:
         await self._inbox.fresh()
-        rows = await self._store.began(company, since, until, MOST + 1)
+        rows = await self._store.began(company, since, until, MOST + 1, await self._zone(company))
         counted, complete = await self._store.counted(rows[:MOST], MADE)
         return counted, complete and len(rows) <= MOST
+
+    async def _zone(self, company: str) -> tzinfo:
+        settings = await self._companies.get(company)
+        return settings.config.own_zone if settings else UTC

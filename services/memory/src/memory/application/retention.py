@@ -1,5 +1,6 @@
 """What a company keeps for so many days and no longer: conversations, files, traces. Once a day, at three in the
-morning (UTC), what is older is deleted, with a receipt; what that would be can be asked before."""
+morning (UTC), what is older is deleted, with a receipt; what that would be can be asked before. A conversation that a
+person is busy with, is asked for in, or has put off stays until that is over."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta

@@ -72,6 +72,8 @@ class Desk:
     topic: str | None = None
     previous: str | None = None
     person: str | None = None
+    signed_in: bool = False
+    """Whether that person has said so themselves, by signing in where they had been this visitor."""
 
 
 def stored_at(place: LogPosition) -> datetime:
@@ -117,7 +119,7 @@ def _after(desk: Desk, update: Update, era: int) -> Desk:
     if data.topic is not None:
         desk = replace(desk, topic=data.topic or None)
     if data.person is not None:
-        desk = replace(desk, person=data.person or None)
+        desk = replace(desk, person=data.person or None, signed_in=data.person == data.by)
     if data.previous is not None:
         desk = replace(desk, previous=data.previous)
     return desk

@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from contracts.memory_rpc import Superseded
+from contracts.zones import is_zone
 from memory.domain.claims import statements
 from memory.domain.remembered import Remembered, superseding
-from memory.domain.zones import is_zone
 
 FIELDS = {
     "name": "name",

@@ -11,11 +11,11 @@ from contracts.enumerations import AT_THE_DOOR
 from contracts.memory_rpc import LongTermMemory, Superseded
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from contracts.wrong_fields import message_of
+from contracts.zones import is_zone
 from memory.domain.company import BadField
 from memory.domain.forgotten import MOST as MOST_FORGOTTEN
 from memory.domain.forgotten import Forgotten, forgotten, is_forgotten, remembered_again, without_forgotten
 from memory.domain.keys import LogPosition
-from memory.domain.zones import is_zone
 
 FAVOURITES = 20
 QUESTIONS = 20

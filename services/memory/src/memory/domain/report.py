@@ -31,7 +31,8 @@ _CHANNELS = {"chat": "chat"}
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What came of one conversation. Seconds; `asked_at`: when its newest visitor message was stored."""
+    """What came of one conversation. Seconds; `asked_at`: when its newest visitor message was stored; `day`: on which
+    it began, by UTC or, in a report, in the company's time zone."""
 
     day: date
     door: str

@@ -55,6 +55,8 @@ export class Composer {
     this.says(this.#says);
     this.field.focus();
   }
+  /* Writing a private note. */
+  note() { this.#turnNote(true); }
   put(text) {
     this.field.value = text.slice(0, LONGEST);
     this.field.focus();

@@ -15,12 +15,13 @@ import { exactly, language, moment, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
 const AGAIN = 2_000, PAGE = 50;
-const LOOKS = 30_000; // for which somebody who has read is taken to look
+const FIELDS = { s: "snooze", a: "assignee", l: "label" };
+const PATIENCE = 8_000; // for what a wish over the socket comes to
 /* A hand at the page within PRESENT ms is somebody who sees what comes; signs of it go out at most every SIGN ms. */
 const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #typingTimer = 0; #outbox; #desk; #view = null; #here; #hereTimer = 0; #older = { cursor: null, busy: false, done: false }; #reading = new Reading(() => this.#load());
+  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #outbox; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Reading(() => this.#load());
 
   constructor(place, context, id) {
     this.#context = context;
@@ -50,7 +51,7 @@ export class ConversationView {
       class: "quiet unfold", title: say("visitorInfo"), "aria-label": say("visitorInfo"), "aria-expanded": "false", "aria-controls": "details",
     }, glyph("person"));
     this.#typing = make("p", { class: "typing", role: "status" });
-    this.#thread.onStop = (turnId) => context.live.send("run.cancel", { conversationId: id, turnId });
+    this.#thread.onStop = (turnId) => this.#wish("run.cancel", { turnId });
     this.#thread.onEdit = (text) => { this.#take(); this.#composer.put(text); };
     this.#thread.onWhy = (message) => showWhy(id, message);
     place.replaceChildren(
@@ -67,11 +68,11 @@ export class ConversationView {
     // What waits for a yes may be decided while the line is lost: no later fact of the conversation says so.
     context.live.follow(id, () => this.#thread.undecided);
     this.#reading.now();
+    this.present();
   }
   end() {
-    clearTimeout(this.#typingTimer);
-    clearTimeout(this.#hereTimer);
     clearTimeout(this.#againTimer);
+    clearTimeout(this.#wished);
     clearTimeout(this.#sign);
     for (const kind of HANDS) removeEventListener(kind, this.#handled);
     this.#reading.end();
@@ -79,13 +80,15 @@ export class ConversationView {
 
   #at(what) { return `/v2/conversations/${encodeURIComponent(this.#id)}/${what}`; }
 
-  /* Keys of an open conversation: r to write, t to take over or give back, e to resolve or open again, i for what is known
-     of the visitor. */
+  /* Keys of an open conversation: r to write, n for a note, t to take over or give back, e to resolve or open again, those of
+     the desk's fields, i for what is known of the visitor. */
   key(name) {
     if (name === "r") this.#composer.field.focus();
     else if (name === "t") this.#turnOver();
     else if (name === "e") this.#desk.turn();
     else if (name === "i") this.#unfold();
+    else if (name === "n") this.#composer.note();
+    else if (FIELDS[name]) this.#desk.focus(FIELDS[name]);
     else if (name === "Escape" && this.#unfolded) this.#unfold();
     else return false;
     return true;
@@ -105,6 +108,7 @@ export class ConversationView {
     if (frame.conversationId !== this.#id) return;
     switch (frame.type) {
       case "welcome":
+        this.#granted();
         this.#owned(frame.owner);
         if (frame.activeTurn) this.#thread.soFar(frame.activeTurn);
         this.#sendAgain();
@@ -125,31 +129,26 @@ export class ConversationView {
       case "tool.started": this.#thread.tool(frame); break;
       case "run.error": this.#thread.stopped(frame.turnId); break;
       case "run.cancelled":
+        this.#granted();
         this.#thread.stopped(frame.turnId);
         this.#thread.notice(say(`stopped_${frame.reason}`));
         break;
       case "owner.changed":
+        this.#granted();
         this.#owned(frame.owner);
         if (frame.createdAt) this.#thread.event({ ...frame, id: `owner-${frame.seq}` }, this.#told(frame));
         break;
       case "action.updated": this.#thread.action(frame.action); break;
-      case "typing":
-        if (frame.actor !== "operator") this.#isTyping(frame.expiresInMs);
-        else this.#isHere(say("colleagueTypes", { name: frame.name || say("short_operator") }), frame.expiresInMs);
-        break;
-      case "receipt":
-        if (frame.actor === "operator") this.#isHere(say("colleagueLooks", { name: frame.name || say("short_operator") }), LOOKS);
-        break;
       case "error": this.#refused(frame); break;
       default:
     }
   }
 
-  /* Who else is there; whoever types, looks too. */
-  #isHere(text, milliseconds) {
-    clearTimeout(this.#hereTimer);
-    this.#here.textContent = milliseconds ? text : "";
-    if (milliseconds) this.#hereTimer = setTimeout(() => this.#isHere("", 0), milliseconds);
+  /* Who else is there. */
+  present() {
+    const there = this.#context.presence.of(this.#id), colleague = there.findLast((one) => one.name);
+    this.#typing.textContent = there.some((one) => !one.name) ? say("visitorTypes") : "";
+    this.#here.textContent = colleague ? say(colleague.types ? "colleagueTypes" : "colleagueLooks", colleague) : "";
   }
   /* The socket brings the newest fifty: what is older comes as one scrolls up to it. */
   async #loadOlder() {
@@ -186,6 +185,7 @@ export class ConversationView {
     try {
       const found = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
       this.#title.textContent = nameOf(found);
+      this.#rating = found.status === "resolved" && (await get(this.#at("rating"))).rating;
       this.#describe(found);
       await this.#loadNotes();
     } catch (error) {
@@ -194,7 +194,6 @@ export class ConversationView {
     }
   }
   #add(message) {
-    if (message.role === "visitor" || message.role === "user") this.#isTyping(0);
     if (message.clientMessageId) this.#stored(message.clientMessageId);
     this.#thread.add(message, this.#context.session.who.subject);
     this.#newest = Math.max(this.#newest, message.seq);
@@ -213,11 +212,6 @@ export class ConversationView {
     this.#signedAt = Date.now();
     if (markRead(this.#id, this.#newest)) this.#context.inbox.read();
     this.#context.live.send("receipt", { conversationId: this.#id, upToSeq: this.#newest });
-  }
-  #isTyping(milliseconds) {
-    clearTimeout(this.#typingTimer);
-    this.#typing.textContent = milliseconds ? say("visitorTypes") : "";
-    if (milliseconds) this.#typingTimer = setTimeout(() => this.#isTyping(0), milliseconds);
   }
 
   /* ---------------------------------------------------------------- who answers */
@@ -242,9 +236,17 @@ export class ConversationView {
     this.#composer.says(this.#isMine ? "send" : "takeAndSend");
   }
   #turnOver() {
-    if (this.#isMine) this.#context.live.send("owner.release", { conversationId: this.#id });
+    if (this.#isMine) this.#wish("owner.release");
     else this.#takeAsked();
   }
+  /* What is asked for over the socket and tells by a later frame that it is done: nothing is said for long of none. */
+  #wished = 0;
+  #wish(type, fields = {}) {
+    const sent = this.#context.live.send(type, { conversationId: this.#id, ...fields });
+    clearTimeout(this.#wished);
+    this.#wished = setTimeout(() => this.#composer.tell(say("noAnswer")), sent ? PATIENCE : 0);
+  }
+  #granted() { clearTimeout(this.#wished); }
   /* From a colleague it is taken only by whoever says so twice. */
   async #takeAsked() {
     const owner = this.#owner;
@@ -254,7 +256,7 @@ export class ConversationView {
     }
     this.#take();
   }
-  #take() { if (!this.#isMine) this.#context.live.send("owner.take", { conversationId: this.#id }); }
+  #take() { if (!this.#isMine) this.#wish("owner.take"); }
 
   /* ---------------------------------------------------------------- one's own words */
   #againTimer = 0;
@@ -281,6 +283,7 @@ export class ConversationView {
   }
   /* What cannot be sent goes back to where it was written; what can be later is tried then. */
   #refused({ ref, message, retryable, retryAfterMs }) {
+    this.#granted();
     this.#composer.tell(message);
     const unsent = this.#outbox.find((one) => one.clientMessageId === ref);
     if (!unsent) return;
@@ -320,6 +323,7 @@ export class ConversationView {
       if (told.length) this.#remembered.replaceChildren(make("h2", {}, say("remembered")), make("ul", {}, ...told.slice(0, 20).map((one) => make("li", { dir: "auto" }, one))));
     } catch { this.#rememberedOf = null; }
   }
+  #rating = null;
   /* Why a person was asked for, and what they should know. */
   #explain(told) {
     this.#handOver.hidden = !told;
@@ -341,6 +345,7 @@ export class ConversationView {
       ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
       ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
       ["messageCount", number.format(found.messageCount)],
+      ["rating", this.#rating && [`${this.#rating.score} / 5`, this.#rating.comment].filter(Boolean).join(" · ")],
     ].filter(([, value]) => value);
     const save = (accept, ending) => async () => {
       let body;
@@ -359,7 +364,7 @@ export class ConversationView {
         button("JSON", save("application/json", "json"), { class: "small" })),
       this.#remembered, this.#earlier,
       make("h2", {}, say("keys")),
-      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["t", "keysTake"], ["e", "keysResolve"], ["/", "keysFind"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
+      make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["n", "privateNote"], ["t", "keysTake"], ["e", "keysResolve"], ["s", "snooze"], ["a", "assignee"], ["l", "addLabel"], ["/", "keysFind"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
         .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));
   }
 }

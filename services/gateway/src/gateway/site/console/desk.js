@@ -8,7 +8,7 @@ import { exactly, moment, say } from "./words-of.js";
 const HOUR = 3_600_000;
 
 export class Desk {
-  node; #id; #mine; #seen; #onChange; #onFault; #view = null; #busy = false;
+  node; #id; #mine; #seen; #onChange; #onFault; #view = null; #last = Promise.resolve();
 
   /* mine: who one is; seen(): the newest message in the thread; onChange(view): it was changed; onFault(text): it was not. */
   constructor(id, mine, { seen, onChange, onFault }) {
@@ -21,6 +21,12 @@ export class Desk {
   }
   /* e: resolve, or open again. */
   turn() { if (this.#view) this.#change({ state: this.#view.status === "open" ? "resolved" : "open" }); }
+  /* One of its fields; a list is opened, since an arrow on a closed one would choose at once. */
+  focus(what) {
+    const field = this.node.querySelector(`[data-what="${what}"]`);
+    field?.focus();
+    if (field?.matches("select")) field.showPicker?.();
+  }
   show(view) {
     const told = JSON.stringify([view.status, view.snoozedUntil, view.assignee, view.assigneeName, view.labels, view.topic, view.visitor?.id, view.visitor?.was]);
     if (told === this.node.dataset.told || this.node.contains(document.activeElement) && /^(input|select)$/i.test(document.activeElement.tagName)) {
@@ -64,14 +70,15 @@ export class Desk {
     this.#change({ assignee: value || null, ...(value && value !== this.#mine.subject && { assigneeName: label }), expectedAssignee: this.#view.assignee || null });
   }
   #labels(view) {
-    const labels = view.labels || [];
     const field = make("input", {
       "aria-label": say("addLabel"), placeholder: say("addLabel"), "data-what": "label", maxlength: "40", size: "10",
-      onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#change({ labels: [...labels.filter((one) => one !== label), label] }); },
+      onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#label((labels) => [...labels, label], () => { field.value = label; }); },
     });
-    return make("span", { class: "row" }, ...labels.map((label) => make("span", { class: "chip" }, label,
-      button("×", () => this.#change({ labels: labels.filter((one) => one !== label) }), { class: "quiet small", "aria-label": say("dropLabel", { label }) }))), field);
+    return make("span", { class: "row" }, ...(view.labels || []).map((label) => make("span", { class: "chip" }, label,
+      button("×", () => this.#label((labels) => labels.filter((one) => one !== label)), { class: "quiet small", "aria-label": say("dropLabel", { label }) }))), field);
   }
+  /* Of the labels that there are when it is its turn: two that are given one after the other are both there. */
+  #label(change, undone) { return this.#change(() => ({ labels: [...new Set(change(this.#view.labels || []))] }), undone); }
   #topic(view) {
     const field = make("input", {
       "aria-label": say("topic"), placeholder: say("topic"), value: view.topic || "", "data-what": "topic", maxlength: "200", size: "18",
@@ -100,19 +107,24 @@ export class Desk {
     }
     this.#change({ state: "snoozed", ...(until !== "message" && { snoozedUntil: at.toISOString() }) });
   }
-  async #change(change) {
-    if (this.#busy) return;
-    this.#busy = true;
-    const body = { ...change, ...(change.state && { seenSeq: this.#seen() }) };
-    try {
-      const view = (await call("PATCH", `/v2/conversations/${encodeURIComponent(this.#id)}`, { body })).body;
-      this.node.dataset.told = "";
-      document.activeElement?.blur?.();
-      this.#onChange(view);
-    } catch (error) {
-      this.#onFault(error.message);
-    }
-    this.#busy = false;
+  /* One after the other: none is lost because another one is on its way. `change`: what to send, or a function that says it
+     then; undone(): it was not done. */
+  #change(change, undone = () => {}) {
+    const from = document.activeElement;
+    this.#last = this.#last.then(async () => {
+      const body = typeof change === "function" ? change() : change;
+      if (body.state) body.seenSeq = this.#seen();
+      try {
+        const view = (await call("PATCH", `/v2/conversations/${encodeURIComponent(this.#id)}`, { body })).body;
+        this.#view = view;
+        this.node.dataset.told = "";
+        if (from === document.activeElement && this.node.contains(from) && from.matches("input, select")) from.blur();
+        this.#onChange(view);
+      } catch (error) {
+        undone();
+        this.#onFault(error.message);
+      }
+    });
   }
 }
 

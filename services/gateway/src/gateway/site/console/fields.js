@@ -4,10 +4,10 @@ import { make, button } from "./dom.js";
 import { officeHours } from "./office-hours.js";
 import { ownModel } from "./own-model.js";
 import { ownTools } from "./own-tools.js";
-import { personRules } from "./person-rules.js";
+import { lines, personRules } from "./person-rules.js";
+import { proactive } from "./proactive.js";
+import { rows } from "./rows.js";
 import { number, say } from "./words-of.js";
-
-const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
 
 /* name: path in the settings; kind: how it is shown. What bounds it is the server's to say (bounds.js, out of the model that checks it). A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
 const SPOKEN = ["es", "en"];
@@ -43,7 +43,7 @@ export const SECTIONS = [
     ["budget.whenSpent", "choice", { words: "spent_" }],
     ["budget.cheaperModel", "text", { list: "models" }], ["budget.fallbackText", "long", { rows: 3 }],
   ]],
-  ["site", [["allowedOrigins", "lines"], ["brandColor", "color"]]],
+  ["site", [["allowedOrigins", "lines"], ["brandColor", "color"], ["proactive", "proactive"]]],
   ["knowledge", [
     ["knowledge.siteUrl", "text"], ["knowledge.allowedPaths", "lines"], ["knowledge.deniedPaths", "lines"],
     ["knowledge.maxPages", "number"], ["knowledge.refreshHours", "number"],
@@ -128,6 +128,7 @@ const CONTROLS = {
   hours: officeHours,
   ownModel,
   ownTools,
+  proactive,
   rules: personRules,
   color({ id, changed }) {
     const input = make("input", { type: "color", id, oninput: () => { none = false; changed(); } });
@@ -136,49 +137,35 @@ const CONTROLS = {
     return { node, inputs: [input], read: () => (none ? null : input.value), show: (value) => { none = value === null; input.value = value || "#0b6b5d"; } };
   },
   channels({ changed }) {
-    const rows = make("div", { class: "hooks" });
-    const add = (channel) => {
+    const draw = (channel) => {
       const write = (name, type, more = {}) => make("input", { type, "aria-label": say(`channel_${name}`), placeholder: say(`channel_${name}`), value: channel[name] ?? "", oninput: changed, ...more });
       const whole = { min: 1, inputmode: "numeric" }, secret = { autocomplete: "new-password" };
       const inputs = {
         address: write("address", "url"), account: write("account", "number", whole), inbox: write("inbox", "number", whole),
         token: write("token", "password", secret), secret: write("secret", "password", secret),
       };
-      const row = make("div", { class: "hook" }, ...Object.values(inputs),
-        channel.id && make("p", { class: "hint" }, say("channelHook"), " ", make("code", {}, `${location.origin}/v2/channels/chatwoot/${channel.id}`)),
-        button(say("remove"), () => { row.remove(); changed(); }, { class: "small" }));
       const count = (input) => (input.value === "" ? null : Number(input.value));
-      row.read = () => ({
-        ...(channel.id && { id: channel.id }), kind: "chatwoot", address: inputs.address.value.trim(), account: count(inputs.account) ?? 1,
-        ...(count(inputs.inbox) && { inbox: count(inputs.inbox) }), token: inputs.token.value, secret: inputs.secret.value,
-      });
-      rows.append(row);
+      return {
+        nodes: [...Object.values(inputs), channel.id && make("p", { class: "hint" }, say("channelHook"), " ", make("code", {}, `${location.origin}/v2/channels/chatwoot/${channel.id}`))],
+        read: () => ({
+          ...(channel.id && { id: channel.id }), kind: "chatwoot", address: inputs.address.value.trim(), account: count(inputs.account) ?? 1,
+          ...(count(inputs.inbox) && { inbox: count(inputs.inbox) }), token: inputs.token.value, secret: inputs.secret.value,
+        }),
+      };
     };
-    const node = make("div", {}, rows, button(say("addChannel"), () => { add({ account: 1 }); changed(); }, { class: "small" }));
-    return {
-      node, inputs: [], group: true,
-      read: () => [...rows.children].map((row) => row.read()),
-      show: (value) => { rows.replaceChildren(); (value || []).forEach(add); },
-    };
+    return rows({ changed, draw, blank: () => ({ account: 1 }), another: say("addChannel") });
   },
   webhooks({ changed }) {
-    const rows = make("div", { class: "hooks" });
-    const add = (hook) => {
+    const draw = (hook) => {
       const url = make("input", { type: "url", placeholder: "https://", "aria-label": say("hookUrl"), value: hook.url, oninput: changed });
       const events = make("textarea", { rows: "2", class: "mono", "aria-label": say("hookEvents"), placeholder: say("hookEvents"), oninput: changed });
       events.value = hook.events.join("\n");
       const secret = make("input", { type: "password", "aria-label": say("hookSecret"), placeholder: say("hookSecret"), autocomplete: "new-password", value: hook.secret, oninput: changed });
-      const row = make("div", { class: "hook" }, url, secret, events,
-        hook.goneAt && make("p", { class: "hint" }, say("hookGone")),
-        button(say("remove"), () => { row.remove(); changed(); }, { class: "small" }));
-      row.read = () => ({ url: url.value.trim(), secret: secret.value, events: lines(events.value) });
-      rows.append(row);
+      return {
+        nodes: [url, secret, events, hook.goneAt && make("p", { class: "hint" }, say("hookGone"))],
+        read: () => ({ url: url.value.trim(), secret: secret.value, events: lines(events.value) }),
+      };
     };
-    const node = make("div", {}, rows, button(say("addHook"), () => { add({ url: "", events: [], secret: "" }); changed(); }, { class: "small" }));
-    return {
-      node, inputs: [], group: true,
-      read: () => [...rows.children].map((row) => row.read()),
-      show: (value) => { rows.replaceChildren(); value.forEach(add); },
-    };
+    return rows({ changed, draw, blank: () => ({ url: "", events: [], secret: "" }), another: say("addHook") });
   },
 };

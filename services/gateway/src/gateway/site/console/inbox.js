@@ -29,7 +29,7 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #drawn = 0; #empty = make("li", { class: "empty" }); #typed = 0;
+  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #drawn = 0; #due = false; #empty = make("li", { class: "empty" }); #typed = 0;
 
   constructor(stage, context) {
     this.#context = context;
@@ -91,6 +91,11 @@ class InboxView {
     this.#draw();
   }
   frame(frame) { this.#conversation?.frame(frame); }
+  /* Somebody types or looks somewhere, or no longer. */
+  present() {
+    this.#conversation?.present();
+    this.#drawSoon(true);
+  }
   end() {
     clearInterval(this.#tick);
     this.#reached.disconnect();
@@ -144,7 +149,7 @@ class InboxView {
       count.textContent = many;
     }
     this.#order.textContent = say(`order_${inbox.list === "needs_human" ? "waiting" : "activity"}_${inbox.turned}`);
-    this.#said.textContent = [inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
+    this.#said.textContent = [inbox.items.length > 0 && inbox.fault, inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
     this.#more.hidden = !inbox.next;
     this.#drawRows(inbox);
     this.#age();
@@ -158,14 +163,15 @@ class InboxView {
     this.#list.style.paddingTop = `${place * ROW}px`;
     this.#list.style.paddingBottom = `${(inbox.items.length - place - shown.length) * ROW}px`;
     for (const item of shown) {
-      const told = `${item.id === this.#open}${isUnread(item)}${narrowed}`;
+      const there = this.#context.presence.of(item.id);
+      const told = `${item.id === this.#open}${isUnread(item)}${narrowed}${there.map(({ name, types }) => `${name}${types}`)}`;
       let row = this.#rows.get(item.id);
       // Five thousand rows are not written out to see that one has changed.
       const same = row && row.told === told && (row.item === item || JSON.stringify(row.item) === JSON.stringify(item));
       if (same) row.item = item;
       else {
         const focused = row?.node.contains(document.activeElement);
-        const node = this.#row(item);
+        const node = this.#row(item, there);
         if (row?.node === at) at = node;
         row?.node.replaceWith(node);
         row = { node, told, item };
@@ -204,14 +210,17 @@ class InboxView {
     const seen = Math.min(Math.max(0, Math.floor(above / ROW)), many);
     return Math.max(0, Math.floor((seen - AROUND) / STEP) * STEP);
   }
-  #scrolled = () => {
+  #scrolled = () => this.#drawSoon();
+  #drawSoon(always = this.#due) {
+    this.#due = always;
     cancelAnimationFrame(this.#drawn);
     this.#drawn = requestAnimationFrame(() => {
       const { inbox } = this.#context;
-      if (this.#first(inbox.items.length) !== this.#from) this.#drawRows(inbox);
+      if (this.#due || this.#first(inbox.items.length) !== this.#from) this.#drawRows(inbox);
+      this.#due = false;
     });
-  };
-  #row(item) {
+  }
+  #row(item, there) {
     const last = item.lastMessage;
     const here = item.id === this.#open;
     const said = last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${(["assistant", "operator"].includes(last.role) ? plain(last.text) : last.text).slice(0, 160)}` : "…";
@@ -228,7 +237,11 @@ class InboxView {
       ...(item.labels || []).slice(0, 2).map((label) => make("span", { class: "chip" }, label)),
       make("time", { datetime: last?.createdAt || item.startedAt }, moment(last?.createdAt || item.startedAt))),
     make("span", { class: "bottom" },
-      make("span", { class: why ? "last reason" : "last", title: why ? said : null }, why || said),
+      there.some((one) => !one.name) ? make("span", { class: "last writes" }, say("writes")) : make("span", { class: why ? "last reason" : "last", title: why ? said : null }, why || said),
+      ...there.filter((one) => one.name).slice(0, 2).map(({ name, types }) => {
+        const told = say(types ? "colleagueTypes" : "colleagueLooks", { name });
+        return make("span", { class: "face", role: "img", title: told, "aria-label": told }, types ? "…" : name.slice(0, 1).toUpperCase());
+      }),
       stateTag(item))));
   }
   #age() {

@@ -6,6 +6,7 @@ import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { Live } from "./live.js";
 import { Notices } from "./notices.js";
+import { Presence } from "./presence.js";
 import { session, isDevelopment, linked } from "./session.js";
 import { signIn } from "./signin.js";
 import { VIEWS } from "./views.js";
@@ -24,14 +25,15 @@ function start(why = "") {
   const line = make("p", { class: "line", role: "status", hidden: true });
   const inbox = new Conversations();
   const notices = new Notices(who);
+  const presence = new Presence(() => view?.present?.());
   live = new Live(
-    (frame) => { inbox.frame(frame); view?.frame?.(frame); },
+    (frame) => { presence.frame(frame); inbox.frame(frame); view?.frame?.(frame); },
     (state) => tellLine(line, state),
   );
   const waiting = new Map();
   /* What one has written in a conversation and the log does not have: kept while one looks at another. */
   const unsent = (id) => waiting.get(id) || waiting.set(id, []).get(id);
-  const context = { live, inbox, session, go, say, unsent };
+  const context = { live, inbox, presence, session, go, say, unsent };
   root.replaceChildren(rail(who, notices), make("div", { class: "beside" }, line, stage));
   /* Who waits for a person, or has written something that one has not read. */
   inbox.onCount = (waiting, unread) => { const count = Math.max(waiting, unread); document.title = `${count ? `(${count}) ` : ""}${say("title")}`; };
@@ -44,7 +46,7 @@ function start(why = "") {
   inbox.start();
   const route = () => show(stage, context);
   addEventListener("hashchange", route);
-  stopped = () => { removeEventListener("hashchange", route); inbox.end(); notices.end(); };
+  stopped = () => { removeEventListener("hashchange", route); inbox.end(); notices.end(); presence.end(); };
   const fresh = !location.hash;
   if (fresh) history.replaceState(null, "", "#/inbox");
   route();

@@ -1,13 +1,13 @@
 /* The field of what goes to a person first, and what never does: rows that are looked at in their order. */
-import { button, make } from "./dom.js";
+import { make } from "./dom.js";
+import { rows } from "./rows.js";
 import { say } from "./words-of.js";
 
-const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
+export const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
 const PLANS = ["free", "pro", "premium"];
 
 export function personRules({ changed }) {
-  const rows = make("div", { class: "hooks" });
-  const add = (rule) => {
+  const draw = (rule) => {
     const to = make("select", { "aria-label": say("ruleTo"), onchange: changed }, ...["person", "never"].map((one) => make("option", { value: one }, say(`rule_${one}`))));
     to.value = rule.to;
     const list = (name) => {
@@ -17,16 +17,10 @@ export function personRules({ changed }) {
     };
     const words = list("words"), topics = list("topics"), pages = list("pages");
     const plans = PLANS.map((plan) => make("input", { type: "checkbox", value: plan, checked: rule.plans.includes(plan), onchange: changed }));
-    const row = make("div", { class: "hook" }, to, words, topics, pages,
-      make("div", { class: "row days", role: "group", "aria-label": say("rule_plans") }, ...plans.map((box) => make("label", {}, box, box.value))),
-      button(say("remove"), () => { row.remove(); changed(); }, { class: "small" }));
-    row.read = () => ({ to: to.value, words: lines(words.value), topics: lines(topics.value), plans: plans.filter((box) => box.checked).map((box) => box.value), pages: lines(pages.value) });
-    rows.append(row);
+    return {
+      nodes: [to, words, topics, pages, make("div", { class: "row days", role: "group", "aria-label": say("rule_plans") }, ...plans.map((box) => make("label", {}, box, box.value)))],
+      read: () => ({ to: to.value, words: lines(words.value), topics: lines(topics.value), plans: plans.filter((box) => box.checked).map((box) => box.value), pages: lines(pages.value) }),
+    };
   };
-  const another = () => { add({ to: "person", words: [], topics: [], plans: [], pages: [] }); changed(); };
-  return {
-    node: make("div", {}, rows, button(say("addRule"), another, { class: "small" })), inputs: [], group: true,
-    read: () => [...rows.children].map((row) => row.read()),
-    show(value) { rows.replaceChildren(); (value ?? []).forEach(add); },
-  };
+  return rows({ changed, draw, blank: () => ({ to: "person", words: [], topics: [], plans: [], pages: [] }), another: say("addRule") });
 }

@@ -34,7 +34,7 @@ class ReportsView {
     this.#load();
   }
   get #query() {
-    const day = (at) => at.toISOString().slice(0, 10), until = new Date();
+    const day = (at) => at.toLocaleDateString("sv"), until = new Date();
     return `from=${day(new Date(until - (this.#days - 1) * 86_400_000))}&to=${day(until)}&by=${this.#by}`;
   }
   async #load() {

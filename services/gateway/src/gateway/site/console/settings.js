@@ -191,7 +191,7 @@ function shown(path, value) {
   if (path === "profile") return say(`profile_${value}`);
   if (typeof value === "boolean") return say(value ? "valueOn" : "valueOff");
   if (typeof value === "number") return number.format(value);
-  return Array.isArray(value) ? value.map((one) => one.url ?? one.address ?? one).join(", ") : value;
+  return Array.isArray(value) ? value.map((one) => one.url ?? one.address ?? one.text ?? one).join(", ") : value;
 }
 
 /* What the server shows of a webhook or a channel beside what one writes is no change. */

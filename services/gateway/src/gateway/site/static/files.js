@@ -116,12 +116,13 @@ export class Files {
   async #open(file) {
     this.#kit.make("a", { href: await this.#link(file), target: "_blank", rel: "noopener noreferrer", download: file.name }).click();
   }
-  async #link({ id }) {
-    const answer = await this.#ask(`${this.#path}/${id}/link`);
+  /* `of`: the conversation that it is of, where that is another one. */
+  async #link({ id, of }) {
+    const answer = await this.#ask(`${this.#path(of)}/${id}/link`);
     if (!answer.ok) throw new Error(this.words.gone);
     return new URL((await answer.json()).url, answer.url).href;
   }
-  get #path() { return `/v2/conversations/${encodeURIComponent(this.#conversation())}/files`; }
+  #path(of = this.#conversation()) { return `/v2/conversations/${encodeURIComponent(of)}/files`; }
 
   /* What the server says of a file that is sent, a picture of many bytes smaller than it was; told(words) says what is
      done. Raises Error with words. */
@@ -134,7 +135,7 @@ export class Files {
     told(this.words.sending);
     let answer, said;
     try {
-      answer = await this.#ask(`${this.#path}?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file, signal: AbortSignal.timeout(DEADLINE) });
+      answer = await this.#ask(`${this.#path()}?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file, signal: AbortSignal.timeout(DEADLINE) });
       said = await answer.json();
     } catch { throw new Error(this.words.away); }
     if (!answer.ok) throw new Error(said.detail || this.words.away);

@@ -1,7 +1,9 @@
 /* What stands beside words, and the earlier topics: a script of its own, which extras.js loads when a chat is opened. */
+import { bubble, proactive } from "./bubble.js";
 import { ActionCard, alertCard, citations } from "./cards.js";
 import { chart } from "./charts.js";
 import { feedback } from "./feedback.js";
+import { older } from "./older.js";
 import { scoring } from "./scoring.js";
 import { BESIDE } from "./style.js";
 import { Topics } from "./topics.js";
@@ -10,9 +12,9 @@ import { Topics } from "./topics.js";
 function complete(one, message, cards, { rated, rate, scored, score }) {
   const drawn = (message.charts || []).map(chart).filter(Boolean);
   const sources = citations(message.citations || []);
-  const asked = message.code === "RATING_ASKED" ? [scoring(scored, score)] : [];
+  const asked = message.code === "RATING_ASKED" && !message.still ? [scoring(scored, score)] : [];
   one.extras.append(...drawn, ...cards, ...(sources ? [sources] : []), ...asked);
-  if (one.role === "assistant") one.meta.append(feedback(rated, rate));
+  if (one.role === "assistant" && !message.still) one.meta.append(feedback(rated, rate));
 }
 
-export const beside = { ActionCard, alertCard, complete, style: BESIDE, Topics };
+export const beside = { ActionCard, alertCard, bubble, complete, older, proactive, style: BESIDE, Topics };

@@ -126,7 +126,7 @@ export class Chat {
     if (message.clientMessageId) this.outbox.stored(message.clientMessageId);
     if (message.turnId && this.#activeTurn && message.turnId === this.#activeTurn.turnId) this.#activeTurn = null;
     if (this.thread.created(message)) {
-      this.#ui.unread();
+      this.#ui.unread(message.text);
       this.#ui.emit("message", { id: message.id, role: message.role, text: message.text });
     }
     if (message.role === "system" && message.turnId === this.thread.turn) this.thread.dropped();

@@ -46,7 +46,7 @@ export class NexusChat extends HTMLElement {
     if (this.chat) this.chat.end();
     this.#count(0);
     this.chat = new Chat(identity, {
-      announce: (text) => this.#announce(text), unread: () => this.#told(), isOpen: () => this.isOpen && !document.hidden,
+      announce: (text) => this.#announce(text), unread: (text) => this.#told(text), isOpen: () => this.isOpen && !document.hidden,
       assisted: (ai) => this.#assisted(ai),
       emit: (name, detail) => {
         if (detail.state === "ready") this.#settings(); // what has changed meanwhile was told to nobody
@@ -57,6 +57,8 @@ export class NexusChat extends HTMLElement {
       button("", () => this.#topics(identity, head), { class: "quiet", "aria-label": words.topics, title: words.topics }, icon("chat")),
       button("", () => this.toggle(false), { class: "quiet", "aria-label": words.closeChat, title: words.closeChat }, icon("close")));
     this.panel.replaceChildren(head, ...this.chat.nodes);
+    const { thread } = this.chat;
+    extras(({ older }) => older(identity, thread));
     if (this.assisted === false) this.chat.assisted(false);
     if (this.#started) this.#begin();
   }
@@ -64,7 +66,7 @@ export class NexusChat extends HTMLElement {
     if (!await loadExtras()) return this.chat.thread.notice(words.notNow, "warning");
     extras(({ Topics }) => {
       if (!head.topics) {
-        head.topics = new Topics(identity, () => this.chat.outbox.size > 0, () => { this.settle(identity); this.chat.composer.input.focus(); });
+        head.topics = new Topics(identity, this.chat.thread, () => this.chat.outbox.size > 0, () => { this.settle(identity); this.chat.composer.input.focus(); });
         head.after(head.topics.node);
       }
       head.topics.toggle();
@@ -109,9 +111,10 @@ export class NexusChat extends HTMLElement {
   }
   emit(name, detail) { this.dispatchEvent(new CustomEvent(`nexus:${name}`, { detail, bubbles: true, composed: true })); }
 
-  #told() {
+  #told(text) {
     if (this.isOpen && !document.hidden) return;
     this.#count(this.#unread + 1);
+    if (text && !this.isOpen) extras(({ bubble }) => bubble(this, text));
   }
   #count(number) {
     if (number !== this.#unread) { this.#unread = number; this.emit("unread", number); }
@@ -165,13 +168,18 @@ export class NexusChat extends HTMLElement {
     try {
       const answer = await look();
       if (!answer.ok) return;
-      const { brandColor, ai, assistant } = await answer.json();
+      const { brandColor, ai, assistant, proactive: rules } = await answer.json();
       if (!host.color) this.#color(brandColor);
       present(assistant);
       this.panel.setAttribute("aria-label", host.title);
       this.panel.querySelector("h2").textContent = host.title;
       this.chat.presented();
       this.#assisted(ai);
+      if (rules?.length && !this.proactive) {
+        this.proactive = true;
+        loadExtras();
+        extras(({ proactive }) => proactive(this, rules));
+      }
     } catch { /* no line: there is one when the chat is opened, or words about it */ }
   }
   #assisted(ai) { this.assisted = ai; this.chat.assisted(ai); }

@@ -10,10 +10,13 @@ const AIR = 12; // pixels above an answer that begins at the top
 const ALERT_KEPT = 86_400_000;
 const LONGEST_TURN = 135_000; // the service gives up after 120 s and says so
 
+const keyOf = (message) => (isMine(message.role) && message.clientMessageId) || message.id;
+
 export class Thread {
   turn = null; // of the answer that is being made
+  round = 0; // how often the history has been drawn anew
   #messages = new Map(); #order = []; #actions = new Map(); #alerts = new Set(); #people = new Map();
-  #draft = null; #typing; #typingTimer = 0; #stuck = 0; #round = 0; #kept; #tell;
+  #draft = null; #typing; #typingTimer = 0; #stuck = 0; #kept; #tell;
 
   /* tell: {decide(id, decision), rate(id, rating, reason), score(value, comment), announce(text), busy(on), files(one, message)} */
   constructor(kept, tell, intro) {
@@ -36,7 +39,7 @@ export class Thread {
   snapshot(messages, events = []) {
     const unsettled = this.#order.filter((one) => one.seq === Infinity);
     this.#order = [];
-    this.#round += 1;
+    this.round += 1;
     this.#messages.clear();
     this.list.replaceChildren();
     for (const one of unsettled) this.#put(one.key, one);
@@ -47,7 +50,7 @@ export class Thread {
   }
 
   created(message, live = true) {
-    const mine = isMine(message.role), key = (mine && message.clientMessageId) || message.id;
+    const mine = isMine(message.role), key = keyOf(message);
     let one = this.#messages.get(key);
     if (one && one === this.#draft && message.role !== "assistant") { this.dropped(); one = null; } // it ended in a notice
     const known = one && one.seq < Infinity;
@@ -67,6 +70,14 @@ export class Thread {
     if (live && !known && !mine) this.#tell.announce(`${this.#speaker(message)}: ${message.text}`);
     if (live) this.toEnd(mine, one);
     return !known && !mine;
+  }
+  /* Older ones than are there: what is read stays where it is. Says whether any was new. */
+  before(messages, events = []) {
+    const { node, list } = this, known = list.childElementCount, below = node.scrollHeight - node.scrollTop;
+    for (const message of messages) if (!this.#messages.has(keyOf(message))) this.created(message, false);
+    for (const event of events) this.owned(event, false);
+    node.scrollTop = node.scrollHeight - below;
+    return list.childElementCount > known;
   }
   #speaker(message) {
     return { assistant: words.assistant, operator: this.#named(message) || words.agent }[message.role] || words.notice;
@@ -151,10 +162,10 @@ export class Thread {
 
   /* ---- what stands beside the messages: drawn when beside.js is there, unless the history has been drawn anew meanwhile */
   #beside(draw) {
-    const round = this.#round;
+    const round = this.round;
     let late = false;
     extras((parts) => {
-      if (round !== this.#round) return;
+      if (round !== this.round) return;
       draw(parts);
       if (late && this.following) this.toEnd();
     });

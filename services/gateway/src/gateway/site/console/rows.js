@@ -1,0 +1,19 @@
+/* A field of rows that are added and removed. */
+import { button, make } from "./dom.js";
+import { say } from "./words-of.js";
+
+/* draw(value): {nodes, read()} of a row; blank(): what a new one begins with; another: what the button says. */
+export function rows({ changed, draw, blank, another }) {
+  const list = make("div", { class: "hooks" });
+  const add = (value) => {
+    const { nodes, read } = draw(value);
+    const row = make("div", { class: "hook" }, ...nodes, button(say("remove"), () => { row.remove(); changed(); }, { class: "small" }));
+    row.read = read;
+    list.append(row);
+  };
+  return {
+    node: make("div", {}, list, button(another, () => { add(blank()); changed(); }, { class: "small" })), inputs: [], group: true,
+    read: () => [...list.children].map((row) => row.read()),
+    show(value) { list.replaceChildren(); (value ?? []).forEach(add); },
+  };
+}
