@@ -149,7 +149,7 @@ class Memory:
             teaches=self.projection.teaches,
             learn=_learned_nothing,
         )
-        self.floor.hurry = consumer.hurry
+        self.floor.hurry, consumer.acknowledged = consumer.hurry, self.floor.stir
         try:
             await consumer.ensure()
         except (NatsError, TimeoutError) as error:

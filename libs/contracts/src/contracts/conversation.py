@@ -67,7 +67,8 @@ class Fact:
     """One durable fact. Two facts are equal that say the same about who must be answered.
 
     `at`: when the log stored it, in seconds since the epoch by the bus's clock; 0.0 where that is not known (the live
-    feed). `basis` and `owner`: of the kinds that carry one. `event`: its CloudEvent as it was published.
+    feed). `basis` and `owner`: of the kinds that carry one. `event`: its CloudEvent as it was published; `checked`: its
+    data in the model of its kind, where it was held against that.
     """
 
     kind: ChatKind
@@ -76,17 +77,20 @@ class Fact:
     basis: int = 0
     owner: OwnerKind = OwnerKind.AI
     event: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False, repr=False)
+    checked: ChatData | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, kind: ChatKind, seq: int, event: Mapping[str, Any], at: float = 0.0) -> "Fact":
+    def of(
+        cls, kind: ChatKind, seq: int, event: Mapping[str, Any], at: float = 0.0, checked: ChatData | None = None
+    ) -> "Fact":
         """The fact that a CloudEvent is, parsed from its JSON."""
         data = _object(event.get("data"))
         if kind is ChatKind.OWNER:
             named = _object(data.get("owner")).get("kind", OwnerKind.AI)
             owner = OwnerKind(named) if isinstance(named, str) else OwnerKind.unknown()
-            return cls(kind, seq, at, owner=owner, event=event)
+            return cls(kind, seq, at, owner=owner, event=event, checked=checked)
         basis = data.get("basis", 0)
-        return cls(kind, seq, at, basis if isinstance(basis, int) else 0, event=event)
+        return cls(kind, seq, at, basis if isinstance(basis, int) else 0, event=event, checked=checked)
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -96,7 +100,7 @@ class Fact:
     @property
     def typed(self) -> ChatData:
         """The event's data in the model of its kind; raises ValidationError when it does not fit."""
-        return _EVENTS[self.kind].model_validate(self.event).data
+        return self.checked or _EVENTS[self.kind].model_validate(self.event).data
 
     @property
     def settles(self) -> int:

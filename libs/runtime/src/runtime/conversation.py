@@ -63,10 +63,10 @@ def fact_of(subject: str, seq: int, event: bytes, at: float = 0.0, *, genuine: b
         return None
     try:
         parsed = orjson.loads(event)  # stricter than the model: an endless number, say
-        read_fact(address, event)
+        checked = read_fact(address, event).data
     except ValueError:
         return None
-    return Fact.of(address.kind, seq, parsed, at)
+    return Fact.of(address.kind, seq, parsed, at, checked)
 
 
 def facts_of(stored: Iterable[StoredFact]) -> list[Fact]:

@@ -56,6 +56,7 @@ class Marks:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._keys: tuple[bytes, ...] = ()
+        self._begun: tuple[hmac.HMAC, ...] = ()
         self._taking_part = True
         self._since: dict[str, int] = {}
         self._told = False
@@ -71,6 +72,8 @@ class Marks:
     def use(self, keys: tuple[bytes, ...] | None) -> None:
         """The first key marks; a mark of any of them counts. None: of somebody who writes and reads nothing marked."""
         self._keys, self._taking_part = keys or (), keys is not None
+        # A copy of what was begun with the key takes a fifth of the time that a mark from the beginning does.
+        self._begun = tuple(hmac.new(key, digestmod="sha256") for key in self._keys)
 
     @property
     def taking_part(self) -> bool:
@@ -108,7 +111,7 @@ class Marks:
         """The mark of what is about to be appended; None: none is needed, or there is no key."""
         if not self._keys or stream not in MARKED:
             return None
-        return _mark(self._keys[0], subject, headers, body)
+        return _mark(self._begun[0], subject, headers, body)
 
     def genuine(self, stream: str, subject: str, seq: int, headers: Mapping[str, str], body: bytes) -> bool:
         """Whether what the stream holds at `seq` was written by one of ours, or need not show it."""
@@ -116,7 +119,7 @@ class Marks:
         if since is None or seq < since or subject.endswith(_VISITOR):
             return True
         given = headers.get(HEADER, "")
-        return any(hmac.compare_digest(given, _mark(key, subject, headers, body)) for key in self._keys)
+        return any(hmac.compare_digest(given, _mark(begun, subject, headers, body)) for begun in self._begun)
 
     def genuine_live(self, message: Msg) -> bool:
         """The same of a live copy of CHAT, whose sequence, a header, proves nothing: it is none of the old ones."""
@@ -126,10 +129,13 @@ class Marks:
         return self.genuine(CHAT.name, subject, self._since[CHAT.name], headers_of(message), message.data)
 
 
-def _mark(key: bytes, subject: str, headers: Mapping[str, str], body: bytes) -> str:
+def _mark(begun: hmac.HMAC, subject: str, headers: Mapping[str, str], body: bytes) -> str:
     # Neither subjects nor headers hold a line end, so nothing can be moved from one to the next.
     said = "\n".join((subject, *(headers.get(name, "") for name in _COVERED), "")).encode()
-    return hmac.digest(key, said + body, hashlib.sha256).hex()[:_LENGTH]
+    mark = begun.copy()
+    mark.update(said)
+    mark.update(body)
+    return mark.hexdigest()[:_LENGTH]
 
 
 def key_name(key: bytes) -> str:

@@ -209,7 +209,7 @@ class Agent:
             CHAT.name,
             DURABLE,
             TURN_TRIGGERS,
-            TurnHandler(self.engine).handle,
+            TurnHandler(self.engine, self._followed).handle,
             slots=settings.slots,
             ack_wait=settings.ack_wait_seconds,
             longest=LONGEST_TURNS * settings.turn_deadline_seconds,

@@ -33,19 +33,21 @@ _MOST_SAID = 1_000
 class TurnHandler:
     """Visitor messages and changes of owner, from the turn consumer."""
 
-    def __init__(self, engine: TurnEngine) -> None:
+    def __init__(self, engine: TurnEngine, followed: FollowedConversations) -> None:
         self._engine = engine
+        self._followed = followed
 
     async def handle(self, delivery: Delivery) -> Outcome:
         """One delivery; a subject that is none of ours is a dead letter at once."""
         address = parse_chat(delivery.subject)
         if address is None or address.kind not in (ChatKind.VISITOR, ChatKind.OWNER):
             return DeadLetter(f"not a turn's trigger: {delivery.subject}")
-        if fact_of(delivery.subject, delivery.seq, delivery.data, genuine=delivery.genuine) is None:
+        key = Key(address.company, address.conversation)
+        known = delivery.genuine and self._followed.knows(key, delivery.seq, delivery.data)
+        if not known and fact_of(delivery.subject, delivery.seq, delivery.data, genuine=delivery.genuine) is None:
             # Its dead letter is memory's, which reads every fact. Nobody answers it.
             log.warning("turn.misfit", subject=delivery.subject, seq=delivery.seq)
             return Done()
-        key = Key(address.company, address.conversation)
         trigger = Trigger(delivery.seq, visitor=address.kind is ChatKind.VISITOR)
         match await self._engine.handle(key, trigger, delivery.stored_at):
             case effects.Ack():

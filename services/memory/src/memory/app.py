@@ -183,7 +183,6 @@ class MemoryReplica:
         async def take_in(facts: Sequence[LogFact]) -> None:
             facts = await erasing.late.project(facts, projection.project)
             activity.note(facts)
-            floor.stir()
             waiting.stir()
             due.stir()
             in_turn.stir()
@@ -198,7 +197,7 @@ class MemoryReplica:
             teaches=projection.teaches,
             learn=lambda fact: lessons.take(fact),
         )
-        floor.hurry = consumer.hurry
+        floor.hurry, consumer.acknowledged = consumer.hurry, floor.stir
         service.add_check("projection", consumer.check)
         service.watch("projection", consumer.still)
         await consumer.ensure()

@@ -128,12 +128,19 @@ class FollowedConversations:
         known_by, seq, at = kept.first
         return replace(view, first_unanswered=seq, first_unanswered_at=at) if known_by == view.basis and seq else None
 
-    def facts(self, key: Key, after: int, up_to: int) -> list[StoredFact] | None:
+    def facts(self, key: Key, after: int, up_to: int) -> list[Fact] | None:
         """The facts with after < seq ≤ up_to, in order; None: not all of them are known."""
         kept = self._kept.get(key)
         if kept is None or after + 1 < kept.since or up_to > self._heard:
             return None
-        return [stored for stored, _ in kept.recent if after < stored.seq <= up_to]
+        return [fact for stored, fact in kept.recent if after < stored.seq <= up_to and fact is not None]
+
+    def knows(self, key: Key, seq: int, event: bytes) -> bool:
+        """Whether this very event was heard as the fact at `seq`, and held against its contract."""
+        kept = self._kept.get(key)
+        return kept is not None and any(
+            stored.seq == seq and fact is not None and stored.event == event for stored, fact in reversed(kept.recent)
+        )
 
     def ended_by(self, key: Key) -> str | None:
         """The turn that ended last, where since then one visitor message at most has come: nobody else has driven a

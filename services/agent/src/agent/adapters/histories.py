@@ -9,7 +9,7 @@ from agent.adapters.history_cache import MESSAGES, HistoryWindow, Windows, answe
 from agent.errors import UnreachableError
 from agent.ports import Key, PromptHistory
 from contracts.rpc import HISTORY, HistoryRequest
-from runtime.conversation import ConversationLog
+from runtime.conversation import ConversationLog, facts_of
 from runtime.errors import ReadFailed, RpcError
 from runtime.rpc import RpcClient
 
@@ -74,13 +74,14 @@ class HistoryClient:
         if held.up_to == seq:
             return held
         try:
-            facts = self._followed.facts(key, held.up_to, seq)
-            if facts is None or not facts or facts[-1].seq != seq:
-                facts = await self._chat.read(*key, held.up_to, seq, deadline=GAP_DEADLINE)
+            heard = self._followed.facts(key, held.up_to, seq)
+            if heard and heard[-1].seq == seq:
+                return held.extended(heard, seq)
+            stored = await self._chat.read(*key, held.up_to, seq, deadline=GAP_DEADLINE)
         except ReadFailed:
             return None
         # A replica that lags does not say so: only the fact that was named shows that none is missing.
-        return held.extended(facts, seq) if facts and facts[-1].seq == seq else None
+        return held.extended(facts_of(stored), seq) if stored and stored[-1].seq == seq else None
 
     async def _from_log(self, key: Key, seq: int) -> PromptHistory:
         """Read until the fact that was named is there: a replica that lags does not say so."""
@@ -90,6 +91,6 @@ class HistoryClient:
             except ReadFailed as error:
                 raise UnreachableError(f"neither memory nor the log tells what was said: {error}") from error
             if facts and facts[-1].seq == seq:
-                return HistoryWindow(0, PromptHistory(())).extended(facts, seq).history
+                return HistoryWindow(0, PromptHistory(())).extended(facts_of(facts), seq).history
             await asyncio.sleep(pause)
         raise UnreachableError(f"memory does not tell what was said, and the log was read without {seq}")

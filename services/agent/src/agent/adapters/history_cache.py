@@ -13,11 +13,10 @@ from typing import Any, cast
 from agent.domain.context.compression import PromptMessage
 from agent.ports import Key, PromptHistory
 from contracts.channels import ChatKind
+from contracts.conversation import Fact
 from contracts.events.chat import Role
 from contracts.files import FileRef
 from contracts.rpc import HistoryReply
-from runtime.conversation import facts_of
-from runtime.direct import StoredFact
 
 MESSAGES = 20
 """How many messages the prompt's fifth layer holds."""
@@ -37,11 +36,11 @@ class HistoryWindow:
     history: PromptHistory
     ids: tuple[str, ...] = ()
 
-    def extended(self, stored: Iterable[StoredFact], up_to: int) -> "HistoryWindow":
-        """The window with every fact that the log holds in (self.up_to, up_to], in order."""
+    def extended(self, facts: Iterable[Fact], up_to: int) -> "HistoryWindow":
+        """The window with every fact of (self.up_to, up_to], in order."""
         messages, ids = list(self.history.messages), list(self.ids)
         history = self.history
-        for fact in facts_of(stored):
+        for fact in facts:
             mine = _SPOKEN.get(fact.kind)
             name = fact.data.get("messageId")
             if mine is None or name in ids:

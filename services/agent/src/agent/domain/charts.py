@@ -22,6 +22,8 @@ MOST_POINTS = 270
 def charts(journal: Journal, question: str = "") -> tuple[Chart, ...]:
     """One chart a symbol, of the newest data that was asked for, in the order of the calls. A snapshot's few bars are
     drawn only under a question about no longer a time: a month under the return of a year would tell something else."""
+    if not journal.calls:
+        return ()
     found: dict[str, Chart] = {}
     when = when_in(question)
     to_date = _TO_DATE.get(str(when.arguments.get("period")))

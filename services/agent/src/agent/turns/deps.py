@@ -1,6 +1,6 @@
 """What turns need: their ports, their limits, and how a company's settings become a policy."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agent.adapters.encodings import Encodings
@@ -85,9 +85,10 @@ def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
     """What the settings say about answering; a company without settings is not answered."""
     if settings is None:
         return AnswerPolicy(enabled=False)
-    config = settings.config
+    config, rules = settings.config, AnswerRules.of(settings)
     return AnswerPolicy(
-        **asdict(AnswerRules.of(settings)),
+        enabled=rules.enabled,
+        beside_human=rules.beside_human,
         delay=config.response_delay_ms / 1000,
         max_iterations=config.tool_config.max_iterations,
     )

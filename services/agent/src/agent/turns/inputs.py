@@ -310,9 +310,8 @@ class Knowing:
         """The reply with what it stands on, where it is the turn's answer."""
         if (reply.calls and not effect.last) or self.inputs is None:
             return reply
-        inputs = self.inputs
-        query = query_of(inputs.history.messages, effect.view.basis, inputs.seen.asker.language)
-        return grounded(reply, effect.journal, self.found, query)
+        search = self._search_of(effect.view, self.inputs.history, self.inputs.seen.asker.language)
+        return grounded(reply, effect.journal, self.found, search.asked)
 
     async def tell_estimate(self) -> None:
         """The last prompt's tokens, on the turn's span: counted when nobody waits for the answer any more."""

@@ -15,7 +15,7 @@ class PassageQuery:
         """`query` None: there is nothing to look for."""
         self._knowledge = knowledge
         self._company = company
-        self._query = query
+        self.asked = query
         self._found: asyncio.Future[KnowledgeFound | None] = asyncio.get_running_loop().create_future()
         self._asking: asyncio.Task[None] | None = None
         if query is None:
@@ -24,7 +24,7 @@ class PassageQuery:
     @property
     def query(self) -> KnowledgeQuery | None:
         """What is still to be asked; None: nothing, it is known or on its way."""
-        return None if self._found.done() or self._asking is not None else self._query
+        return None if self._found.done() or self._asking is not None else self.asked
 
     def answered(self, found: KnowledgeFound | None) -> None:
         """What was found; None: it is not to be had."""

@@ -16,7 +16,7 @@ from nats.errors import Error as NatsError
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import NotFoundError
 
-from contracts.channels import CHAT_ALL, parse_chat
+from contracts.channels import CHAT_ALL, ChatKind, parse_chat
 from contracts.streams import CHAT
 from memory.adapters.chat_log import StreamLog
 from memory.domain.facts import BadFactError, LogFact
@@ -40,9 +40,10 @@ ACK_WAIT = 30.0
 MAX_ACK_PENDING = 5_000
 WAIT = 15.0
 """Seconds that a batch is waited for at once; a lost request and the end are noticed before."""
-LINGER = 0.25
-"""Seconds that a batch may fill: several facts cost the database little more than one, and the reads that follow a
-message at once have this process to themselves. Whoever waits ends it, here and in the other replicas."""
+LINGER = 1.0
+"""Seconds that a batch may fill: several facts cost the database little more than one. Whoever waits ends it, here and
+in the other replicas, and so does any fact but a visitor's message and the AI's answer: people are about to look."""
+GATHERED = (ChatKind.VISITOR, ChatKind.ASSISTANT)
 TOLD_EVERY = 0.25
 """Seconds between two words to the other replicas that somebody waits."""
 PAUSE = 0.5
@@ -97,7 +98,9 @@ class ChatConsumer:
         # Beside the replies to this user: no other user may listen or write there.
         self._hurried = f"{client.new_inbox().rpartition('.')[0]}.{DURABLE}.hurried"
         self._told = 0.0
-        self._batches = PullBatches(client, CHAT.name, DURABLE, BATCH)
+        self._batches = PullBatches(
+            client, CHAT.name, DURABLE, BATCH, lambda message: not message.subject.endswith(GATHERED)
+        )
         self._marks = Marks.of(client)
         self._log = log
         self._store = store
@@ -110,6 +113,8 @@ class ChatConsumer:
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
         self._turned = 0.0
+        self.acknowledged: Callable[[], None] | None = None
+        """Called when a batch is stored and acknowledged."""
 
     async def ensure(self) -> None:
         """Creates the consumer, or takes it over if it fills this database; raises nats.errors.Error."""
@@ -228,6 +233,8 @@ class ChatConsumer:
                     record("project CHAT", began, ended, under=caller(headers_of(message)), facts=len(facts))
                     await self._done(message, fact)
             PROJECTED.inc(len(facts))
+            if self.acknowledged is not None:
+                self.acknowledged()
 
     async def _alone(self, message: Msg, fact: LogFact) -> None:
         self._turned = time.monotonic()

@@ -68,6 +68,9 @@ NEVER_TAKEN = frozenset({2, 9, 14, 22, 28, 52, 56, 57, 121, 10334, 17280})
 fields, validation, size, key length (MongoDB's error_codes.yml)."""
 
 
+_DUPLICATE_KEY = 11000
+
+
 def connect(settings: MongoSettings) -> AsyncMongoClient[Document]:
     """A client that gives up on an operation after the deadline; it connects with its first use."""
     return AsyncMongoClient(
@@ -134,6 +137,14 @@ def _refused(error: PyMongoError) -> bool:
     if isinstance(error, BulkWriteError):
         codes = [one.get("code") for one in error.details.get("writeErrors", ())]
     return any(code in NEVER_TAKEN for code in codes)
+
+
+def duplicates(error: BulkWriteError) -> set[int]:
+    """Which of the writes found their document there already; raises the error if anything else went wrong."""
+    refused = error.details["writeErrors"]
+    if error.details.get("writeConcernErrors") or any(one["code"] != _DUPLICATE_KEY for one in refused):
+        raise error
+    return {one["index"] for one in refused}
 
 
 async def put_over(rows: Collection, row: Document, over: str | int | None) -> bool:

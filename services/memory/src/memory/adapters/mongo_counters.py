@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
+from memory.adapters.mongo import duplicates
 from runtime.mongo import Collection, Document
 
-_DUPLICATE_KEY = 11000
 _ONCE_MORE = 2
 
 
@@ -43,10 +43,7 @@ async def _write(rows: Collection, groups: Sequence[Sequence[Count]]) -> list[Se
     try:
         await rows.bulk_write([_update(group) for group in groups], ordered=False)
     except BulkWriteError as error:
-        refused = error.details["writeErrors"]
-        if error.details.get("writeConcernErrors") or any(one["code"] != _DUPLICATE_KEY for one in refused):
-            raise
-        return [groups[one["index"]] for one in refused]
+        return [groups[index] for index in sorted(duplicates(error))]
     return []
 
 

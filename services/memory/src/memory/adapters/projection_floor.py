@@ -26,7 +26,8 @@ STIRRED, IDLE = 15.0, 45.0
 takes where nothing was."""
 RECENT = 0.2
 """Seconds for which an answer counts for those who name no sequence and want what is stored now."""
-URGENT = 0.005
+URGENT = 0.02
+"""Seconds between two questions while somebody waits; something that is projected here is asked about at once."""
 ANSWER = 2.0
 LONGEST_LOOK = 10.0
 
@@ -134,13 +135,11 @@ class ProjectionFloor:
         return stamp + timedelta(seconds=time.monotonic() - at)
 
     async def _until_due(self) -> None:
-        if self._waiters:
-            await asyncio.sleep(URGENT)
-        else:
-            for seconds, event in ((IDLE, self._moves), (STIRRED, self._urgent)):
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
-                        await event.wait()
+        waits = ((URGENT, self._moves),) if self._waiters else ((IDLE, self._moves), (STIRRED, self._urgent))
+        for seconds, event in waits:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await event.wait()
         self._urgent.clear()
         self._moves.clear()
 

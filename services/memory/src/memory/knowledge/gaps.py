@@ -3,6 +3,7 @@ Those that ask the same are one; one click makes a question-and-answer pair of i
 
 import time
 from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -52,31 +53,46 @@ class GapList:
         self._clock = clock
         self._held: OrderedDict[str, _HeldGaps] = OrderedDict()
 
-    async def note(self, asked: Unanswered) -> None:
-        """Takes in one question, once."""
-        question = " ".join(asked.question.split())[:LONGEST]
-        told = telling(question)
-        if not told.words:
-            return
-        old = await self._same(asked.company, told)
-        name = old.id if old else derive_id(asked.company, "gap", *sorted(word for word, _ in told.words))
-        once = AskedOnce(asked.conversation, asked.message, name, question, asked.at, asked.reason)
-        if not await self._gaps.note(asked.company, once):
-            return
+    async def note(self, asked: Iterable[Unanswered]) -> None:
+        """Takes in questions, each once; all times that the same was asked count at once."""
+        gaps: dict[tuple[str, str], Gap] = {}
+        times: list[tuple[str, AskedOnce]] = []
+        for one in asked:
+            question = " ".join(one.question.split())[:LONGEST]
+            told = telling(question)
+            if told.words:
+                gap = await self._same(one.company, told)
+                if gap is None:
+                    name = derive_id(one.company, "gap", *sorted(word for word, _ in told.words))
+                    gap = _unasked(name, question, one.language, one.at)
+                    self._hold(one.company, gap)
+                gaps[one.company, gap.id] = gap
+                once = AskedOnce(one.conversation, one.message, gap.id, question, one.at, one.reason)
+                times.append((one.company, once))
+        counted: dict[tuple[str, str], list[AskedOnce]] = {}
+        for company, once in await self._gaps.note(times):
+            counted.setdefault((company, once.gap), []).append(once)
+        for (company, name), every in counted.items():
+            await self._count(company, gaps[company, name], every)
+
+    async def _count(self, company: str, gap: Gap, times: Sequence[AskedOnce]) -> None:
+        """Adds these times to a gap, which may be another one by now."""
         for attempt in range(TRIES):
             if attempt:
-                self._held.pop(asked.company, None)
-                old = await self._gaps.get(asked.company, name)
-            if old is None:
-                language = language_of(question) or asked.language or "es"
-                new = Gap(name, question, language, 1, asked.at, asked.at)
-            else:
+                self._held.pop(company, None)
+                text, at = times[0].text, times[0].at
+                gap = await self._gaps.get(company, gap.id) or _unasked(gap.id, text, gap.language, at)
+            asked_at = [one.at for one in times]
+            new = replace(
+                gap,
+                count=gap.count + len(times),
+                first_at=min(gap.first_at, *asked_at),
+                last_at=max(gap.last_at, *asked_at),
                 # An answered one that is asked again is open again: its answer did not reach whoever asked.
-                last, first = max(old.last_at, asked.at), min(old.first_at, asked.at)
-                state = "open" if old.state == "answered" else old.state
-                new = replace(old, count=old.count + 1, first_at=first, last_at=last, state=state)
-            if await self._gaps.put(asked.company, new, old.version if old else None):
-                self._hold(asked.company, replace(new, version=(old.version if old else 0) + 1))
+                state="open" if gap.state == "answered" else gap.state,
+            )
+            if await self._gaps.put(company, new, gap.version or None):
+                self._hold(company, replace(new, version=gap.version + 1))
                 return
         raise StoreUnavailable("too many ask the same at once: try again")
 
@@ -138,10 +154,10 @@ class GapList:
         """It is this now."""
         if (held := self._held.get(company)) is None:
             return
-        for gaps in held.gaps.values():
-            gaps.pop(gap.id, None)
+        before = [one for gaps in held.gaps.values() if (one := gaps.pop(gap.id, None)) is not None]
         if gap.state in held.gaps:
-            held.gaps[gap.state][gap.id] = gap, telling(gap.question)
+            told = next((told for one, told in before if one.question == gap.question), None)
+            held.gaps[gap.state][gap.id] = gap, told or telling(gap.question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +168,11 @@ class _HeldGaps:
     gaps: dict[str, dict[str, tuple[Gap, TextProfile]]] = field(
         default_factory=dict[str, dict[str, tuple[Gap, TextProfile]]]
     )
+
+
+def _unasked(name: str, question: str, language: str | None, at: datetime) -> Gap:
+    """A gap that is not stored yet."""
+    return Gap(name, question, language_of(question) or language or "es", 0, at, at)
 
 
 def _alike(one: TextProfile, other: TextProfile) -> float:

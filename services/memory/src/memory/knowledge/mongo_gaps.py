@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pymongo import DESCENDING
-from pymongo.errors import DuplicateKeyError
+from pymongo import DESCENDING, InsertOne
+from pymongo.errors import BulkWriteError
 
 from contracts.knowledge_rpc import GapExample, GapView
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import duplicates, put_over, speaking
 from memory.domain.keys import END, from_cursor, timed_key, to_cursor
 from memory.knowledge.records import milliseconds, moment
 from runtime.mongo import Database, Document
@@ -94,21 +94,18 @@ class Gaps:
         more = to_cursor(rows[limit - 1]["listKey"], prefix) if len(rows) > limit else None
         return [_gap(row) for row in rows[:limit]], more
 
-    async def note(self, company: str, asked: AskedOnce) -> bool:
-        """Notes one time; False: it was noted before."""
-        row = {
-            "_id": f"{company}/{asked.conversation}/{asked.message}",
-            "gapKey": timed_key(f"{company}/{asked.gap}", milliseconds(asked.at), asked.message),
-            "text": asked.text,
-            "at": milliseconds(asked.at),
-            "reason": asked.reason,
-        }
-        async with speaking("note a question without an answer"):
+    async def note(self, times: Sequence[tuple[str, AskedOnce]]) -> list[tuple[str, AskedOnce]]:
+        """Notes what was asked, of companies; returns what was not noted before."""
+        if not times:
+            return []
+        writes = [InsertOne(_noted(company, asked)) for company, asked in times]
+        known: set[int] = set()
+        async with speaking("note questions without an answer"):
             try:
-                await self._asked.insert_one(row)
-            except DuplicateKeyError:
-                return False
-        return True
+                await self._asked.bulk_write(writes, ordered=False)
+            except BulkWriteError as error:
+                known = duplicates(error)
+        return [one for number, one in enumerate(times) if number not in known]
 
     async def examples(self, company: str, gap: str, most: int = SHOWN) -> list[GapExample]:
         """The newest times that it was asked."""
@@ -156,6 +153,16 @@ class Gaps:
         async with speaking("delete a company's gaps"):
             gone = [await rows.delete_many(mine) for rows in (self._rows, self._asked)]
         return sum(one.deleted_count for one in gone)
+
+
+def _noted(company: str, asked: AskedOnce) -> Document:
+    return {
+        "_id": f"{company}/{asked.conversation}/{asked.message}",
+        "gapKey": timed_key(f"{company}/{asked.gap}", milliseconds(asked.at), asked.message),
+        "text": asked.text,
+        "at": milliseconds(asked.at),
+        "reason": asked.reason,
+    }
 
 
 def _row(company: str, one: Gap) -> Document:

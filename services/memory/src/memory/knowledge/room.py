@@ -110,14 +110,10 @@ class Room:
 
     async def heard(self, facts: Sequence[LogFact]) -> None:
         """What conversations show of what the assistant does not know."""
+        await self.gaps.note(one for fact in facts if (one := _unanswered(fact)) is not None)
         for fact in facts:
-            data = fact.data
-            if isinstance(data, AssistantMessage) and data.grounding and not data.grounding.known:
-                await self._unanswered(fact, data.message_id, data.grounding, "unknown")
-            elif isinstance(data, OwnerChanged) and data.grounding and not data.grounding.known:
-                await self._unanswered(fact, fact.event_id, data.grounding, "handoff")
-            elif isinstance(data, OperatorMessage):
-                await self.gaps.operator_said(fact.company, fact.conversation, data.text, fact.at)
+            if isinstance(fact.data, OperatorMessage):
+                await self.gaps.operator_said(fact.company, fact.conversation, fact.data.text, fact.at)
 
     async def rated(self, company: str, rating: FeedbackGiven, at: datetime) -> bool:
         """A thumb down: the question of that answer. False: no such answer is known (yet)."""
@@ -137,9 +133,8 @@ class Room:
             if not isinstance(asked, VisitorMessage):
                 return True
             question, language = asked.text, asked.locale
-        await self.gaps.note(
-            Unanswered(company, rating.conversation_id, rating.message_id, question, "thumbs_down", at, language)
-        )
+        told = Unanswered(company, rating.conversation_id, rating.message_id, question, "thumbs_down", at, language)
+        await self.gaps.note([told])
         return True
 
     async def _forget(self, request: CompanyRequest) -> DocumentGone:
@@ -163,11 +158,6 @@ class Room:
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
         """Deletes what was asked in these conversations."""
         await self._gap_store.forget_conversations(company, conversations)
-
-    async def _unanswered(self, fact: LogFact, name: str, grounding: Grounding, reason: str) -> None:
-        await self.gaps.note(
-            Unanswered(fact.company, fact.conversation, name, grounding.question, reason, fact.at, grounding.language)
-        )
 
     def consume(self) -> None:
         """The facts of documents and runs, tried for as long as the store is away."""
@@ -207,3 +197,15 @@ class Room:
         except BadKnowledge as error:
             return DeadLetter(str(error))
         return Ack()
+
+
+def _unanswered(fact: LogFact) -> Unanswered | None:
+    """The question that an answer had nothing to stand on for, or because of which a person was asked for."""
+    match fact.data:
+        case AssistantMessage(grounding=Grounding(known=False) as asked) as answer:
+            name, reason = answer.message_id, "unknown"
+        case OwnerChanged(grounding=Grounding(known=False) as asked):
+            name, reason = fact.event_id, "handoff"
+        case _:
+            return None
+    return Unanswered(fact.company, fact.conversation, name, asked.question, reason, fact.at, asked.language)

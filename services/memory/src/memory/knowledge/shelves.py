@@ -85,7 +85,9 @@ class Shelves:
         shelf = await self.of(company, seconds)
         vector = await asking
         near = shelf.near.nearest(vector, NEAREST) if vector is not None else None
-        hits = shelf.index.search(understood(text, earlier, language, shelf.synonyms), text, limit, near)
+        hits: list[Hit] = []
+        if shelf.index.documents:
+            hits = shelf.index.search(understood(text, earlier, language, shelf.synonyms), text, limit, near)
         named = shelf.index.pages(pages) if pages else []
         return PassageHits(hits, shelf.index.documents, named, shelf.complete)
 
