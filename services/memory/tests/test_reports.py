@@ -314,7 +314,7 @@ async def test_every_figure_is_a_recount_of_the_log(servers: Servers) -> None:
 async def test_who_comes_back_within_a_day_takes_back_that_it_was_resolved(servers: Servers) -> None:
     async with replica(servers) as one, AsyncMongoClient[Document](servers.mongo) as mongo:
         clock, today = Later(), datetime.now(UTC).date()
-        reports = Reports(store=MongoReports(asked(mongo[servers.database])), inbox=clock, clock=clock)
+        reports = Reports(store=MongoReports(asked(mongo[servers.database])), fresh=clock.fresh, clock=clock)
         writer = Writer(one.client)
         await writer.assistant("29 euros", await writer.visitor("what does it cost?"))
 
@@ -355,7 +355,7 @@ async def test_a_conversation_has_one_rating_the_latest(servers: Servers) -> Non
 
 async def test_a_usual_wait_is_measured_or_not_told(servers: Servers) -> None:
     async with replica(servers) as one, AsyncMongoClient[Document](servers.mongo) as mongo:
-        reports = Reports(store=MongoReports(asked(mongo[servers.database])), inbox=Later(), clock=Later())
+        reports = Reports(store=MongoReports(asked(mongo[servers.database])), fresh=Later().fresh, clock=Later())
         for number in range(4):
             await asked_for(one)
             assert (await reports.usual_wait("acme") is not None) == (number >= 3)

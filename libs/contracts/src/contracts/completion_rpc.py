@@ -17,7 +17,7 @@ from contracts.envelope import Snake, Wire
 from contracts.events.chat import Action, Usage
 from contracts.ids import CompanyId, Id
 from contracts.languages import Language
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 OWN_MODEL = "nexus"
 """The name of whatever model the company has set."""
@@ -139,4 +139,4 @@ class ModelsReply(Wire):
 COMPLETE = Rpc("rpc.agent.complete.v1", CompleteRequest, CompletePart, queue=QUEUE, safe=False)
 MODELS = Rpc("rpc.agent.models.v1", ModelsRequest, ModelsReply, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (COMPLETE, MODELS)
+METHODS: tuple[Method, ...] = (COMPLETE, MODELS)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -13,7 +12,7 @@ from nats.aio.subscription import Subscription
 
 from runtime.connection import subscribe
 from runtime.errors import NotReady
-from runtime.jetstream_api import call, error_code
+from runtime.jetstream_api import ConsumerConfig, ConsumerInfo, call, error_code, why
 from runtime.replies import ReplyInbox
 from runtime.subjects import together
 
@@ -37,9 +36,9 @@ class ConsumerSpec:
     max_ack_pending: int = 1000
     deliver_policy: str = "all"
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> ConsumerConfig:
         """As the JetStream API takes it."""
-        config: dict[str, Any] = {
+        config: ConsumerConfig = {
             "durable_name": self.durable,
             "deliver_policy": self.deliver_policy,
             "ack_policy": "explicit",
@@ -69,23 +68,23 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
     end = clock() + deadline
     place = f"{spec.stream}.{spec.durable}"
     while True:
-        answer = await call(inbox, f"CONSUMER.INFO.{place}", None, end)
+        answer = await call(inbox, ConsumerInfo, f"CONSUMER.INFO.{place}", None, end)
         if error_code(answer) in (0, _NO_CONSUMER):
-            there: Mapping[str, Any] = answer.get("config", {})
-            wanted = replace(spec, subjects=tuple(together(spec.subjects, _filters(there)))).config()
-            if all(there.get(key) == value for key, value in wanted.items()):
+            there = answer.get("config")
+            wanted = replace(spec, subjects=tuple(together(spec.subjects, _filters(there) if there else ()))).config()
+            if there and all(there.get(key) == value for key, value in wanted.items()):
                 return
             change = {"stream_name": spec.stream, "config": wanted, "action": "update" if there else "create"}
-            answer = await call(inbox, f"CONSUMER.DURABLE.CREATE.{place}", change, end)
+            answer = await call(inbox, ConsumerInfo, f"CONSUMER.DURABLE.CREATE.{place}", change, end)
             if error_code(answer) == 0:
                 return
         if error_code(answer) not in _COMES or clock() + _LOOK_AGAIN > end:
-            said = f"{answer['error'].get('description')} ({error_code(answer)})"
+            said = f"{why(answer)} ({error_code(answer)})"
             raise NotReady(f"consumer {spec.durable} of stream {spec.stream} cannot be had: {said}")
         await asyncio.sleep(_LOOK_AGAIN)
 
 
-def _filters(config: Mapping[str, Any]) -> list[str]:
+def _filters(config: ConsumerConfig) -> list[str]:
     one = config.get("filter_subject")
     return [one] if one else list(config.get("filter_subjects") or ())
 

@@ -13,7 +13,6 @@ import urllib.request
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 import jwt
 import structlog
@@ -186,7 +185,7 @@ class TokenMinter:
             InvalidToken: one of the parts cannot be what it says.
         """
         now = int(self._clock.now().timestamp())
-        claims: dict[str, Any] = {
+        claims: dict[str, object] = {
             "sub": sub, "role": role, "company": company, "plan": plan, "iat": now, "exp": now + ttl
         }  # fmt: skip
         if name is not None:

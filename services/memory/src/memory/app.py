@@ -231,7 +231,7 @@ class MemoryReplica:
         await self._keep_on(
             *await webhook_parts(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
         )
-        reports = Reports(store=MongoReports(self._database), inbox=inbox, clock=floor)
+        reports = Reports(store=MongoReports(self._database), fresh=inbox.fresh, clock=floor)
         report_handlers.serve(service, reports)
         handoffs = Handoffs(
             conversations=conversations,
@@ -308,7 +308,7 @@ class MemoryReplica:
             log=log,
             floor=floor,
         )
-        report_handlers.consume(intake, Reports(store=MongoReports(self._storing), inbox=inbox, clock=floor))
+        report_handlers.consume(intake, Reports(store=MongoReports(self._storing), fresh=inbox.fresh, clock=floor))
         room.consume()
         older_lists = listed(stored_conversations, MongoFacts(self._storing["facts"]))
         migrations.serve(service, (*room.changes(), older_lists), stored_format)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from contracts.events.tool import ToolResult
 from tool_executor.domain.declaration import ArgumentProblem, CallContext, Data
@@ -21,7 +21,7 @@ class SchemaBroken(Exception):  # noqa: N818
 class SchemaChecker(Protocol):
     """A compiled JSON Schema."""
 
-    def problems(self, instance: Any) -> Sequence[ArgumentProblem]:
+    def problems(self, instance: object) -> Sequence[ArgumentProblem]:
         """What is wrong, by field; empty when nothing is."""
         ...
 

@@ -13,7 +13,6 @@ import sys
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import structlog
@@ -47,7 +46,7 @@ class ReplayWish:
     day: date | None
     model: str | None
     prompt: str | None
-    patch: dict[str, Any] | None
+    patch: dict[str, object] | None
     cases: bool = False
     """Nothing is done again: each turn becomes a case of `nexus eval`."""
 
@@ -125,7 +124,7 @@ async def _all(replay: Replayer, turns: list[RecordedTurn]) -> None:
     for turn in turns:
         conversations.setdefault(turn.key, []).append(turn)
 
-    async def one(turn: RecordedTurn) -> dict[str, Any]:
+    async def one(turn: RecordedTurn) -> dict[str, object]:
         async with slots:
             return {"type": "turn", **await replay.one(turn, conversations[turn.key])}
 
@@ -139,7 +138,7 @@ async def _all(replay: Replayer, turns: list[RecordedTurn]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def say(line: dict[str, Any]) -> None:
+def say(line: dict[str, object]) -> None:
     """One line on standard output."""
     sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
     sys.stdout.flush()

@@ -8,7 +8,7 @@ import json
 from base64 import b64decode
 from collections.abc import Collection
 from io import BytesIO
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -87,7 +87,7 @@ class FunctionDefinition(Open):
 
     name: str = Field(pattern=FUNCTION_PATTERN)
     description: str | None = None
-    parameters: dict[str, Any] | None = None
+    parameters: dict[str, object] | None = None
 
 
 class FunctionTool(Open):
@@ -133,7 +133,7 @@ class StreamOptions(Open):
 class NamedSchema(Open):
     """A JSON Schema; what it is called has no effect."""
 
-    json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+    json_schema: dict[str, object] | None = Field(default=None, alias="schema")
 
 
 class ResponseFormat(Open):
@@ -143,7 +143,7 @@ class ResponseFormat(Open):
     json_schema: NamedSchema | None = None
 
 
-_NEUTRAL: dict[str, tuple[tuple[Any, ...], str]] = {
+_NEUTRAL: dict[str, tuple[tuple[object, ...], str]] = {
     "n": ((1,), "one choice a request: leave n out, or ask again"),
     "logprobs": ((False,), "there are none here: leave it out"),
     "top_logprobs": ((0,), "there are none here: leave it out"),

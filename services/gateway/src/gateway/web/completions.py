@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, suppress
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 from uuid import uuid4
 
 import orjson
@@ -236,7 +236,7 @@ async def _given_up(waiting: asyncio.Future[CompletePart]) -> None:
         await waiting
 
 
-def _event(data: dict[str, Any]) -> bytes:
+def _event(data: dict[str, object]) -> bytes:
     return b"data: " + orjson.dumps(data) + b"\n\n"
 
 

@@ -16,7 +16,7 @@ from starlette.requests import Request
 EXTENSION = "io.modelcontextprotocol/tasks"
 _NEEDED = types.ClientCapabilities(extensions={EXTENSION: {}})
 Context = ServerRequestContext[Any, Any]
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 class Tasks(Protocol):
@@ -26,7 +26,7 @@ class Tasks(Protocol):
         """How the task stands (the extension's DetailedTask); None: there is none."""
         ...
 
-    async def update(self, context: Context, task_id: str, responses: Mapping[str, Any]) -> bool:
+    async def update(self, context: Context, task_id: str, responses: Mapping[str, object]) -> bool:
         """Takes what its client was asked for; False: there is no such task."""
         ...
 
@@ -44,7 +44,7 @@ class TaskParams(types.RequestParams):
 class UpdateParams(TaskParams):
     """What its client was asked for, by the questions' names."""
 
-    input_responses: dict[str, Any]
+    input_responses: dict[str, object]
 
 
 def takes_tasks(context: Context) -> bool:

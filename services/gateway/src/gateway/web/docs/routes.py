@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, cached_property
 from string import Template
-from typing import Any, NoReturn
+from typing import NoReturn
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -30,7 +30,7 @@ _API = "api"
 """The reference's page, in every language."""
 
 
-def docs_routes(document: Callable[[], dict[str, Any]]) -> list[BaseRoute]:
+def docs_routes(document: Callable[[], dict[str, object]]) -> list[BaseRoute]:
     """The routes of /docs. `document`: the OpenAPI document, asked for once, when somebody reads the reference."""
     docs = _Docs(document)
     return [
@@ -58,7 +58,7 @@ def _nothing() -> NoReturn:
 
 
 class _Docs:
-    def __init__(self, document: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, document: Callable[[], dict[str, object]]) -> None:
         self._document = document
         self._pages = dict[str, Asset]()
 
