@@ -13,6 +13,8 @@ from contracts.company import CompanyConfig
 
 ORDER = "order"
 """A visitor's text with this word makes the model call the tool with an effect."""
+PLACE = "place"
+"""The tool with an effect."""
 PLACED = "placed "
 """What it says after that, before how it has placed the order: its own choice of this time."""
 
@@ -34,10 +36,8 @@ class SimulatedModel:
             raise ModelDownError("simulated")
         newest = next(one for one in reversed(prompt.messages) if one["role"] in ("user", "tool"))
         text = str(newest["content"]).rsplit("\n", 1)[-1]
-        if newest["role"] == "user" and ORDER in text and prompt.tools:
-            calls = (
-                RequestedCall(prompt.tools[0].name, json.dumps({"what": text, "how": str(self._random.random())})),
-            )
+        if newest["role"] == "user" and ORDER in text and any(tool.name == PLACE for tool in prompt.tools):
+            calls = (RequestedCall(PLACE, json.dumps({"what": text, "how": str(self._random.random())})),)
             return ModelAnswer(calls=calls, usage=TokenCount(10, 5), model="m", provider=self.provider)
         if newest["role"] == "tool":
             asked = next(one for one in reversed(prompt.messages) if one.get("tool_calls"))

@@ -26,7 +26,7 @@ from runtime.principals import Principal, PrincipalVerifier
 from runtime.settings import NatsSettings, TokenSettings
 from tests.simulation.bus import PORT
 from tests.simulation.memory import Memory, Stores
-from tests.simulation.model import SimulatedModel, SimulatedModels
+from tests.simulation.model import PLACE, SimulatedModel, SimulatedModels
 from tests.simulation.people import SimulatedTokens
 
 ACK_WAIT = 5.0
@@ -44,7 +44,7 @@ _NO_KEYS = ModelSettings(provider_keys={})
 async def stage() -> Stage:
     """The executor, and what else a turn asks for."""
     made = Stage(await _connection("stage"), demo_config(), memory=False)
-    made.executor.offer("place", {"done": True})
+    made.executor.offer(PLACE, {"done": True})
     await made.start()
     return made
 
