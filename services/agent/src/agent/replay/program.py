@@ -38,7 +38,7 @@ AT_ONCE = 4
 
 
 @dataclass(frozen=True)
-class ReplayWish:
+class ReplayOptions:
     """What to replay, and with what changed. `company` None: whichever."""
 
     company: str | None
@@ -54,7 +54,7 @@ class ReplayWish:
 class ReplayRun:
     """All turns of one wish."""
 
-    def __init__(self, client: Client, wanted: ReplayWish) -> None:
+    def __init__(self, client: Client, wanted: ReplayOptions) -> None:
         self._wanted = wanted
         self._archive = TurnArchive(client)
         self._catalogue = ExecutorCatalogue(RpcClient(client))
@@ -81,7 +81,7 @@ class ReplayRun:
         return Replayer(self._archive, self._catalogue, models, Changes(self._wanted.prompt, self._wanted.patch))
 
 
-async def run(wanted: ReplayWish) -> int:
+async def run(wanted: ReplayOptions) -> int:
     """Everything; the exit code."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     settings = ModelSettings()
@@ -159,7 +159,7 @@ def main() -> int:
     if options.conversation is not None and not is_id(options.conversation):
         parser.error("no conversation has such an id")
     try:
-        wanted = ReplayWish(
+        wanted = ReplayOptions(
             company=options.company,
             conversation=options.conversation,
             day=options.day,

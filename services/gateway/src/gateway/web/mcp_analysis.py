@@ -61,7 +61,7 @@ _PARAMETERS: Json = {
 
 
 class McpAnalyses:
-    """The tool, and the tasks that its calls are (mcp_tasks.Tasks)."""
+    """The tool, and the tasks that its calls are (mcp_tasks.TaskHandlers)."""
 
     def __init__(self, api: Api) -> None:
         self._api = api

@@ -19,7 +19,7 @@ Context = ServerRequestContext[Any, Any]
 Json = dict[str, object]
 
 
-class Tasks(Protocol):
+class TaskHandlers(Protocol):
     """What an offer's handles name. Of another user's task each method says that there is none."""
 
     async def get(self, context: Context, task_id: str) -> Json | None:
@@ -62,7 +62,7 @@ def needs_tasks() -> MCPError:
     )
 
 
-def serve_tasks(server: Server[Any], tasks: Tasks) -> None:
+def serve_tasks(server: Server[Any], tasks: TaskHandlers) -> None:
     """Adds the extension's methods to a server."""
 
     async def get(context: Context, params: TaskParams) -> Json:

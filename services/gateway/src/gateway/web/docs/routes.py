@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from contracts.languages import LANGUAGES, Language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
-from gateway.web.docs.guide import Page, escaped, example, guide, page_path, slugs
+from gateway.web.docs.guide import GuidePage, escaped, example, guide, page_path, slugs
 from gateway.web.docs.reference import Chapter, chapter_path, chapters
 from gateway.web.docs.search import LONGEST, MARK, MOST, Found, Index
 from gateway.web.pages import static
@@ -201,7 +201,7 @@ def _layout(language: Language, slug: str, title: str, body: str, other_slug: st
     )
 
 
-def _link(page: Page, current: bool) -> str:
+def _link(page: GuidePage, current: bool) -> str:
     mark = ' aria-current="page"' if current else ""
     return f'<li><a href="{page.path}"{mark}>{escaped(page.title)}</a></li>'
 

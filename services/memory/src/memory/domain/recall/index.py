@@ -55,7 +55,7 @@ class RankedMessage:
     score: float
 
 
-class PassageIndex:
+class RecallIndex:
     """The passages of one person. Grows by `add`; not to be searched while it grows."""
 
     def __init__(self) -> None:
