@@ -15,7 +15,7 @@ from nexus_cli.evaluation.cases import BadCaseError, Case, Expect, own_cases, re
 from nexus_cli.evaluation.checks import checks
 from nexus_cli.evaluation.figures import figures_in, recomputed, unknown_figures
 from nexus_cli.evaluation.observed import Observed, ObservedCall
-from nexus_cli.evaluation.results import BadRunError, closing, compared, read_run, sign_test, view
+from nexus_cli.evaluation.results import BadRunError, RunView, closing, compared, read_run, sign_test, view
 from nexus_cli.evaluation.runner import Result, Trial
 from nexus_cli.evaluation.stage import NoModel, Stage, StageModels, chosen_models
 from nexus_cli.target import Target
@@ -151,7 +151,7 @@ def test_figures_of_a_report_are_worked_out_anew_by_the_textbook() -> None:
     assert recomputed([], "price") is None
 
 
-def run_of(outcomes: dict[str, bool | None], seconds: float = 1.0) -> dict[str, Any]:
+def run_of(outcomes: dict[str, bool | None], seconds: float = 1.0) -> RunView:
     results: list[Result] = []
     for name, passed in outcomes.items():
         one = case().model_copy(update={"id": name, "needs_model": passed is None})
@@ -171,7 +171,7 @@ def test_what_could_not_be_tried_is_an_error_and_no_failed_case() -> None:
     one = case()
     run = view([Result(one, None, error="the gateway is away")], None, 1.0)
     assert (run["passed"], run["failed"], run["skipped"], run["errors"]) == (0, 0, 0, 1)
-    assert run["cases"][0]["error"] == "the gateway is away"
+    assert run["cases"][0].get("error") == "the gateway is away"
     assert "1 could not be tried" in closing(run)
 
 
@@ -183,7 +183,7 @@ def test_a_case_that_is_repeated_passes_when_each_time_does_and_tells_its_spread
     (shown,) = run["cases"]
     assert (run["passed"], run["failed"], run["errors"], shown["passed"], shown["seconds"]) == (0, 1, 0, False, 2.0)
     spread = {"least": 1.0, "median": 2.0, "most": 4.0}
-    assert shown["runs"] == {"tried": 3, "passed": 2, "errors": 1, "seconds": spread}
+    assert shown.get("runs") == {"tried": 3, "passed": 2, "errors": 1, "seconds": spread}
 
 
 @pytest.mark.parametrize(

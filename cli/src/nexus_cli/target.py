@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from nats.aio.client import Client
 
@@ -82,7 +82,7 @@ def find_addresses(data: Path, services: Mapping[str, Sequence[str]] | None = No
 
     settings = read_settings()
     try:
-        recorded: dict[str, Any] = DataDirectory(data).recorded()
+        recorded: dict[str, object] = DataDirectory(data).recorded()
     except NotRunning:
         if settings.nats_url is None:
             raise

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self, cast
+from typing import Self
 
 from nats.aio.client import Client
 
@@ -14,6 +14,7 @@ from contracts.channels import tool_request
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolResult
 from contracts.ids import uuid7
+from contracts.json_values import is_list, object_of
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
 from nexus_cli.identity import development_principal
 from runtime.errors import RpcError
@@ -59,7 +60,7 @@ async def call_tool(
     principal_key: str,
     tool: str,
     category: str,
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, object],
 ) -> ToolResult:
     """One call through the work queue; the result comes to an inbox of our own.
 
@@ -92,30 +93,30 @@ async def call_tool(
     return CloudEvent[ToolCallCompleted].parse(message.data).data.result
 
 
-def read_arguments(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
+def read_arguments(pairs: Sequence[str], schema: Mapping[str, object]) -> dict[str, object]:
     """`key=value` words as the tool's arguments: JSON where it is JSON, but text stays text where the schema says so.
 
     Raises:
         ValueError: a word without `=`.
     """
-    properties = cast("Mapping[str, Any]", schema.get("properties", {}))
-    arguments: dict[str, Any] = {}
+    properties = object_of(schema.get("properties"))
+    arguments: dict[str, object] = {}
     for pair in pairs:
         key, separator, text = pair.partition("=")
         if not separator or not key:
             raise ValueError(f"{pair!r} is no argument: write key=value")
-        arguments[key] = _value(text, cast("Mapping[str, Any]", properties.get(key, {})))
+        arguments[key] = _value(text, object_of(properties.get(key)))
     return arguments
 
 
-def _value(text: str, declared: Mapping[str, Any]) -> Any:
-    kinds: object = declared.get("type")
+def _value(text: str, declared: Mapping[str, object]) -> object:
+    kinds = declared.get("type")
     # An optional argument may be null too, which nobody types: leaving it out says the same.
-    kind = kinds[0] if isinstance(kinds, list) and kinds else kinds  # pyright: ignore[reportUnknownVariableType]
+    kind = kinds[0] if is_list(kinds) and kinds else kinds
     if kind == "string":
         return text
     if kind == "array" and not text.startswith("["):
-        return [_value(part, declared.get("items", {})) for part in text.split(",")]
+        return [_value(part, object_of(declared.get("items"))) for part in text.split(",")]
     try:
         return json.loads(text)
     except ValueError:

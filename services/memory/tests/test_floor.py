@@ -1,19 +1,21 @@
 """How far the projection is, as the server tells it."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from nats.aio.client import Client
 from nats.js.api import AckPolicy, ConsumerConfig
 
 from contracts.streams import CHAT
-from memory.adapters.projection_floor import ProjectionFloor, floor_of
+from memory.adapters.projection_floor import ProjectionFloor
 from memory.testing import Writer
 from runtime.connection import jetstream
+from runtime.jetstream_api import floor_of
 from runtime.streams import ensure_streams
 
 
 def test_with_nothing_unacknowledged_the_floor_is_all_that_was_delivered() -> None:
-    info = {"num_ack_pending": 0, "delivered": {"stream_seq": 9}, "ack_floor": {"stream_seq": 7}}
+    info: Any = {"num_ack_pending": 0, "delivered": {"stream_seq": 9}, "ack_floor": {"stream_seq": 7}}
     assert floor_of(info) == 9
     assert floor_of(info | {"num_ack_pending": 2}) == 7
 

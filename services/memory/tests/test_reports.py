@@ -165,7 +165,9 @@ class Later:
 
 def counting(database: AsyncDatabase[Document], clock: Later) -> Reports:
     lane = asked(database)
-    return Reports(store=MongoReports(lane), companies=MongoCompanies(lane["companies"]), inbox=clock, clock=clock)
+    return Reports(
+        store=MongoReports(lane), companies=MongoCompanies(lane["companies"]), fresh=clock.fresh, clock=clock
+    )
 
 
 class Recount:

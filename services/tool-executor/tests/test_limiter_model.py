@@ -14,7 +14,7 @@ from runtime.testing import ValkeyServer
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
-from tool_executor.domain.limits import Admission, limits_of
+from tool_executor.domain.limits import LimitDecision, limits_of
 from tool_executor.domain.plans import VerifiedCaller
 from tool_executor.ports import RateLimiter
 
@@ -98,7 +98,7 @@ class Machine(RuleBasedStateMachine):
             for at in times:
                 assert sum(at - window.seconds < other <= at for other in times) <= window.limit
 
-    def tells_what_is_left(self, admission: Admission, before: float, after: float) -> None:
+    def tells_what_is_left(self, admission: LimitDecision, before: float, after: float) -> None:
         for quota in admission.quotas:
             window = quota.window
             left = {max(window.limit - len(self.model.inside(window.seconds, now)), 0) for now in (before, after)}

@@ -148,9 +148,9 @@ async def restore(
             say(f"{name} up to {kept.state['last_seq']}: {info['state']['messages']} messages")
 
 
-def _files(manifest: dict[str, Any]) -> files.KeptFiles | None:
+def _files(manifest: dict[str, Any]) -> files.BackupFiles | None:
     one = manifest.get("files")
-    return None if one is None else files.KeptFiles(**one)
+    return None if one is None else files.BackupFiles(**one)
 
 
 def _make(directory: Path) -> None:

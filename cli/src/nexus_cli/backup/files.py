@@ -37,7 +37,7 @@ NOT_IN_IT = "files of conversations are not in this backup: "
 
 
 @dataclass(frozen=True)
-class KeptFiles:
+class BackupFiles:
     """The files of a backup. `digest` is that of their list; `gone`: deleted while the backup was made."""
 
     count: int
@@ -61,7 +61,7 @@ def settings_of(data: Path | None) -> FileSettings:
     return settings
 
 
-async def save(data: Path | None, directory: Path, say: Callable[[str], None]) -> KeptFiles | None:
+async def save(data: Path | None, directory: Path, say: Callable[[str], None]) -> BackupFiles | None:
     """Copies the files into the backup's directory and says what was done; None: they are not in it.
 
     Raises:
@@ -85,7 +85,7 @@ async def save(data: Path | None, directory: Path, say: Callable[[str], None]) -
     return kept
 
 
-async def check(kept: KeptFiles, directory: Path) -> None:
+async def check(kept: BackupFiles, directory: Path) -> None:
     """Whether each file is there as it was stored; raises BackupFailed."""
     with (directory / LIST).open("rb") as listed:
         if hashlib.file_digest(listed, "sha256").hexdigest() != kept.digest:
@@ -97,7 +97,7 @@ async def check(kept: KeptFiles, directory: Path) -> None:
 
 
 @contextlib.asynccontextmanager
-async def empty_place(kept: KeptFiles | None, data: Path | None) -> AsyncGenerator[FileStore | None]:
+async def empty_place(kept: BackupFiles | None, data: Path | None) -> AsyncGenerator[FileStore | None]:
     """Where the files of a backup go, for the length of the block; None: it has none.
 
     Raises:
@@ -133,7 +133,7 @@ async def load(target: FileStore, directory: Path) -> int:
     return count
 
 
-async def _copied(source: FileStore, target: FileStore, listing: Path, say: Callable[[str], None]) -> KeptFiles:
+async def _copied(source: FileStore, target: FileStore, listing: Path, say: Callable[[str], None]) -> BackupFiles:
     count = size = gone = 0
     with listing.open("wb") as out:
         for prefix in PREFIXES:
@@ -151,7 +151,7 @@ async def _copied(source: FileStore, target: FileStore, listing: Path, say: Call
                 out.write(orjson.dumps({"key": key, **asdict(about)}) + b"\n")
                 count, size = count + (prefix != UNSENT), size + about.size
     with listing.open("rb") as done:
-        return KeptFiles(count, size, gone, hashlib.file_digest(done, "sha256").hexdigest())
+        return BackupFiles(count, size, gone, hashlib.file_digest(done, "sha256").hexdigest())
 
 
 async def _keys(store: FileStore, prefix: str) -> AsyncIterator[str]:

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
 
 import orjson
 from nats.aio.client import Client
@@ -15,6 +15,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from nexus_cli.stack.errors import StackError
+from runtime.jetstream_api import Answer, AnswerT, StreamConfig, StreamInfo, StreamState, ask, why
 from runtime.replies import ReplyInbox, headers_of, status_of
 from runtime.streams import FIRST_MADE, first_made
 
@@ -26,26 +27,38 @@ class BackupFailed(StackError):  # noqa: N818 - reads as an event, like every er
     """A backup could not be made, or not be restored; the message says what to do."""
 
 
+class StreamNames(Answer):
+    """Of STREAM.NAMES."""
+
+    streams: NotRequired[list[str] | None]
+
+
+class RestorePlace(Answer):
+    """Of STREAM.RESTORE: where the chunks are to be sent."""
+
+    deliver_subject: str
+
+
 @dataclass(frozen=True)
 class KeptStream:
     """One stream in its file; `config` and `state` as the server gave them, `made` since when its sequences count."""
 
     made: str
-    config: dict[str, Any]
-    state: dict[str, Any]
+    config: StreamConfig
+    state: StreamState
     digest: str
     size: int
 
 
 async def names(client: Client) -> set[str]:
     """The streams that are there."""
-    answer = await _ask(client, "STREAM.NAMES", {})
+    answer = await _ask(client, StreamNames, "STREAM.NAMES", {})
     return set(answer.get("streams") or ())
 
 
-async def state(client: Client, name: str) -> dict[str, Any]:
+async def state(client: Client, name: str) -> StreamInfo:
     """What the server says of a stream."""
-    return await _ask(client, f"STREAM.INFO.{name}", None)
+    return await _ask(client, StreamInfo, f"STREAM.INFO.{name}")
 
 
 async def save(client: Client, name: str, file: Path) -> KeptStream:
@@ -61,7 +74,7 @@ async def save(client: Client, name: str, file: Path) -> KeptStream:
     try:
         asked = {"deliver_subject": inbox, "chunk_size": CHUNK, "jsck": True}
         made = first_made(await state(client, name)).isoformat()
-        answer = await _ask(client, f"STREAM.SNAPSHOT.{name}", asked)
+        answer = await _ask(client, StreamInfo, f"STREAM.SNAPSHOT.{name}", asked)
         with file.open("wb") as out:
             while (chunk := await asyncio.wait_for(chunks.get(), ANSWER)).data:
                 out.write(chunk.data)
@@ -78,7 +91,7 @@ async def save(client: Client, name: str, file: Path) -> KeptStream:
     return KeptStream(made, answer["config"], answer["state"], digest.hexdigest(), size)
 
 
-async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> dict[str, Any]:
+async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> StreamInfo:
     """Makes the stream out of `file`; what the server then says of it. The server takes it for a new one, so that
     clients see another epoch; its metadata say since when its sequences count.
 
@@ -87,7 +100,7 @@ async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> d
     """
     name = kept.config["name"]
     config = {**kept.config, "num_replicas": replicas}
-    answer = await _ask(client, f"STREAM.RESTORE.{name}", {"config": config, "state": kept.state})
+    answer = await _ask(client, RestorePlace, f"STREAM.RESTORE.{name}", {"config": config, "state": kept.state})
     inbox, to = ReplyInbox.of(client), answer["deliver_subject"]
     try:
         with file.open("rb") as content:
@@ -95,22 +108,20 @@ async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> d
                 said = (await inbox.request(to, chunk, deadline=ANSWER)).data
                 if said.startswith(b"-ERR") or b'"error"' in said:
                     raise BackupFailed(f"stream {name}: {said.decode(errors='replace')}")
-        done = orjson.loads((await inbox.request(to, b"", deadline=60.0)).data)
+        done: StreamInfo = orjson.loads((await inbox.request(to, b"", deadline=60.0)).data)
     except (TimeoutError, NatsError) as error:
         raise BackupFailed(f"stream {name}: the server took no more of it within {ANSWER:g} s; try again") from error
     if "error" in done:
-        raise BackupFailed(f"stream {name}: {done['error'].get('description')}")
+        raise BackupFailed(f"stream {name}: {why(done)}")
     metadata: dict[str, str] = {**(done["config"].get("metadata") or {}), FIRST_MADE: kept.made}
-    return await _ask(client, f"STREAM.UPDATE.{name}", {**done["config"], "metadata": metadata})
+    return await _ask(client, StreamInfo, f"STREAM.UPDATE.{name}", {**done["config"], "metadata": metadata})
 
 
-async def _ask(client: Client, method: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
+async def _ask(client: Client, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
     try:
-        payload = b"" if body is None else orjson.dumps(body)
-        answer = await ReplyInbox.of(client).request(f"$JS.API.{method}", payload, deadline=ANSWER)
+        answer = await ask(ReplyInbox.of(client), of, method, body, deadline=ANSWER)
     except (TimeoutError, NatsError) as error:
         raise BackupFailed(f"JetStream does not answer {method}: does the user have the operator's rights?") from error
-    said: dict[str, Any] = orjson.loads(answer.data)
-    if "error" in said:
-        raise BackupFailed(f"{method}: {said['error'].get('description')}")
-    return said
+    if "error" in answer:
+        raise BackupFailed(f"{method}: {why(answer)}")
+    return answer

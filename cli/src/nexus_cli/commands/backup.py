@@ -14,7 +14,7 @@ from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import DEFAULT_DATA, Data
 
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The backup's directory.", file_okay=False)]
 
@@ -44,7 +44,7 @@ def restore(directory: Directory, data: Data = DEFAULT_DATA) -> None:
     from nexus_cli.target import find_addresses
     from runtime.settings import NatsSettings
 
-    async def into_new_stack(manifest: dict[str, Any]) -> None:
+    async def into_new_stack(manifest: dict[str, object]) -> None:
         from nexus_cli.stack.temporary import ready_program
 
         restore_settings(manifest, directory, data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -71,8 +71,8 @@ def _with_letters(data: Path, work: Callable[[DeadLetters], Awaitable[T]]) -> T:
     return on_bus(data, lambda client: work(DeadLetters(client)))
 
 
-def _view(letter: Letter, *, whole: bool = False) -> dict[str, Any]:
-    view: dict[str, Any] = {
+def _view(letter: Letter, *, whole: bool = False) -> dict[str, object]:
+    view: dict[str, object] = {
         "seq": letter.seq,
         "time": letter.time.isoformat(),
         "service": letter.service,

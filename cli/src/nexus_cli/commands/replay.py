@@ -6,7 +6,7 @@ import json
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -124,7 +124,7 @@ def _collect(nats: str, options: list[str], *, quiet: bool) -> list[Turn]:
     return turns
 
 
-def _show(turns: list[dict[str, Any]], html: Path | None) -> None:
+def _show(turns: list[dict[str, object]], html: Path | None) -> None:
     from rich.console import Console
 
     from nexus_cli.replay import table

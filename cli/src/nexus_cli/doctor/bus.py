@@ -6,9 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
 
-import orjson
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
@@ -18,6 +16,17 @@ from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.stack.services import SERVICES
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeFault
+from runtime.jetstream_api import (
+    AccountInfo,
+    AnswerT,
+    ConsumerInfo,
+    ConsumerPage,
+    StreamInfo,
+    ask,
+    error_code,
+    metadata_of,
+    why,
+)
 from runtime.replies import ReplyInbox
 from runtime.storage import full, without_quorum
 from runtime.streams import LOST_END
@@ -49,13 +58,13 @@ class _Place:
     again: int
 
     @classmethod
-    def of(cls, info: Mapping[str, Any]) -> _Place:
+    def of(cls, info: ConsumerInfo) -> _Place:
         return cls(
-            waiting=int(info["num_pending"]),
-            delivered=int(info["delivered"]["consumer_seq"]),
-            acknowledged=int(info["ack_floor"]["stream_seq"]),
-            asking=int(info.get("num_waiting", 0)),
-            again=int(info["num_redelivered"]),
+            waiting=info["num_pending"],
+            delivered=info["delivered"]["consumer_seq"],
+            acknowledged=info["ack_floor"]["stream_seq"],
+            asking=info.get("num_waiting", 0),
+            again=info["num_redelivered"],
         )
 
 
@@ -63,7 +72,7 @@ async def look(client: Client) -> list[Diagnosis]:
     """Everything there is to say of streams, consumers and dead letters."""
     asking = ReplyInbox.of(client)
     try:
-        account = await _ask(asking, "INFO")
+        account = await _ask(asking, AccountInfo, "INFO")
     except (TimeoutError, NatsError):
         return [
             wrong(
@@ -81,27 +90,25 @@ async def look(client: Client) -> list[Diagnosis]:
     return found or [fine("nats", f"{len(STREAMS)} streams with room, nothing stands still")]
 
 
-async def _ask(asking: ReplyInbox, subject: str, body: bytes = b"") -> dict[str, Any]:
+async def _ask(asking: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
     try:
-        answer = await asking.request(f"$JS.API.{subject}", body, deadline=ANSWER)
+        return await ask(asking, of, method, body, deadline=ANSWER)
     except NoRespondersError as error:
         raise TimeoutError from error
-    return orjson.loads(answer.data)
 
 
 async def _stream(asking: ReplyInbox, name: str) -> list[Diagnosis]:
     try:
-        info = await _ask(asking, f"STREAM.INFO.{name}")
+        info = await _ask(asking, StreamInfo, f"STREAM.INFO.{name}")
     except (TimeoutError, NatsError):
         text = "nobody answers for it: it has no leader, most of its nats-servers are away"
         return [wrong(f"stream {name}", text, "start the missing nats-servers: with a quorum it goes on by itself")]
     if "error" in info:
-        if info["error"].get("err_code") == 10059:
+        if error_code(info) == 10059:
             advice = "memory makes the streams when it starts: is NEXUS_NATS_MANAGE_STREAMS true there? Start it again"
             return [wrong(f"stream {name}", "it is missing", advice)]
-        text = str(info["error"].get("description"))
-        return [wrong(f"stream {name}", text, "start the missing nats-servers, or look at their logs")]
-    if lost := cast(Mapping[str, str], info["config"].get("metadata") or {}).get(LOST_END):
+        return [wrong(f"stream {name}", why(info), "start the missing nats-servers, or look at their logs")]
+    if lost := metadata_of(info).get(LOST_END):
         text = f"a file of it was damaged: it lost {lost}; conversations are whole in MongoDB"
         advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
         return [Diagnosis(f"stream {name}", "note", text, advice)]
@@ -113,8 +120,8 @@ async def _stream(asking: ReplyInbox, name: str) -> list[Diagnosis]:
     return []
 
 
-def _room(account: Mapping[str, Any]) -> list[Diagnosis]:
-    limit, used = int(account.get("limits", {}).get("max_storage", -1)), int(account.get("storage", 0))
+def _room(account: AccountInfo) -> list[Diagnosis]:
+    limit, used = account.get("limits", {}).get("max_storage", -1), account.get("storage", 0)
     if 0 < limit <= used * 10 // 9:
         text = f"JetStream holds {used} of {limit} bytes"
         return [wrong("nats", text, "raise max_file_store in nats.conf, or lower NEXUS_STREAMS_SIZES")]
@@ -178,7 +185,7 @@ async def _places(asking: ReplyInbox) -> dict[str, dict[str, _Place] | None]:
 
     async def of(stream: str) -> tuple[str, dict[str, _Place] | None]:
         try:
-            answer = await _ask(asking, f"CONSUMER.LIST.{stream}", b'{"offset":0}')
+            answer = await _ask(asking, ConsumerPage, f"CONSUMER.LIST.{stream}", {"offset": 0})
         except (TimeoutError, NatsError):
             return stream, None
         if "error" in answer:
@@ -191,8 +198,8 @@ async def _places(asking: ReplyInbox) -> dict[str, dict[str, _Place] | None]:
 async def _dead_letters(client: Client) -> list[Diagnosis]:
     asking = ReplyInbox.of(client)
     try:
-        state = (await _ask(asking, "STREAM.INFO.DLQ"))["state"]
-        letters = await DeadLetters(client).list(after=max(int(state["last_seq"]) - SHOWN, 0), limit=SHOWN)
+        state = (await _ask(asking, StreamInfo, "STREAM.INFO.DLQ"))["state"]
+        letters = await DeadLetters(client).list(after=max(state["last_seq"] - SHOWN, 0), limit=SHOWN)
     except (TimeoutError, NatsError, KeyError, RuntimeFault):
         return []
     now = datetime.now(UTC)

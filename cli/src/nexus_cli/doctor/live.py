@@ -9,7 +9,6 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-import orjson
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
@@ -18,6 +17,7 @@ from nexus_cli.doctor import bus, certificates, clocks, services, stores
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.target import Addresses, Unreachable
 from nexus_cli.target import bus as connected
+from runtime.jetstream_api import StreamInfo, ask
 from runtime.logging import masked_text
 from runtime.replies import ReplyInbox
 
@@ -82,8 +82,9 @@ def _unreachable(said: str) -> Diagnosis:
 async def _clock(client: Client, ahead: dict[str, float]) -> None:
     with suppress(TimeoutError, NatsError, KeyError, ValueError):
         before = time.time()
-        answer = await ReplyInbox.of(client).request(f"$JS.API.STREAM.INFO.{CHAT.name}", b"", deadline=bus.ANSWER)
-        said = datetime.fromisoformat(orjson.loads(answer.data)["ts"]).timestamp()
+        inbox = ReplyInbox.of(client)
+        info = await ask(inbox, StreamInfo, f"STREAM.INFO.{CHAT.name}", deadline=bus.ANSWER)
+        said = datetime.fromisoformat(info["ts"]).timestamp()
         ahead["nats"] = said - (before + time.time()) / 2
 
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 import aiohttp
 from nats.aio.client import Client
@@ -19,7 +18,7 @@ from contracts.errors import ErrorCode
 from contracts.market_rpc import MARKET_QUOTES
 from contracts.mcp_rpc import CLIENT_ANSWER
 from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
-from contracts.rpc import CATALOGUE, Rpc
+from contracts.rpc import CATALOGUE, Method
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.doctor.stores import Tell
 from runtime.errors import RpcError
@@ -29,7 +28,7 @@ from runtime.rpc import RpcClient
 ANSWER = 2.0
 MODEL = 6.0
 """Seconds for a short answer of the model."""
-KNOWN_BY: Mapping[str, Rpc[Any, Any]] = {
+KNOWN_BY: Mapping[str, Method] = {
     "agent": PROVIDERS,
     "tool-executor": CATALOGUE,
     "memory": COMPANY_GET,
@@ -44,7 +43,7 @@ async def present(client: Client) -> list[Diagnosis]:
     return list(await asyncio.gather(*(_present(client, name, method) for name, method in KNOWN_BY.items())))
 
 
-async def _present(client: Client, name: str, method: Rpc[Any, Any]) -> Diagnosis:
+async def _present(client: Client, name: str, method: Method) -> Diagnosis:
     try:
         await ReplyInbox.of(client).request(method.subject, b"{}", deadline=ANSWER)
     except NoRespondersError:

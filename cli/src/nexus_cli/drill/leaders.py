@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
-import orjson
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
+
+from runtime.jetstream_api import StreamInfo, ask
+from runtime.replies import ReplyInbox
 
 META = "meta"
 """The leader of all JetStream, who places streams and consumers."""
@@ -39,15 +40,16 @@ async def step_down(nats_url: str, led: str) -> None:
 
 async def _is_led(bus: Client, stream: str, consumer: str) -> bool:
     if stream == META:
-        return "error" not in await _ask(bus, "STREAM.INFO.CHAT")
+        return await _ask(bus, "STREAM.INFO.CHAT") is not None
     about = await _ask(bus, f"CONSUMER.INFO.{stream}.{consumer}" if consumer else f"STREAM.INFO.{stream}")
-    cluster: dict[str, Any] = about.get("cluster") or {}
-    return bool(cluster.get("leader"))
+    cluster = about.get("cluster") if about else None
+    return bool(cluster and cluster.get("leader"))
 
 
-async def _ask(bus: Client, method: str) -> dict[str, Any]:
+async def _ask(bus: Client, method: str) -> StreamInfo | None:
+    """None: nobody leads it just now."""
     try:
-        answer: dict[str, Any] = orjson.loads((await bus.request(f"$JS.API.{method}", b"", timeout=_ASK)).data)
-    except NatsError:  # nobody leads it just now
-        return {"error": "no answer"}
-    return answer
+        answer = await ask(ReplyInbox.of(bus), StreamInfo, method, deadline=_ASK)
+    except (TimeoutError, NatsError):
+        return None
+    return None if "error" in answer else answer

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -28,7 +28,7 @@ class ModelCall(_Strict):
     """A tool call as a recorded model makes it; a text as arguments is sent as it is, malformed or not."""
 
     name: str
-    arguments: dict[str, Any] | str = Field(default_factory=dict[str, Any])
+    arguments: dict[str, object] | str = Field(default_factory=dict[str, object])
 
 
 class ModelReply(_Strict):
@@ -49,7 +49,7 @@ class Expect(_Strict):
     tools: list[str] | None = Field(default=None, description="by name, in order; [] for none")
     tools_among: list[str] | None = None
     tools_not: list[str] = Field(default_factory=list[str])
-    arguments: list[dict[str, Any]] | None = Field(default=None, description="of each call, as far as named")
+    arguments: list[dict[str, object]] | None = Field(default=None, description="of each call, as far as named")
     errors: list[str] | None = Field(default=None, description="codes of the calls that failed, in order")
     calls_at_most: int | None = None
     model_calls_at_most: int | None = None
@@ -64,7 +64,9 @@ class Expect(_Strict):
     field: str | None = None
     required_plan: str | None = None
     # a tool's data, or an analysis's report
-    data: dict[str, Any] = Field(default_factory=dict[str, Any], description="by path, e.g. tickers.IBM.returns.1y")
+    data: dict[str, object] = Field(
+        default_factory=dict[str, object], description="by path, e.g. tickers.IBM.returns.1y"
+    )
     present: list[str] = Field(default_factory=list[str], description="paths whose value is not null")
     absent: list[str] = Field(default_factory=list[str], description="paths that are not there, or null")
     recomputed: list[str] = Field(default_factory=list[str], description="figures worked out anew from the bars")
@@ -85,10 +87,10 @@ class Case(_Strict):
     needs_model: bool = False
     say: list[str] = Field(default_factory=list[str])
     page: str | None = None
-    settings: dict[str, Any] = Field(default_factory=dict[str, Any])
+    settings: dict[str, object] = Field(default_factory=dict[str, object])
     model: list[ModelReply] = Field(default_factory=list[ModelReply], description="a recorded model's replies")
     tool: str | None = None
-    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+    arguments: dict[str, object] = Field(default_factory=dict[str, object])
     times: int = Field(default=1, ge=1, le=200, description="how often the tool is called; the last result counts")
     query: str | None = None
     tickers: list[str] | None = None

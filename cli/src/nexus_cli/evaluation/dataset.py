@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-Json = Mapping[str, Any]
+Json = Mapping[str, object]
 UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
 """The day of a first session that has no date; each further one is a day later."""
 MOST_BYTES = 512 * 1024 * 1024
@@ -82,10 +82,10 @@ def read(path: Path) -> list[DatasetCase]:
     return cases
 
 
-def _entries(content: Any) -> Iterator[tuple[Json, str]]:
+def _entries(content: object) -> Iterator[tuple[Json, str]]:
     if isinstance(content, dict) and "conversations" in content:
         content = cast("Json", content)["conversations"]
-    every = cast("list[Any]", content if isinstance(content, list) else [content])
+    every = cast("list[object]", content if isinstance(content, list) else [content])
     for number, entry in enumerate(every):
         yield _object(entry, f"conversation {number}"), f"conversation {number}"
 
@@ -126,7 +126,7 @@ def _locomo_sessions(case: DatasetCase, entry: Json, where: str) -> None:
         _take(case, messages, here, at, lambda place, number=number: f"D{number}:{place}")
 
 
-def _take(case: DatasetCase, given: list[Any], where: str, at: datetime, name: Callable[[int], str]) -> None:
+def _take(case: DatasetCase, given: list[object], where: str, at: datetime, name: Callable[[int], str]) -> None:
     messages: list[DatasetMessage] = []
     for place, one in enumerate(given, 1):
         said = _object(one, f"{where}, message {place}")
@@ -146,7 +146,7 @@ def _ask(case: DatasetCase, given: Json, known: set[str], where: str) -> None:
     if not isinstance(text, str) or not text.strip():
         raise BadDatasetError(f"{where} has no text under `question`")
     evidence = given.get("evidence", [])
-    named = [str(one) for one in cast("list[Any]", evidence if isinstance(evidence, list) else [evidence])]
+    named = [str(one) for one in cast("list[object]", evidence if isinstance(evidence, list) else [evidence])]
     found: set[str] = set()
     for one in named:
         hits = _ids(one, known)
@@ -167,14 +167,14 @@ def _ids(named: str, known: set[str]) -> set[str]:
     return parts & known
 
 
-def _dated(case: DatasetCase, given: Any, number: int) -> datetime:
+def _dated(case: DatasetCase, given: object, number: int) -> datetime:
     found = _date(given)
     if found is None:
         case.undated += 1
     return found or UNDATED + timedelta(days=number - 1)
 
 
-def _date(given: Any) -> datetime | None:
+def _date(given: object) -> datetime | None:
     """A date as ISO 8601, as LoCoMo writes it, or as seconds since the epoch; None: it is none of these."""
     if isinstance(given, int | float) and not isinstance(given, bool):
         try:
@@ -193,13 +193,13 @@ def _date(given: Any) -> datetime | None:
     return None
 
 
-def _object(given: Any, where: str) -> Json:
+def _object(given: object, where: str) -> Json:
     if not isinstance(given, dict):
         raise BadDatasetError(f"{where} is no object; the form is in docs/architecture/memory.md")
     return cast("Json", given)
 
 
-def _list(given: Any, where: str) -> list[Any]:
+def _list(given: object, where: str) -> list[object]:
     if not isinstance(given, list):
         raise BadDatasetError(f"{where} is no list; the form is in docs/architecture/memory.md")
-    return cast("list[Any]", given)
+    return cast("list[object]", given)

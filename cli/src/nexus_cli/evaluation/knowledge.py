@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
 from urllib.parse import urldefrag, urljoin, urlsplit
 
+from contracts.json_values import is_list, is_object, list_of, object_of
 from memory.knowledge.index import CompanyIndex
 from memory.knowledge.passages import passages
 from memory.knowledge.question import understood
@@ -88,18 +88,18 @@ RANKINGS = ("overlap", "plain BM25", "knowledge")
 def read(path: Path) -> Dataset:
     """The dataset of a file; raises BadKnowledgeError."""
     try:
-        data: Any = json.loads(path.read_bytes())
+        data: object = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise BadKnowledgeError(f"{path} cannot be read as JSON: {error}") from error
-    if not isinstance(data, dict):
+    if not is_object(data):
         raise BadKnowledgeError(f"{path} must be an object with site and cases")
-    fields = cast("dict[str, Any]", data)
+    fields = object_of(data)
     site, cases = fields.get("site"), fields.get("cases")
-    if not isinstance(site, str) or not isinstance(cases, list) or not cases:
+    if not isinstance(site, str) or not is_list(cases) or not cases:
         raise BadKnowledgeError(f"{path} must have a site (a folder or an address) and a list of cases")
     remote = site.startswith(("http://", "https://"))
     pages = _fetched(site) if remote else _in_folder(path.parent / site)
-    asked = [_case(number, case, pages) for number, case in enumerate(cast("list[Any]", cases), 1)]
+    asked = [_case(number, case, pages) for number, case in enumerate(list_of(cases), 1)]
     return Dataset(pages, asked)
 
 
@@ -147,17 +147,18 @@ def _rankings(pages: Mapping[str, Extracted]) -> dict[str, Ranking]:
     return {"overlap": by(overlap), "plain BM25": by(bm25), "knowledge": ours}
 
 
-def _case(number: int, case: Any, pages: Mapping[str, Extracted]) -> KnowledgeCase:
-    if not isinstance(case, dict) or not str(cast("dict[str, Any]", case).get("question") or "").strip():
+def _case(number: int, case: object, pages: Mapping[str, Extracted]) -> KnowledgeCase:
+    if not is_object(case) or not str(object_of(case).get("question") or "").strip():
         raise BadKnowledgeError(f"case {number} has no question")
-    fields = cast("dict[str, Any]", case)
-    named: Any = fields.get("pages") or []
-    if not isinstance(named, list):
+    fields = object_of(case)
+    named: object = fields.get("pages") or []
+    if not is_list(named):
         raise BadKnowledgeError(f"case {number}: pages must be a list, or left out for a trap")
-    wanted = frozenset(str(page).removeprefix("./") for page in cast("list[Any]", named))
+    wanted = frozenset(str(page).removeprefix("./") for page in named)
     if unknown := wanted - pages.keys():
         raise BadKnowledgeError(f"case {number} names a page that the site does not have: {sorted(unknown)[0]}")
-    return KnowledgeCase(str(fields["question"]), fields.get("language"), wanted)
+    language = fields.get("language")
+    return KnowledgeCase(str(fields["question"]), language if isinstance(language, str) else None, wanted)
 
 
 def _in_folder(folder: Path) -> dict[str, Extracted]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 _MONTHS = {
     "en": (
         "January",
@@ -239,7 +237,7 @@ def money_said(value: float, language: str) -> str:
     return f"{text} USD" if language == "es" else f"USD {text}"
 
 
-def date_said(day: Any, language: str) -> str:
+def date_said(day: object, language: str) -> str:
     """2013-04-18 as 18 April 2013 or 18 de abril de 2013."""
     year, month, number = str(day).split("-")
     name = _MONTHS[language][int(month) - 1]

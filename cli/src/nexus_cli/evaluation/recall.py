@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from memory.domain.recall.index import IndexedMessage, PassageIndex
+from memory.domain.recall.index import IndexedMessage, RecallIndex
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.dataset import DatasetCase
 
@@ -69,7 +69,7 @@ def measure(cases: Iterable[DatasetCase], on_question: Callable[[], None]) -> Re
 
 
 def _rankings(case: DatasetCase) -> dict[str, Ranking]:
-    index = PassageIndex()
+    index = RecallIndex()
     messages = [message for session in case.sessions for message in session]
     for number, session in enumerate(case.sessions):
         index.add(

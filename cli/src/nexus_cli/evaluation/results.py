@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from math import comb
 from pathlib import Path
 from statistics import median
-from typing import Any, cast
+from typing import Any, NotRequired, TypedDict
 
 from rich.table import Table
 from rich.text import Text
 
+from nexus_cli.evaluation.checks import CaseCheck
 from nexus_cli.evaluation.runner import Result
 
 
@@ -19,9 +20,94 @@ class BadRunError(Exception):
     """A file that holds no run; the text says which and why."""
 
 
-def view(results: Sequence[Result], model: str | None, seconds: float) -> dict[str, Any]:
-    """{cases [{id, passed, checks, seconds, needs_model}], passed, failed, skipped, errors}; `passed` null: left out,
-    or not tried (`error`). A case that was tried several times has passed when each time did."""
+class CheckView(TypedDict):
+    """One check; `detail`: what was there instead, where it failed."""
+
+    name: str
+    passed: bool
+    detail: NotRequired[str]
+
+
+class SecondsView(TypedDict):
+    """The spread of some times."""
+
+    least: float
+    median: float
+    most: float
+
+
+class TriesView(TypedDict):
+    """A case that was tried several times."""
+
+    tried: int
+    passed: int
+    errors: int
+    seconds: SecondsView | None
+
+
+class CaseView(TypedDict):
+    """One case. `passed` None: left out, or not tried (`error`)."""
+
+    id: str
+    kind: str
+    language: str
+    about: str
+    passed: bool | None
+    checks: list[CheckView]
+    seconds: float
+    needs_model: bool
+    model: str | None
+    error: NotRequired[str]
+    runs: NotRequired[TriesView]
+
+
+class RunView(TypedDict):
+    """A run of cases."""
+
+    cases: list[CaseView]
+    passed: int
+    failed: int
+    skipped: int
+    errors: int
+    model: str | None
+    seconds: float
+
+
+class ChangeView(TypedDict):
+    """A case whose outcome has changed; `checks`: those that fail now."""
+
+    id: str
+    before: bool | None
+    after: bool | None
+    checks: list[str]
+
+
+class SlowerView(TypedDict):
+    """A case that takes clearly more or less time."""
+
+    id: str
+    before: float
+    after: float
+
+
+class ComparedRuns(TypedDict):
+    """Two runs; of each pair the earlier first."""
+
+    models: list[str | None]
+    better: list[ChangeView]
+    worse: list[ChangeView]
+    other: list[ChangeView]
+    sign_test: dict[str, float]
+    added: list[str]
+    removed: list[str]
+    passed: list[int]
+    failed: list[int]
+    skipped: list[int]
+    seconds: list[SlowerView]
+
+
+def view(results: Sequence[Result], model: str | None, seconds: float) -> RunView:
+    """The run. A case that was tried several times has passed when each time did."""
     by_case: dict[str, list[Result]] = {}
     for result in results:
         by_case.setdefault(result.case.id, []).append(result)
@@ -37,37 +123,44 @@ def view(results: Sequence[Result], model: str | None, seconds: float) -> dict[s
     }
 
 
-def _case_view(times: Sequence[Result]) -> dict[str, Any]:
+def _case_view(times: Sequence[Result]) -> CaseView:
     """One case: how it went, told by the first time that it failed; several times with their spread."""
     tried = [one for one in times if one.passed is not None]
     shown = next((one for one in tried if not one.passed), tried[0] if tried else times[0])
     errors = [one.error for one in times if one.error is not None]
     seconds = sorted(one.seconds for one in tried)
-    runs = {
+    runs: TriesView = {
         "tried": len(tried),
         "passed": sum(one.passed is True for one in tried),
         "errors": len(errors),
         "seconds": {"least": seconds[0], "median": median(seconds), "most": seconds[-1]} if seconds else None,
     }
-    return {
+    case: CaseView = {
         "id": shown.case.id,
         "kind": shown.case.kind,
         "language": shown.case.language,
         "about": shown.case.about,
         "passed": shown.passed,
-        "checks": [
-            {"name": check.name, "passed": check.passed, **({} if check.passed else {"detail": check.detail})}
-            for check in shown.checks or []
-        ],
+        "checks": [_check_view(check) for check in shown.checks or []],
         "seconds": median(seconds) if seconds else shown.seconds,
         "needs_model": shown.case.needs_model,
         "model": shown.model or None,
-        **({"error": errors[0]} if errors else {}),
-        **({"runs": runs} if len(times) > 1 else {}),
     }
+    if errors:
+        case["error"] = errors[0]
+    if len(times) > 1:
+        case["runs"] = runs
+    return case
 
 
-def table(run: dict[str, Any]) -> Table:
+def _check_view(check: CaseCheck) -> CheckView:
+    view: CheckView = {"name": check.name, "passed": check.passed}
+    if not check.passed:
+        view["detail"] = check.detail
+    return view
+
+
+def table(run: RunView) -> Table:
     """A row for each case."""
     drawn = Table(box=None, pad_edge=False)
     drawn.add_column("")
@@ -95,7 +188,7 @@ def table(run: dict[str, Any]) -> Table:
     return drawn
 
 
-def _spread(case: dict[str, Any]) -> str:
+def _spread(case: CaseView) -> str:
     """Of a case that was tried several times: how often it passed, and its fastest and slowest."""
     runs = case.get("runs")
     if runs is None or runs["seconds"] is None:
@@ -103,7 +196,7 @@ def _spread(case: dict[str, Any]) -> str:
     return f"{runs['passed']}/{runs['tried']}  {runs['seconds']['least']:.2f}-{runs['seconds']['most']:.2f}"
 
 
-def failures(run: dict[str, Any]) -> Text:
+def failures(run: RunView) -> Text:
     """What failed, and what was there instead."""
     said = Text()
     for case in run["cases"]:
@@ -117,7 +210,7 @@ def failures(run: dict[str, Any]) -> Text:
     return said
 
 
-def closing(run: dict[str, Any]) -> str:
+def closing(run: RunView) -> str:
     """One line."""
     left_out = f", {run['skipped']} skipped (they need a model)" if run["skipped"] else ""
     left_out += f", {run['errors']} could not be tried" if run.get("errors") else ""
@@ -125,27 +218,26 @@ def closing(run: dict[str, Any]) -> str:
     return f"{run['passed']} passed, {run['failed']} failed{left_out}, in {run['seconds']:g} s{model}"
 
 
-def read_run(file: Path) -> dict[str, Any]:
+def read_run(file: Path) -> RunView:
     """A run as `nexus eval --json` printed it; raises BadRunError."""
     try:
         run: Any = json.loads(file.read_text("utf-8"))
-        cases: Any = run["cases"]
-        if not all(isinstance(case["id"], str) and case["passed"] in (True, False, None) for case in cases):
+        if not all(isinstance(case["id"], str) and case["passed"] in (True, False, None) for case in run["cases"]):
             raise TypeError("its cases have no id or no outcome")
         if not all(isinstance(run[name], int) for name in ("passed", "failed")):
             raise TypeError("it does not say how many passed and failed")
     except (OSError, ValueError, KeyError, TypeError) as error:
         why = f"no {error}" if isinstance(error, KeyError) else error
         raise BadRunError(f"{file} holds no run of nexus eval --json: {why}") from error
-    return cast("dict[str, Any]", run)
+    return run
 
 
-def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+def compared(before: RunView, after: RunView) -> ComparedRuns:
     """What has changed from one run to the other, by case."""
     old = {case["id"]: case for case in before["cases"]}
     new = {case["id"]: case for case in after["cases"]}
     both = [name for name in new if name in old]
-    changes = [
+    changes: list[ChangeView] = [
         {
             "id": name,
             "before": old[name]["passed"],
@@ -175,7 +267,7 @@ def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _share(case: dict[str, Any]) -> float | None:
+def _share(case: CaseView) -> float | None:
     """How often a case passed, of the times that it was tried; None: never tried."""
     runs = case.get("runs")
     if runs is not None:
@@ -183,7 +275,7 @@ def _share(case: dict[str, Any]) -> float | None:
     return None if case["passed"] is None else float(case["passed"])
 
 
-def sign_test(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
+def sign_test(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, float]:
     """Whether better and worse cases are more unlike in number than chance makes them: the exact two-sided sign test,
     ties left out (Conover, Practical Nonparametric Statistics, 3.4)."""
     known = [(before, after) for before, after in pairs if before is not None and after is not None]
@@ -193,19 +285,23 @@ def sign_test(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, A
     return {"better": better, "worse": worse, "ties": len(known) - count, "p": round(min(1.0, 2 * tail), 4)}
 
 
-def comparison_table(found: dict[str, Any]) -> Table:
+def comparison_table(found: ComparedRuns) -> Table:
     """The changes, worst first."""
     drawn = Table(box=None, pad_edge=False)
     for name in ("", "case", "before", "after", "failing checks"):
         drawn.add_column(name)
     words = {True: "pass", False: "FAIL", None: "skip"}
-    for group, colour in (("worse", "red"), ("better", "green"), ("other", "yellow")):
-        for change in found[group]:
+    for group, colour, changes in (
+        ("worse", "red", found["worse"]),
+        ("better", "green", found["better"]),
+        ("other", "yellow", found["other"]),
+    ):
+        for change in changes:
             failing = ", ".join(change["checks"])
             row = (change["id"], words[change["before"]], words[change["after"]], failing)
             drawn.add_row(Text(group, style=colour), *row)
-    for group in ("added", "removed"):
-        for name in found[group]:
+    for group, names in (("added", found["added"]), ("removed", found["removed"])):
+        for name in names:
             drawn.add_row(group, name, "", "", "")
     for change in found["seconds"]:
         drawn.add_row("time", change["id"], f"{change['before']:.2f} s", f"{change['after']:.2f} s", "")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 
-def write_cases(directory: Path, cases: Sequence[Mapping[str, Any]], only: str | None = None) -> list[Path]:
+def write_cases(directory: Path, cases: Sequence[Mapping[str, object]], only: str | None = None) -> list[Path]:
     """One file for each case, or for that turn's: {turnId, name, toml}, as `agent.replay --cases` prints them. Files
     that are there stay as they are, since somebody may have worked on them.
 

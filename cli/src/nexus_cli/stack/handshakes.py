@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import Any, cast
+from typing import cast
 
 from nexus_cli.stack.ports import HOST
 
@@ -36,12 +36,12 @@ async def nats(port: int, login: tuple[str, str] | None = None) -> None:
     """INFO with JetStream on, then CONNECT and PING, answered by PONG. Without a `login` INFO is enough where the
     server wants one."""
     async with _connection(port) as (reader, writer):
-        info = cast(dict[str, Any], json.loads((await reader.readline()).removeprefix(b"INFO ") or b"{}"))
+        info = cast(dict[str, object], json.loads((await reader.readline()).removeprefix(b"INFO ") or b"{}"))
         if not info.get("jetstream"):
             raise NotServing("JetStream is not on")
         if login is None and info.get("auth_required"):
             return
-        options: dict[str, Any] = {"verbose": False, "pedantic": False}
+        options: dict[str, object] = {"verbose": False, "pedantic": False}
         if login is not None:
             options |= {"user": login[0], "pass": login[1]}
         writer.write(f"CONNECT {json.dumps(options)}\r\nPING\r\n".encode())

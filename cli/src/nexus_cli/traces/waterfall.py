@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rich.cells import cell_len
 from rich.table import Table
@@ -62,7 +61,7 @@ def rows(spans: Sequence[ServiceSpan]) -> list[WaterfallRow]:
     return found
 
 
-def view(turn: str, spans: Sequence[ServiceSpan]) -> dict[str, Any]:
+def view(turn: str, spans: Sequence[ServiceSpan]) -> dict[str, object]:
     """The waterfall as JSON: times in ms, from the first span's start."""
     start, end = _bounds(spans)
     return {

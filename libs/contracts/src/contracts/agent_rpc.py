@@ -5,14 +5,12 @@ suggestions off), RATE_LIMITED (the company's budget is spent; the message says 
 What a call spends counts against the company's budget and is told in usage.recorded, as a turn's is.
 """
 
-from typing import Any
-
 from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.events.chat import MAX_TEXT
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "agent"
 DEADLINE = 30.0
@@ -99,4 +97,4 @@ PROVIDERS = Rpc("rpc.agent.providers.v1", ProvidersRequest, ProvidersReply, queu
 SUGGEST = Rpc("rpc.agent.suggest.v1", SuggestRequest, SuggestReply, queue=QUEUE, safe=False)
 IMPROVE = Rpc("rpc.agent.improve.v1", ImproveRequest, ImproveReply, queue=QUEUE, safe=False)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (PROVIDERS, SUGGEST, IMPROVE)
+METHODS: tuple[Method, ...] = (PROVIDERS, SUGGEST, IMPROVE)

@@ -6,7 +6,7 @@ absent where no tool was asked. The published JSON Schema is `schemas/analysis.r
 """
 
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -169,7 +169,7 @@ class AnalysisReport(Snake):
     dropped_sentences: int = Field(default=0, ge=0, description="of the model's summary: no tool result backs them")
 
 
-def report_schema() -> dict[str, Any]:
+def report_schema() -> dict[str, object]:
     """The JSON Schema (2020-12) of a report, as the model has it now."""
     schema = AnalysisReport.model_json_schema()
     schema["title"] = f"{NAME}.{VERSION}"

@@ -4,24 +4,25 @@ https://www.asyncapi.com/docs/reference/specification/v3.0.0
 """
 
 import re
-from typing import Any
+
+from pydantic import BaseModel
 
 from contracts import ws
 from contracts.channels import parameters_of
-from contracts.envelope import Wire
 from contracts.events.registry import EVENTS, EventType
+from contracts.json_values import is_list, is_object
 from contracts.methods import METHODS
-from contracts.rpc import Rpc
+from contracts.rpc import Method
 from contracts.schemas import schema_of, schema_of_frame
 
 _COMPONENT = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def document(version: str) -> dict[str, Any]:
+def document(version: str) -> dict[str, object]:
     """The document as a JSON object; the same registry gives the same document, byte for byte."""
-    channels: dict[str, Any] = {}
-    operations: dict[str, Any] = {}
-    messages: dict[str, Any] = {}
+    channels: dict[str, object] = {}
+    operations: dict[str, object] = {}
+    messages: dict[str, object] = {}
     for event in EVENTS:
         key = _key(event.type)
         channels[key] = _channel(event)
@@ -58,7 +59,7 @@ def _ref(*path: str) -> dict[str, str]:
     return {"$ref": "#/" + "/".join(path)}
 
 
-def _channel(event: EventType) -> dict[str, Any]:
+def _channel(event: EventType) -> dict[str, object]:
     where = f"JetStream stream {event.stream}" if event.stream else "core NATS: may be lost"
     return {
         "title": event.type,
@@ -70,7 +71,7 @@ def _channel(event: EventType) -> dict[str, Any]:
     }
 
 
-def _message(event: EventType) -> dict[str, Any]:
+def _message(event: EventType) -> dict[str, object]:
     return {
         "name": event.type,
         "title": event.type,
@@ -80,7 +81,7 @@ def _message(event: EventType) -> dict[str, Any]:
     }
 
 
-def _operation(action: str, key: str, summary: str) -> dict[str, Any]:
+def _operation(action: str, key: str, summary: str) -> dict[str, object]:
     return {
         "action": action,
         "title": f"{action} {key}",
@@ -91,11 +92,11 @@ def _operation(action: str, key: str, summary: str) -> dict[str, Any]:
 
 
 def _add_call(
-    method: Rpc[Any, Any], channels: dict[str, Any], operations: dict[str, Any], messages: dict[str, Any]
+    method: Method, channels: dict[str, object], operations: dict[str, object], messages: dict[str, object]
 ) -> None:
     key = _key(method.subject)
     served = f"queue group {method.queue}" if method.queue else "every server; the one concerned answers"
-    shapes: dict[str, type[Wire]] = {"request": method.request, "reply": method.reply}
+    shapes: dict[str, type[BaseModel]] = {"request": method.request, "reply": method.reply}
     for part, model in shapes.items():
         schema = model.model_json_schema(by_alias=True)
         payload = schema if part == "request" else {"type": "object", "properties": {"data": schema, "error": {}}}
@@ -117,7 +118,7 @@ def _add_call(
     }
 
 
-def _add_websocket(channels: dict[str, Any], operations: dict[str, Any], messages: dict[str, Any]) -> None:
+def _add_websocket(channels: dict[str, object], operations: dict[str, object], messages: dict[str, object]) -> None:
     """The chat's websocket, as the gateway has it: it receives what clients send, and sends what they are told."""
     keys: dict[str, list[str]] = {}
     for side, action, frames in (("client", "receive", ws.CLIENT_FRAMES), ("server", "send", ws.SERVER_FRAMES)):
@@ -147,13 +148,13 @@ def _add_websocket(channels: dict[str, Any], operations: dict[str, Any], message
         }
 
 
-def _inline(schema: Any, base: str) -> Any:
+def _inline(schema: object, base: str) -> object:
     """The schema with its local references made absolute within the document."""
-    if isinstance(schema, dict):
+    if is_object(schema):
         return {
             key: f"{base}{value[1:]}" if key == "$ref" and isinstance(value, str) else _inline(value, base)
-            for key, value in schema.items()  # pyright: ignore[reportUnknownVariableType]
+            for key, value in schema.items()
         }
-    if isinstance(schema, list):
-        return [_inline(item, base) for item in schema]  # pyright: ignore[reportUnknownVariableType]
+    if is_list(schema):
+        return [_inline(item, base) for item in schema]
     return schema

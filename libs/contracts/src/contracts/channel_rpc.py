@@ -1,14 +1,14 @@
 """Companies' channels: who keeps their secrets checks what comes in, and sends what goes out."""
 
 import hashlib
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "memory"
 MOST_BODY = 512 * 1024
@@ -73,4 +73,4 @@ class ChannelCheckReply(Wire):
 CHANNEL_VERIFY = Rpc("rpc.memory.channel.verify.v1", ChannelVerifyRequest, ChannelVerifyReply, queue=QUEUE)
 CHANNEL_ECHO = Rpc("rpc.memory.channel.echo.v1", ChannelEchoRequest, ChannelEchoReply, queue=QUEUE)
 CHANNEL_CHECK = Rpc("rpc.memory.channel.check.v1", ChannelCheckRequest, ChannelCheckReply, queue=QUEUE)
-METHODS: tuple[Rpc[Any, Any], ...] = (CHANNEL_VERIFY, CHANNEL_ECHO, CHANNEL_CHECK)
+METHODS: tuple[Method, ...] = (CHANNEL_VERIFY, CHANNEL_ECHO, CHANNEL_CHECK)

@@ -1,8 +1,9 @@
 """A company's settings (LlmCompanyConfig), with every default and bound. Memory keeps them; the bus carries them."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -23,6 +24,7 @@ from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_doo
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId, derive_id
+from contracts.json_values import is_object
 from contracts.office_hours import OfficeHours, TimeZone
 from contracts.own_model import OwnModel
 from contracts.own_tools import OwnTools, endpoint, is_local
@@ -122,7 +124,7 @@ class Budget(Strict):
     @model_serializer(mode="wrap")
     def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - as in Strict
         """Nulls are left out on the wire; here one means "no hourly limit", which is not the default."""
-        data: dict[str, Any] = serialize(self) | self.unknown
+        data: dict[str, object] = serialize(self) | self.unknown
         if self.visitor_hourly_tokens is None:
             data["visitorHourlyTokens" if info.by_alias else "visitor_hourly_tokens"] = None
         return data
@@ -328,7 +330,7 @@ def channel_id(company: str, channel: Channel) -> str:
     return channel.id or f"{company}_{derive_id('channel', *place)[:8]}"
 
 
-def read_config(stored: Any) -> "CompanyConfig":
+def read_config(stored: object) -> "CompanyConfig":
     """Settings as a store or the bus has them, from whichever release; what is not known here is kept.
 
     Unknown fields and unknown words of a list stay as they are. A field that cannot be read at all has its default, but
@@ -337,9 +339,9 @@ def read_config(stored: Any) -> "CompanyConfig":
     Raises:
         ValidationError: not even whose settings they are can be read.
     """
-    if not isinstance(stored, dict):
+    if not is_object(stored):
         return CompanyConfig.model_validate(stored)
-    fields = cast("dict[str, Any]", stored)
+    fields = stored
     try:
         return CompanyConfig.model_validate(fields, extra="allow")
     except ValidationError as error:
@@ -355,13 +357,13 @@ def read_config(stored: Any) -> "CompanyConfig":
     return config
 
 
-def faults(config: dict[str, Any], before: dict[str, Any] | None = None) -> list[FieldFault]:
+def faults(config: Mapping[str, object], before: Mapping[str, object] | None = None) -> list[FieldFault]:
     """What is wrong with settings that somebody sends. What stood in those `before` already is nobody's fault now."""
     stood = _faults(before) if before is not None else {}
     return [fault for at, fault in _faults(config).items() if at not in stood]
 
 
-def _faults(config: dict[str, Any]) -> dict[tuple[str, str], FieldFault]:
+def _faults(config: Mapping[str, object]) -> dict[tuple[str, str], FieldFault]:
     """By place and value (as a text)."""
     found: dict[tuple[str, str], FieldFault] = {}
     try:
@@ -373,7 +375,7 @@ def _faults(config: dict[str, Any]) -> dict[tuple[str, str], FieldFault]:
     return found
 
 
-def _read_tools(sent: Any) -> Any:
+def _read_tools(sent: object) -> object:
     return ToolConfig.model_validate(sent, extra="allow")
 
 

@@ -9,7 +9,7 @@ from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.erasure_rpc import Removed
 from contracts.ids import CompanyId
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "memory"
 
@@ -96,7 +96,7 @@ COMPANY_DELETE = Rpc("rpc.memory.company.delete.v1", CompanyRequest, CompanyDele
 SIGHTING_NOTE = Rpc("rpc.memory.company.sighting.note.v1", SightingNoted, SightingsReply, queue=QUEUE)
 SIGHTINGS = Rpc("rpc.memory.company.sightings.v1", CompanyRequest, SightingsReply, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (
+METHODS: tuple[Method, ...] = (
     COMPANY_GET,
     COMPANY_CREATE,
     COMPANY_PATCH,

@@ -17,7 +17,7 @@ from contracts.envelope import Wire
 from contracts.events.chat import Action, Sampling, Usage
 from contracts.ids import CompanyId, Id
 from contracts.languages import Language
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 OWN_MODEL = "nexus"
 """The name of whatever model the company has set."""
@@ -130,4 +130,4 @@ class ModelsReply(Wire):
 COMPLETE = Rpc("rpc.agent.complete.v1", CompleteRequest, CompletePart, queue=QUEUE, safe=False)
 MODELS = Rpc("rpc.agent.models.v1", ModelsRequest, ModelsReply, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (COMPLETE, MODELS)
+METHODS: tuple[Method, ...] = (COMPLETE, MODELS)

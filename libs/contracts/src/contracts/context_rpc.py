@@ -5,7 +5,7 @@ Sequences are those of the stream CHAT, as in rpc.memory.history.v1.
 
 from datetime import date as Date  # noqa: N812 - the field is called date
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -16,7 +16,7 @@ from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.market_rpc import ActiveAlert, MarketEvent
 from contracts.memory_rpc import QUEUE, Experience, RiskProfile, Strategy, TradingStyle, UserRef
-from contracts.rpc import HistoryMessage, Rpc, VisitorProfile
+from contracts.rpc import HistoryMessage, Method, Rpc, VisitorProfile
 
 MOST_MESSAGES = 500
 MOST_BYTES = 600_000
@@ -244,4 +244,4 @@ SHORT_TERM_GET = Rpc("rpc.memory.short_term.get.v1", UserRef, ShortTermReply, qu
 SHORT_TERM_UPDATE = Rpc("rpc.memory.short_term.update.v1", ShortTermUpdate, ShortTermReply, queue=QUEUE)
 SHORT_TERM_CLEAR = Rpc("rpc.memory.short_term.clear.v1", UserRef, ShortTermCleared, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (CONTEXT, SUMMARY_SAVE, SHORT_TERM_GET, SHORT_TERM_UPDATE, SHORT_TERM_CLEAR)
+METHODS: tuple[Method, ...] = (CONTEXT, SUMMARY_SAVE, SHORT_TERM_GET, SHORT_TERM_UPDATE, SHORT_TERM_CLEAR)

@@ -8,7 +8,7 @@ nobody.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -24,6 +24,7 @@ from contracts.events.chat import (
     SystemMessage,
     VisitorMessage,
 )
+from contracts.json_values import object_of
 
 ChatData = VisitorMessage | AssistantMessage | OperatorMessage | SystemMessage | OwnerChanged | RunCancelled
 _EVENTS: dict[ChatKind, type[CloudEvent[Any]]] = {
@@ -84,9 +85,9 @@ class Fact:
         cls, kind: ChatKind, seq: int, event: Mapping[str, Any], at: float = 0.0, checked: ChatData | None = None
     ) -> "Fact":
         """The fact that a CloudEvent is, parsed from its JSON."""
-        data = _object(event.get("data"))
+        data = object_of(event.get("data"))
         if kind is ChatKind.OWNER:
-            named = _object(data.get("owner")).get("kind", OwnerKind.AI)
+            named = object_of(data.get("owner")).get("kind", OwnerKind.AI)
             owner = OwnerKind(named) if isinstance(named, str) else OwnerKind.unknown()
             return cls(kind, seq, at, owner=owner, event=event, checked=checked)
         basis = data.get("basis", 0)
@@ -95,7 +96,7 @@ class Fact:
     @property
     def data(self) -> Mapping[str, Any]:
         """The event's data as it was published; empty when another publisher left it out."""
-        return _object(self.event.get("data"))
+        return object_of(self.event.get("data"))
 
     @property
     def typed(self) -> ChatData:
@@ -157,7 +158,7 @@ class Snapshot:
     def owner_data(self) -> Mapping[str, Any]:
         """{kind, operatorId?, name?} as it was published; of a conversation without a change of owner the AI's."""
         fact = self.last.get(ChatKind.OWNER)
-        return (_object(fact.data.get("owner")) if fact else {}) or {"kind": OwnerKind.AI.value}
+        return (object_of(fact.data.get("owner")) if fact else {}) or {"kind": OwnerKind.AI.value}
 
 
 def snapshot_of(facts: Iterable[Fact], seq: int = 0) -> Snapshot:
@@ -205,7 +206,7 @@ def may_answer(settings: AnswerRules, owner: OwnerKind) -> bool:
     return settings.enabled and (owner is OwnerKind.AI or settings.beside_human)
 
 
-def message_view(fact: Fact) -> dict[str, Any] | None:
+def message_view(fact: Fact) -> dict[str, object] | None:
     """The message as clients see it, in JSON (rpc.MessageView); None when the fact is no message, or not a well-formed
     one. What the log keeps beside it (the principal above all) stays inside.
     """
@@ -219,7 +220,7 @@ def message_view(fact: Fact) -> dict[str, Any] | None:
     text, identity = data.get("text"), data.get("messageId")
     if not isinstance(text, str) or not isinstance(identity, str):
         return None
-    view: dict[str, Any] = {
+    view: dict[str, object] = {
         "id": identity,
         "seq": fact.seq,
         "role": role,
@@ -241,7 +242,3 @@ def owner_event(fact: Fact) -> dict[str, Any] | None:
     view = {"id": identity, "seq": fact.seq, "owner": data.get("owner"), "by": data.get("by")}
     told = {name: data[name] for name in ("name", "reason", "opensAt") if data.get(name) is not None}
     return view | told | {"createdAt": fact.event.get("time")}
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

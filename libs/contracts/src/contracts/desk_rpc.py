@@ -1,7 +1,7 @@
 """What human agents ask and do at their desk: conversations settled, assigned and labelled, notes, ready replies."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -9,7 +9,7 @@ from contracts.envelope import Wire
 from contracts.events.chat import MAX_TEXT
 from contracts.events.desk import MAX_LABELS, Label, Status, Topic
 from contracts.ids import CompanyId, Id
-from contracts.rpc import ConversationRef, ConversationReply, Rpc
+from contracts.rpc import ConversationRef, ConversationReply, Method, Rpc
 
 QUEUE = "memory"
 SHORTCUT_PATTERN = r"^[a-z0-9_-]{1,40}$"
@@ -248,7 +248,7 @@ REPLIES = Rpc("rpc.memory.replies.list.v1", CannedRepliesRequest, CannedReplies,
 REPLY_PUT = Rpc("rpc.memory.reply.put.v1", CannedReplyRequest, CannedReplySaved, queue=QUEUE)
 REPLY_DELETE = Rpc("rpc.memory.reply.delete.v1", CannedReplyRef, CannedReplyGone, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (
+METHODS: tuple[Method, ...] = (
     CONVERSATION_UPDATE,
     PERSON_MERGE,
     COLLEAGUES,

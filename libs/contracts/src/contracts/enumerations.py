@@ -49,7 +49,7 @@ class _Open:
 
     door: bool = False
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         if self.door:
             return core_schema.with_info_wrap_validator_function(_known_at_the_door, handler(source))
         return core_schema.union_schema([handler(source), core_schema.str_schema()], mode="left_to_right")
@@ -65,7 +65,7 @@ def at_the_door(info: ValidationInfo) -> bool:
     return info.context == AT_THE_DOOR
 
 
-def _known_at_the_door(value: Any, known: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+def _known_at_the_door(value: object, known: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
     try:
         return known(value)
     except ValidationError:

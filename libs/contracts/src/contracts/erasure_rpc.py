@@ -1,14 +1,14 @@
 """Deleting a user's or visitor's data or one conversation, the receipts of it, and what is deleted by its age."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "memory"
 ErasureKind = Annotated[Literal["user", "visitor", "conversation", "retention"], OPEN]
@@ -136,4 +136,4 @@ RECEIPT = Rpc("rpc.memory.erasure.get.v1", ReceiptRef, ReceiptReply, queue=QUEUE
 RECEIPTS = Rpc("rpc.memory.erasure.list.v1", ReceiptsRequest, ReceiptsReply, queue=QUEUE)
 KEEPING = Rpc("rpc.memory.keeping.preview.v1", KeepingRequest, Keeping, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (ERASE, RECEIPT, RECEIPTS, KEEPING)
+METHODS: tuple[Method, ...] = (ERASE, RECEIPT, RECEIPTS, KEEPING)

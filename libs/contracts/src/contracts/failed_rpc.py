@@ -1,13 +1,12 @@
 """Turns that ended in a visible error, as the console lists them: asked of agents, which keep them in FACTS."""
 
 from datetime import datetime
-from typing import Any
 
 from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 MOST = 100
 """Failed turns in one answer."""
@@ -46,4 +45,4 @@ class FailedTurnsReply(Wire):
 
 FAILED_TURNS = Rpc("rpc.agent.turns.failed.v1", FailedTurnsRequest, FailedTurnsReply, queue="agent")
 
-METHODS: tuple[Rpc[Any, Any], ...] = (FAILED_TURNS,)
+METHODS: tuple[Method, ...] = (FAILED_TURNS,)

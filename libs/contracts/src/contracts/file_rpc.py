@@ -1,12 +1,10 @@
 """A company's share of the object storage: memory counts what is kept, since it is memory that deletes it."""
 
-from typing import Any
-
 from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 
 class FileKeepRequest(Wire):
@@ -27,4 +25,4 @@ class FileKeepReply(Wire):
 
 FILE_KEEP = Rpc("rpc.memory.file.keep.v1", FileKeepRequest, FileKeepReply, queue="memory")
 
-METHODS: tuple[Rpc[Any, Any], ...] = (FILE_KEEP,)
+METHODS: tuple[Method, ...] = (FILE_KEEP,)

@@ -11,7 +11,6 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from contracts import analysis_report, ws
 from contracts.asyncapi import document
@@ -43,7 +42,7 @@ def published() -> dict[str, Schema]:
     for side, frames in (("client", ws.CLIENT_FRAMES), ("server", ws.SERVER_FRAMES)):
         found |= {f"ws.{side}.{kind}/v1.json": schema_of_frame(kind, model) for kind, model in frames.items()}
     for module in STORED:
-        documents: dict[str, Any] = import_module(module).DOCUMENTS
+        documents: dict[str, object] = import_module(module).DOCUMENTS
         found |= {f"{name}.json": schema_of_document(document) for name, document in documents.items()}
     found[f"{analysis_report.NAME}/{analysis_report.VERSION}.json"] = analysis_report.report_schema()
     return found
@@ -97,7 +96,7 @@ def _read(file: Path) -> str | None:
     return file.read_text() if file.is_file() else None
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 

@@ -1,7 +1,7 @@
 """Who a company's user is, as the company itself has signed it. Memory checks, since the keys do not leave it."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -9,7 +9,7 @@ from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import MAX_EMAIL, MAX_NAME
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 
 class IdentifyRequest(Wire):
@@ -37,4 +37,4 @@ class IdentifyReply(Wire):
 
 
 IDENTIFY = Rpc("rpc.memory.identity.verify.v1", IdentifyRequest, IdentifyReply, queue="memory")
-METHODS: tuple[Rpc[Any, Any], ...] = (IDENTIFY,)
+METHODS: tuple[Method, ...] = (IDENTIFY,)

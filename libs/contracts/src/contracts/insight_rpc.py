@@ -2,13 +2,12 @@
 
 from datetime import date as Date  # noqa: N812 - the field is called date
 from datetime import datetime
-from typing import Any
 
 from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "memory"
 
@@ -55,4 +54,4 @@ class InsightsReply(Wire):
 
 INSIGHTS = Rpc("rpc.memory.insights.v1", InsightsRequest, InsightsReply, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (INSIGHTS,)
+METHODS: tuple[Method, ...] = (INSIGHTS,)

@@ -12,7 +12,7 @@ from contracts.events.knowledge import FileReceived
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import MAX_TEXT, KnowledgeFound, KnowledgeQuery, Name, Passage, Run, Source, Tongue
 from contracts.memory_rpc import QUEUE
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 MOST_ALTERNATIVES = 20
 Cursor = Annotated[str, Field(max_length=512)]
@@ -325,7 +325,7 @@ RUN_DECIDE = Rpc(f"{_AT}run.decide.v1", RunDecide, RunReply, queue=QUEUE)
 # With its company: everything that it says, in every store and stream. Deleting again what is gone is fine.
 FORGET = Rpc(f"{_AT}forget.v1", CompanyRequest, DocumentGone, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (
+METHODS: tuple[Method, ...] = (
     SEARCH,
     OVERVIEW,
     DOCUMENTS,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from contracts.envelope import Wire
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 
 class ClientAnswerRequest(Wire):
@@ -24,4 +24,4 @@ class ClientAnswerReply(Wire):
 
 CLIENT_ANSWER = Rpc("rpc.gateway.answer.v1", ClientAnswerRequest, ClientAnswerReply, queue=None, safe=False)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (CLIENT_ANSWER,)
+METHODS: tuple[Method, ...] = (CLIENT_ANSWER,)

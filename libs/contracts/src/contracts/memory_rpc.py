@@ -12,7 +12,7 @@ from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.languages import Language
-from contracts.rpc import ConversationView, MessageView, Rpc
+from contracts.rpc import ConversationView, MessageView, Method, Rpc
 
 QUEUE = "memory"
 
@@ -276,7 +276,7 @@ MEMORY_EXPORT = Rpc("rpc.memory.export.v1", MemoryExportRequest, MemoryExportRep
 # Deleting again what is gone is fine: a caller that got no answer calls again.
 USER_FORGET = Rpc("rpc.memory.user.forget.v1", UserRef, UserForgotten, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (
+METHODS: tuple[Method, ...] = (
     BUDGET_RESERVE,
     BUDGET_SETTLE,
     USAGE,

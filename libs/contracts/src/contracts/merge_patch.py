@@ -1,14 +1,14 @@
 """JSON Merge Patch (RFC 7396), for those who change documents and those who show what a change would make."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, cast
 
 from contracts.company import NULL_IS_A_VALUE
+from contracts.json_values import is_object, object_of
 
 
 def merged(
-    target: Mapping[str, Any], patch: Mapping[str, Any], kept: Collection[str] = (), at: str = ""
-) -> dict[str, Any]:
+    target: Mapping[str, object], patch: Mapping[str, object], kept: Collection[str] = (), at: str = ""
+) -> dict[str, object]:
     """The target after the patch: null takes a member out, objects are merged, anything else is replaced whole.
 
     Args:
@@ -19,15 +19,13 @@ def merged(
     for name, value in patch.items():
         if value is None and f"{at}{name}" not in kept:
             result.pop(name, None)
-        elif isinstance(value, dict):
-            old: object = result.get(name)
-            inner = cast("dict[str, Any]", old) if isinstance(old, dict) else {}
-            result[name] = merged(inner, cast("dict[str, Any]", value), kept, f"{at}{name}.")
+        elif is_object(value):
+            result[name] = merged(object_of(result.get(name)), value, kept, f"{at}{name}.")
         else:
             result[name] = value
     return result
 
 
-def merged_settings(target: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+def merged_settings(target: Mapping[str, object], patch: Mapping[str, object]) -> dict[str, object]:
     """A company's settings after the patch: null sets a field back to its default, except where it means "no limit"."""
     return merged(target, patch, NULL_IS_A_VALUE)

@@ -1,7 +1,5 @@
 """Every method that can be called on the bus, by whoever serves it."""
 
-from typing import Any
-
 from contracts import (
     agent_rpc,
     channel_rpc,
@@ -30,7 +28,7 @@ from contracts import (
     withdrawal_rpc,
 )
 
-METHODS: tuple[rpc.Rpc[Any, Any], ...] = (
+METHODS: tuple[rpc.Method, ...] = (
     *rpc.METHODS,
     *agent_rpc.METHODS,
     *channel_rpc.METHODS,

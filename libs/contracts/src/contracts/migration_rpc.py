@@ -1,11 +1,9 @@
 """What of the stored documents an upgrade has left to be changed, for whoever runs the services."""
 
-from typing import Any
-
 from pydantic import Field
 
 from contracts.envelope import Wire
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "memory"
 
@@ -40,4 +38,4 @@ class MigrateRequest(Wire):
 MIGRATIONS = Rpc("rpc.memory.migrations.v1", MigrationsRequest, MigrationsReply, queue=QUEUE)
 MIGRATE = Rpc("rpc.memory.migrate.v1", MigrateRequest, Migration, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (MIGRATIONS, MIGRATE)
+METHODS: tuple[Method, ...] = (MIGRATIONS, MIGRATE)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
 
@@ -56,7 +56,7 @@ def _zone(value: str, info: ValidationInfo) -> str:
     return value
 
 
-def _date(value: Any, info: ValidationInfo) -> Any:
+def _date(value: object, info: ValidationInfo) -> object:
     if at_the_door(info) and not (isinstance(value, str) and _is_date(value)):
         raise ValueError("use a date such as 2026-12-25")
     return value

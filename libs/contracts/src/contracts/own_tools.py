@@ -2,12 +2,13 @@
 
 import json
 import re
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, ValidationInfo, model_validator
 
 from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
+from contracts.json_values import is_object, list_of
 from contracts.schema_cost import check_cost
 from contracts.strict import Strict
 
@@ -72,7 +73,7 @@ def _printable(value: str) -> str:
     return value
 
 
-def _object_schema(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+def _object_schema(value: dict[str, object], info: ValidationInfo) -> dict[str, object]:
     if not at_the_door(info):
         return value
     if value.get("type") != "object":
@@ -85,9 +86,9 @@ def _object_schema(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any
     return value
 
 
-def too_deep(value: Any, most: int) -> bool:
+def too_deep(value: object, most: int) -> bool:
     """Whether JSON is nested deeper than this; looked at without recursion."""
-    level: list[Any] = [value]
+    level: list[object] = [value]
     for _ in range(most):
         level = [inner for one in level for inner in _inside(one)]
         if not level:
@@ -95,10 +96,10 @@ def too_deep(value: Any, most: int) -> bool:
     return True
 
 
-def _inside(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(cast("dict[str, Any]", value).values())
-    return cast("list[Any]", value) if isinstance(value, list) else []
+def _inside(value: object) -> list[object]:
+    if is_object(value):
+        return list(value.values())
+    return list_of(value)
 
 
 ToolName = Annotated[str, Field(pattern=_NAME)]
@@ -144,8 +145,8 @@ class HttpTool(Strict):
     @model_validator(mode="after")
     def _places_are_arguments(self, info: ValidationInfo) -> "HttpTool":
         if at_the_door(info):
-            required: Any = self.input_schema.get("required")
-            missing = [name for name in places(self.url) if not isinstance(required, list) or name not in required]
+            required = list_of(self.input_schema.get("required"))
+            missing = [name for name in places(self.url) if name not in required]
             if missing:
                 raise ValueError(f"{', '.join(missing)}: what stands in the address is a required argument")
         return self

@@ -2,13 +2,11 @@
 gone is not left with them.
 """
 
-from typing import Any
-
 from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 
 class OwnerSeenRequest(Wire):
@@ -25,4 +23,4 @@ class OwnerSeenReply(Wire):
 
 
 OWNER_SEEN = Rpc("rpc.memory.owner.seen.v1", OwnerSeenRequest, OwnerSeenReply, queue="memory")
-METHODS: tuple[Rpc[Any, Any], ...] = (OWNER_SEEN,)
+METHODS: tuple[Method, ...] = (OWNER_SEEN,)

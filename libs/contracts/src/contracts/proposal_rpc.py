@@ -2,14 +2,14 @@
 what the customer's own words prove; it calls no model itself.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.memory_rpc import QUEUE
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 MOST_PROPOSALS = 20
 MOST_KNOWN = 20
@@ -70,4 +70,4 @@ PROPOSAL_GROUND = Rpc("rpc.memory.long_term.ground.v1", AnsweredTurn, ProposalGr
 # A turn's proposals sent again are known by the turn.
 PROPOSE = Rpc("rpc.memory.long_term.propose.v1", ProposalsRequest, ProposalsJudged, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (PROPOSAL_GROUND, PROPOSE)
+METHODS: tuple[Method, ...] = (PROPOSAL_GROUND, PROPOSE)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 from contracts.trying_rpc import TurnRequest
 
 
@@ -83,4 +83,4 @@ class CaseReply(Wire):
 REPLAY = Rpc("rpc.agent.turn.replay.v1", ReplayRequest, ReplayReply, queue="agent", safe=False)
 CASE = Rpc("rpc.agent.turn.case.v1", TurnRequest, CaseReply, queue="agent")
 
-METHODS: tuple[Rpc[Any, Any], ...] = (REPLAY, CASE)
+METHODS: tuple[Method, ...] = (REPLAY, CASE)

@@ -2,7 +2,7 @@
 
 from datetime import date as Date  # noqa: N812 - the names of the wire are from and to
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,7 +10,7 @@ from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.fact import Score
 from contracts.ids import CompanyId, Id
-from contracts.rpc import ConversationRef, Rpc
+from contracts.rpc import ConversationRef, Method, Rpc
 
 QUEUE = "memory"
 By = Literal["day", "channel", "language", "user", "door"]
@@ -107,4 +107,4 @@ REPORT = Rpc("rpc.memory.report.v1", ReportRequest, ReportReply, queue=QUEUE)
 REPORT_OPEN = Rpc("rpc.memory.report.open.v1", ReportOpenRequest, ReportOpenReply, queue=QUEUE)
 RATING = Rpc("rpc.memory.rating.v1", ConversationRef, RatingReply, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (REPORT, REPORT_OPEN, RATING)
+METHODS: tuple[Method, ...] = (REPORT, REPORT_OPEN, RATING)

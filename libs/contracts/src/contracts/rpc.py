@@ -17,8 +17,8 @@ from contracts.ids import CompanyId, Id
 from contracts.inbox import HandOver, OwnerEvent, VisitorView
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
-RequestT = TypeVar("RequestT", bound=BaseModel)
-ReplyT = TypeVar("ReplyT", bound=BaseModel)
+RequestT = TypeVar("RequestT", bound=BaseModel, covariant=True)
+ReplyT = TypeVar("ReplyT", bound=BaseModel, covariant=True)
 MAX_PAGES = 20  # of a visitor, that a person is shown: the newest
 
 
@@ -36,6 +36,10 @@ class Rpc(Generic[RequestT, ReplyT]):
         self.queue = queue
         self.safe = safe
         """Whether making the call twice does no harm, so that a caller may retry."""
+
+
+Method = Rpc[BaseModel, BaseModel]
+"""Any of them."""
 
 
 class Reply(Wire, Generic[ReplyT]):
@@ -381,7 +385,7 @@ class CatalogueReply(Wire):
 
 CATALOGUE = Rpc("rpc.tools.catalogue.v1", CatalogueRequest, CatalogueReply, queue="tool-executor")
 
-METHODS: tuple[Rpc[Any, Any], ...] = (
+METHODS: tuple[Method, ...] = (
     HISTORY,
     SNAPSHOT,
     FACTS_AFTER,

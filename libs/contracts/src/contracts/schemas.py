@@ -18,7 +18,8 @@ from contracts import ws
 from contracts.enumerations import OPEN_KEY
 from contracts.envelope import REQUIRED_ATTRIBUTES, CloudEvent, Wire
 from contracts.events.registry import EventType
-from contracts.rpc import Rpc
+from contracts.json_values import is_list, is_object, list_of, object_of
+from contracts.rpc import Method
 
 Schema = dict[str, Any]
 _PROSE = frozenset({"title", "description", "default", "examples", "$id", OPEN_KEY})
@@ -35,10 +36,10 @@ def schema_of(event: EventType) -> Schema:
     return {"$schema": DIALECT, **schema}
 
 
-def schema_of_method(method: Rpc[Any, Any]) -> Schema:
+def schema_of_method(method: Method) -> Schema:
     """The JSON Schema of what travels with a method, both ways."""
-    fields: Any = {"request": (method.request, ...), "reply": (method.reply, ...)}
-    return {"$schema": DIALECT, **create_model(method.subject, **fields).model_json_schema(by_alias=True)}
+    both = create_model(method.subject, request=(method.request, ...), reply=(method.reply, ...))
+    return {"$schema": DIALECT, **both.model_json_schema(by_alias=True)}
 
 
 def schema_of_document(document: Any) -> Schema:
@@ -68,12 +69,12 @@ def frozen_schema_at(name: str, version: str) -> Schema | None:
     return cast(Schema, json.loads(file.read_text())) if file.is_file() else None
 
 
-def examples(event: EventType) -> list[tuple[str, bool, dict[str, Any]]]:
+def examples(event: EventType) -> list[tuple[str, bool, Schema]]:
     """The golden examples: name, whether it is valid, the event."""
     return examples_at(event.name, event.version)
 
 
-def examples_at(of: str, version: str) -> list[tuple[str, bool, dict[str, Any]]]:
+def examples_at(of: str, version: str) -> list[tuple[str, bool, Schema]]:
     """The golden examples under this name: name, whether it is valid, the document."""
     folder = files("contracts") / "examples" / of / version
     if not folder.is_dir():
@@ -87,23 +88,24 @@ def breaking_changes(old: Schema, new: Schema) -> list[str]:
     return _compare(old, new, "")
 
 
-def _compare(old: Any, new: Any, at: str) -> list[str]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        return _compare_objects(cast(Schema, old), cast(Schema, new), at)
-    if isinstance(old, list) and isinstance(new, list) and len(cast("list[Any]", old)) == len(cast("list[Any]", new)):
-        pairs = enumerate(zip(cast("list[Any]", old), cast("list[Any]", new), strict=True))
+def _compare(old: object, new: object, at: str) -> list[str]:
+    if is_object(old) and is_object(new):
+        return _compare_objects(old, new, at)
+    if is_list(old) and is_list(new) and len(old) == len(new):
+        pairs = enumerate(zip(old, new, strict=True))
         return [found for place, (one, other) in pairs for found in _compare(one, other, f"{at}/{place}")]
     return [] if old == new else [f"{at or '/'}: {old!r} became {new!r}"]
 
 
 def _compare_objects(old: Schema, new: Schema, at: str) -> list[str]:
     found: list[str] = []
-    if set(new.get("required", [])) != set(old.get("required", [])):
-        found.append(f"{at}/required: {sorted(old.get('required', []))} became {sorted(new.get('required', []))}")
+    before, after = ({str(name) for name in list_of(one.get("required"))} for one in (old, new))
+    if before != after:
+        found.append(f"{at}/required: {sorted(before)} became {sorted(after)}")
     for key in sorted((old.keys() | new.keys()) - _PROSE - {"required"}):
         if key in {"properties", "$defs"}:
-            found += _compare_members(old.get(key, {}), new.get(key, {}), f"{at}/{key}")
-        elif key == "enum" and old.get(OPEN_KEY) and set(old[key]) <= set(new.get(key, old[key])):
+            found += _compare_members(object_of(old.get(key)), object_of(new.get(key)), f"{at}/{key}")
+        elif key == "enum" and old.get(OPEN_KEY) and set(list_of(old[key])) <= set(list_of(new.get(key, old[key]))):
             continue
         elif (key in old) != (key in new):
             found.append(f"{at}/{key}: {'removed' if key in old else 'added'}")

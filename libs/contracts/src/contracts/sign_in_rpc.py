@@ -2,14 +2,14 @@
 are the settings'; the gateway gives the token."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 from contracts.team import TeamRole
 
 Refusal = Annotated[
@@ -86,5 +86,5 @@ class SignInFinished(Wire):
 
 SIGN_IN_BEGIN = Rpc("rpc.memory.sign_in.begin.v1", SignInBegin, SignInBegun, queue="memory", safe=False)
 SIGN_IN_FINISH = Rpc("rpc.memory.sign_in.finish.v1", SignInFinish, SignInFinished, queue="memory", safe=False)
-METHODS: tuple[Rpc[Any, Any], ...] = (SIGN_IN_BEGIN, SIGN_IN_FINISH)
+METHODS: tuple[Method, ...] = (SIGN_IN_BEGIN, SIGN_IN_FINISH)
 """Neither is safe to repeat: a code counts once, and two waits for a slow provider are too many."""

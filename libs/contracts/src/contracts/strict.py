@@ -1,7 +1,5 @@
 """What settings are made of: models that refuse what they do not know."""
 
-from typing import Any
-
 from pydantic import ConfigDict, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
 
@@ -16,11 +14,11 @@ class Strict(Wire):
 
     @model_serializer(mode="wrap")
     def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - a stated type would replace the fields in the JSON Schema
-        data: dict[str, Any] = serialize(self)
+        data: dict[str, object] = serialize(self)
         return data | self.unknown
 
     @property
-    def unknown(self) -> dict[str, Any]:
+    def unknown(self) -> dict[str, object]:
         """Members that a newer release wrote and this one cannot read, by their names on the wire."""
         extra = self.__pydantic_extra__
         return {} if extra is None else extra

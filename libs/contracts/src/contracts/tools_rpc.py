@@ -19,7 +19,7 @@ from contracts.market_rpc import (
     PendingActionsReply,
 )
 from contracts.memory_rpc import UserRef
-from contracts.rpc import Rpc, ToolServiceRequest
+from contracts.rpc import Method, Rpc, ToolServiceRequest
 
 
 class Category(StrEnum):
@@ -147,7 +147,7 @@ OWN_ACTION_DECIDE = Rpc(
 OWN_ACTIONS_PENDING = Rpc("rpc.tools.actions.pending.v1", UserRef, PendingActionsReply, queue="tool-executor")
 OWN_ACTIONS_GET = Rpc("rpc.tools.actions.get.v1", ActionsRequest, ActionsReply, queue="tool-executor")
 
-METHODS: tuple[Rpc[Any, Any], ...] = (
+METHODS: tuple[Method, ...] = (
     TOOL_DETAILS,
     FILE_TEXT,
     FILE_PIECE,

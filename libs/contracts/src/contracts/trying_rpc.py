@@ -14,7 +14,7 @@ from contracts.ids import CompanyId, Id
 from contracts.knowledge import Passage
 from contracts.languages import Language
 from contracts.own_tools import McpTool
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 TRY_SECONDS = 60.0
 """What an answer may take."""
@@ -100,7 +100,7 @@ class OwnToolReply(Wire):
     result: ToolResult
 
 
-def _read_tool(sent: Any) -> Any:
+def _read_tool(sent: object) -> object:
     return McpTool.model_validate(sent, extra="allow")
 
 
@@ -215,4 +215,4 @@ OWN_TOOL_TRY = Rpc("rpc.tools.own.try.v1", OwnToolRequest, OwnToolReply, queue="
 MCP_TOOLS = Rpc("rpc.tools.own.mcp.v1", McpToolsRequest, McpToolsReply, queue="tool-executor", safe=False)
 MODEL_CHECK = Rpc("rpc.agent.model.check.v1", ModelCheckRequest, ModelCheckReply, queue="agent", safe=False)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK, OWN_TOOL_TRY, MCP_TOOLS, MODEL_CHECK)
+METHODS: tuple[Method, ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK, OWN_TOOL_TRY, MCP_TOOLS, MODEL_CHECK)

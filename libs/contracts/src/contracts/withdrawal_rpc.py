@@ -1,12 +1,12 @@
 """Responses that their client has deleted. Memory keeps the mark; the conversation stays the company's record."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "memory"
 
@@ -40,4 +40,4 @@ class WithdrawnReply(Wire):
 WITHDRAW = Rpc("rpc.memory.response.withdraw.v1", WithdrawRequest, WithdrawReply, queue=QUEUE)
 WITHDRAWN = Rpc("rpc.memory.response.withdrawn.v1", ResponseRef, WithdrawnReply, queue=QUEUE)
 
-METHODS: tuple[Rpc[Any, Any], ...] = (WITHDRAW, WITHDRAWN)
+METHODS: tuple[Method, ...] = (WITHDRAW, WITHDRAWN)

@@ -8,7 +8,7 @@ the tables of all types: schemas and the AsyncAPI document are made from them.
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, StrictBool, StrictInt, StringConstraints
 
@@ -21,6 +21,7 @@ from contracts.events.market import TriggeredAlert
 from contracts.files import MOST_FILES
 from contracts.ids import UUID_PATTERN, Id
 from contracts.inbox import OwnerEvent
+from contracts.json_values import is_object
 from contracts.rpc import MessageView, TurnState
 
 PROTOCOL_VERSION = 1
@@ -28,11 +29,11 @@ LOCALE = re.compile(r"^[A-Za-z0-9-]*$")
 Uuid = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 
 
-def _cut(page: Any) -> Any:
+def _cut(page: object) -> object:
     """A long title or address is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
-    if not isinstance(page, dict):
+    if not is_object(page):
         return page
-    fields = cast("dict[str, Any]", page)
+    fields = page
     longest = {"url": MAX_URL, "title": MAX_TITLE}
     return {name: value[: longest.get(name)] if isinstance(value, str) else value for name, value in fields.items()}
 
@@ -100,7 +101,7 @@ class ActionConfirm(Frame):
     """Yes to what waits for a person's yes; `edits`: with other values of what the action marks as editable."""
 
     action_id: Id
-    edits: dict[str, Any] | None = None
+    edits: dict[str, object] | None = None
 
 
 class ActionReject(Frame):
@@ -320,11 +321,11 @@ def fields_of(model: type[Wire]) -> tuple[str, ...]:
     return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
-def read_server_frame(told: Mapping[str, Any]) -> Wire:
+def read_server_frame(told: Mapping[str, object]) -> Wire:
     """What a gateway's frame says, in the model of its type.
 
     Raises:
         KeyError: there is no such type: a newer gateway's.
         ValidationError: it does not fit.
     """
-    return SERVER_FRAMES[told["type"]].model_validate(told)
+    return SERVER_FRAMES[str(told["type"])].model_validate(told)

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 import orjson
 import structlog
@@ -31,6 +30,7 @@ from prometheus_client import Gauge
 from runtime.connection import listen, subscribe
 from runtime.direct import DirectReader
 from runtime.errors import ReadFailed
+from runtime.jetstream_api import ConsumerInfo, ask
 from runtime.pull_worker import LEASE, PullWorker
 from runtime.replies import ReplyInbox
 
@@ -73,7 +73,7 @@ class Backlog:
         self._client = client
         self._inbox = ReplyInbox.of(client)
         self._log = DirectReader(client, spec.stream)
-        self._info = f"$JS.API.CONSUMER.INFO.{spec.stream}.{spec.durable}"
+        self._info = f"CONSUMER.INFO.{spec.stream}.{spec.durable}"
         self._me = uuid.uuid4().hex[:12]
         # Beside the replies to this user: no other user may listen or write there.
         self._subject = f"{client.new_inbox().rpartition('.')[0]}.waiting.{spec.stream}.{spec.durable}"
@@ -129,7 +129,7 @@ class Backlog:
         for who, word in self._words.items():
             if word.at < self._asked_at - LEASE:
                 self._words[who] = replace(word, running=0, gone=True)
-        info = orjson.loads((await self._inbox.request(self._info, b"", deadline=ANSWER)).data)
+        info = await ask(self._inbox, ConsumerInfo, self._info, deadline=ANSWER)
         if "error" not in info:
             # Else what was known goes on until it is back. The worker makes a lost one anew.
             await self._reckon(info)
@@ -167,13 +167,13 @@ class Backlog:
         if all(word.gone or word.at >= self._asked_at for word in self._words.values()):
             self._all_told.set()
 
-    async def _reckon(self, info: dict[str, Any]) -> None:
+    async def _reckon(self, info: ConsumerInfo) -> None:
         now = time.monotonic()
         never = self._never_delivered(info)
         running = self._worker.in_work + sum(word.running for word in self._words.values())
         pauses = sorted([*self._worker.handed_back, *(at for word in self._words.values() for at in word.paused)])
         over = [at for at in pauses if at <= now]
-        again = max(int(info["num_ack_pending"]) - running - (len(pauses) - len(over)), 0)
+        again = max(info["num_ack_pending"] - running - (len(pauses) - len(over)), 0)
         over = over[len(over) - min(again, len(over)) :]
         self._forget(now, min(over, default=now))
         since = [*over[:1], *self._unexplained(again - len(over), now)]
@@ -183,8 +183,8 @@ class Backlog:
         self.figures = Figures(never + again, age)
         self._looked = now
 
-    def _never_delivered(self, info: dict[str, Any]) -> int:
-        never, made = int(info["num_pending"]), str(info["created"])
+    def _never_delivered(self, info: ConsumerInfo) -> int:
+        never, made = info["num_pending"], info["created"]
         self._made_anew = (self._made_anew or self._made not in {None, made}) and never > 0
         self._made = made
         return min(never, self._known()) if self._made_anew and self._known is not None else never
@@ -210,9 +210,9 @@ class Backlog:
         self._unexplained_since = self._unexplained_since or now
         return (self._unexplained_since,)
 
-    async def _age_of_first(self, info: dict[str, Any]) -> float:
+    async def _age_of_first(self, info: ConsumerInfo) -> float:
         """Of the first message that was never delivered; both times are the server's."""
-        after = int(info["delivered"]["stream_seq"]) + 1
+        after = info["delivered"]["stream_seq"] + 1
         stored = [await self._log.next(subject, after, deadline=ANSWER) for subject in self._worker.spec.subjects]
         now = datetime.fromisoformat(info["ts"])
         return max((max((now - one.time).total_seconds(), 0.0) for one in stored if one is not None), default=0.0)

@@ -54,7 +54,7 @@ class CommandLimit:
         self._waits = waits
         self._free = at_once
         self._line: deque[asyncio.Future[None]] = deque()
-        self._running: dict[asyncio.Task[Any], float] = {}
+        self._running: dict[asyncio.Task[object], float] = {}
         self._failing = False
         self._answered = 0.0
 
@@ -112,7 +112,7 @@ class CommandLimit:
                 raise self._refusal("MongoDB has had too much to do for too long: try again") from error
             raise
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _ended(self, task: asyncio.Task[object]) -> None:
         del self._running[task]
         self._counted.dec()
         if not task.cancelled():

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -13,7 +12,7 @@ from nats.aio.subscription import Subscription
 
 from runtime.connection import subscribe
 from runtime.errors import NotReady
-from runtime.jetstream_api import call, error_code
+from runtime.jetstream_api import ConsumerConfig, ConsumerFilter, ConsumerInfo, call, error_code, why
 from runtime.release import RELEASE, is_newers, release
 from runtime.replies import ReplyInbox
 from runtime.subjects import together
@@ -38,7 +37,7 @@ class ConsumerSpec:
     max_ack_pending: int = 1000
     deliver_policy: str = "all"
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> ConsumerConfig:
         """As the JetStream API takes it."""
         return {
             "durable_name": self.durable,
@@ -66,32 +65,38 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
     end = clock() + deadline
     place = f"{spec.stream}.{spec.durable}"
     while True:
-        answer = await call(inbox, f"CONSUMER.INFO.{place}", None, end)
+        answer = await call(inbox, ConsumerInfo, f"CONSUMER.INFO.{place}", None, end)
         if error_code(answer) in (0, _NO_CONSUMER):
-            there: Mapping[str, Any] = answer.get("config", {})
+            there = answer.get("config")
             wanted = _wanted(spec, there)
-            if all(there.get(key) == value for key, value in wanted.items() if key != "metadata"):
+            if there and all(there.get(key) == value for key, value in wanted.items() if key != "metadata"):
                 return
             change = {"stream_name": spec.stream, "config": wanted, "action": "update" if there else "create"}
-            answer = await call(inbox, f"CONSUMER.DURABLE.CREATE.{place}", change, end)
+            answer = await call(inbox, ConsumerInfo, f"CONSUMER.DURABLE.CREATE.{place}", change, end)
             if error_code(answer) == 0:
                 return
         if error_code(answer) not in _COMES or clock() + _LOOK_AGAIN > end:
-            said = f"{answer['error'].get('description')} ({error_code(answer)})"
+            said = f"{why(answer)} ({error_code(answer)})"
             raise NotReady(f"consumer {spec.durable} of stream {spec.stream} cannot be had: {said}")
         await asyncio.sleep(_LOOK_AGAIN)
 
 
-def _wanted(spec: ConsumerSpec, there: Mapping[str, Any]) -> dict[str, Any]:
+def _wanted(spec: ConsumerSpec, there: ConsumerConfig | None) -> ConsumerConfig:
     """The whole configuration, by the one that is there."""
-    one = there.get("filter_subject")
-    subjects = together(spec.subjects, [one] if one else list(there.get("filter_subjects") or ()))
-    if is_newers(there):
-        return {key: value for key, value in there.items() if not key.startswith("filter_")} | _filter(subjects)
+    subjects = together(spec.subjects, _filters(there) if there else ())
+    if there and is_newers(there.get("metadata")):
+        kept: ConsumerConfig = {**there, **_filter(subjects)}
+        kept.pop("filter_subject" if len(subjects) > 1 else "filter_subjects", None)
+        return kept
     return {**replace(spec, subjects=tuple(subjects)).config(), "metadata": {RELEASE: release()}}
 
 
-def _filter(subjects: Sequence[str]) -> dict[str, Any]:
+def _filters(config: ConsumerConfig) -> list[str]:
+    one = config.get("filter_subject")
+    return [one] if one else list(config.get("filter_subjects") or ())
+
+
+def _filter(subjects: Sequence[str]) -> ConsumerFilter:
     return {"filter_subject": subjects[0]} if len(subjects) == 1 else {"filter_subjects": list(subjects)}
 
 

@@ -20,6 +20,7 @@ from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import ConversationBusy, FenceRefused, LogBehind, ReadFailed
+from runtime.jetstream_api import StreamInfo, ask, why
 from runtime.publisher import Appended, Fence, Publisher
 from runtime.replies import ReplyInbox
 from runtime.streams import first_made
@@ -187,20 +188,19 @@ class ConversationLog:
         Raises:
             ReadFailed: no answer in time.
         """
-        subject = f"$JS.API.STREAM.INFO.{self._stream}"
         try:
-            answer = orjson.loads((await self._inbox.request(subject, b"", deadline=deadline)).data)
+            answer = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{self._stream}", deadline=deadline)
         except (TimeoutError, NatsError) as error:
             raise ReadFailed(f"no answer about the stream {self._stream}: is JetStream up?") from error
         if "error" in answer:
-            raise ReadFailed(f"stream {self._stream}: {answer['error'].get('description')}")
-        state, most = answer["state"], int(answer["config"]["max_bytes"])
+            raise ReadFailed(f"stream {self._stream}: {why(answer)}")
+        state, most = answer["state"], answer["config"]["max_bytes"]
         return LogBounds(
-            first_seq=int(state["first_seq"]),
-            last_seq=int(state["last_seq"]),
+            first_seq=state["first_seq"],
+            last_seq=state["last_seq"],
             created_at=first_made(answer),
-            epoch=epoch_of(self._stream, str(answer["created"])),
-            room=max(most - int(state["bytes"]), 0) if most > 0 else None,
+            epoch=epoch_of(self._stream, answer["created"]),
+            room=max(most - state["bytes"], 0) if most > 0 else None,
         )
 
 

@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 from nats.aio.client import Client
@@ -106,7 +105,7 @@ class DirectReader:
                 return None
             raise ReadFailed(f"direct read of {self.stream} refused: {status} {headers_of(message).get('Description')}")
 
-    async def _many(self, query: dict[str, Any], deadline: float) -> Batch:
+    async def _many(self, query: dict[str, object], deadline: float) -> Batch:
         clock = asyncio.get_running_loop().time
         end = clock() + deadline
         body = orjson.dumps(query)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -24,7 +23,7 @@ Lookup = Callable[[str, int], Awaitable[list[str]]]
 Accepts = Callable[[str], bool]
 """Whether an IP address may be connected to."""
 
-_AddressInfo = tuple[int, int, int, str, tuple[Any, ...]]
+_AddressInfo = tuple[int, int, int, str, tuple[object, ...]]
 
 
 class AddressNotAllowed(RuntimeFault):

@@ -173,7 +173,7 @@ class Health:
         async def healthz(_: Request) -> Response:
             silence, stuck = self.silence(), self.standstill.stuck
             status = "frozen" if silence >= FROZEN else "stuck" if stuck else "alive"
-            body: dict[str, Any] = {"status": status, "service": self.service, "loopSilence": round(silence, 3)}
+            body: dict[str, object] = {"status": status, "service": self.service, "loopSilence": round(silence, 3)}
             return JSONResponse(body | ({"stuck": stuck} if stuck else {}), 200 if status == "alive" else 503)
 
         async def readyz(_: Request) -> Response:

@@ -1,10 +1,13 @@
-"""Calls of JetStream's API, whose answers may be errors."""
+"""Calls of JetStream's API, whose answers may be errors.
+
+https://docs.nats.io/reference/reference-protocols/nats_api_reference
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import NotRequired, TypedDict, TypeVar
 
 import orjson
 from nats.errors import NoRespondersError
@@ -13,14 +16,180 @@ from runtime.errors import NotReady
 from runtime.replies import ReplyInbox
 
 
-async def call(inbox: ReplyInbox, method: str, body: Mapping[str, Any] | None, end: float) -> dict[str, Any]:
+class ApiError(TypedDict):
+    """Why it refuses: `code` as HTTP has it, `err_code` its number in the API's list of errors."""
+
+    code: NotRequired[int]
+    err_code: NotRequired[int]
+    description: NotRequired[str]
+
+
+class Answer(TypedDict):
+    """Any answer. Where it is an error there is nothing else."""
+
+    error: NotRequired[ApiError]
+
+
+class Republish(TypedDict):
+    """A stream's copies on live subjects."""
+
+    src: str
+    dest: str
+
+
+class StreamConfig(TypedDict):
+    """What is written and read of a stream's configuration; times in
+    nanoseconds, -1 for no limit. The server's has more fields, and leaves out what is false."""
+
+    name: str
+    subjects: list[str]
+    retention: str
+    storage: str
+    num_replicas: int
+    max_bytes: int
+    max_age: int
+    max_msgs: int
+    max_msgs_per_subject: int
+    max_msg_size: int
+    max_consumers: int
+    discard: str
+    duplicate_window: int
+    allow_direct: bool
+    deny_delete: bool
+    republish: NotRequired[Republish]
+    metadata: NotRequired[dict[str, str] | None]
+
+
+class StreamState(TypedDict):
+    """What a stream holds."""
+
+    messages: int
+    bytes: int
+    first_seq: int
+    last_seq: int
+    first_ts: str
+    consumer_count: NotRequired[int]
+
+
+class Replica(TypedDict):
+    """Another server that has a copy; `active`: nanoseconds since it was heard."""
+
+    active: NotRequired[int]
+
+
+class Cluster(TypedDict):
+    """Who has a stream or a consumer."""
+
+    leader: NotRequired[str]
+    replicas: NotRequired[list[Replica] | None]
+
+
+class StreamInfo(Answer):
+    """Of STREAM.INFO, CREATE and UPDATE. Times of the server's clock, RFC 3339."""
+
+    config: StreamConfig
+    state: StreamState
+    cluster: NotRequired[Cluster | None]
+    created: str
+    ts: str
+
+
+class ConsumerFilter(TypedDict):
+    """The subjects that a consumer is shown: one, or several."""
+
+    filter_subject: NotRequired[str]
+    filter_subjects: NotRequired[list[str] | None]
+
+
+class ConsumerConfig(ConsumerFilter):
+    """What is written and read of a consumer's configuration; `ack_wait` in nanoseconds, `max_deliver` -1: for ever.
+    One that is somebody's for a moment has no durable name."""
+
+    durable_name: NotRequired[str]
+    deliver_policy: str
+    ack_policy: str
+    ack_wait: int
+    max_deliver: int
+    max_ack_pending: int
+    replay_policy: str
+    metadata: NotRequired[dict[str, str] | None]
+
+
+class Place(TypedDict):
+    """Where a consumer stands: in its own counting, and in its stream's."""
+
+    consumer_seq: int
+    stream_seq: int
+
+
+class ConsumerInfo(Answer):
+    """Of CONSUMER.INFO and CREATE."""
+
+    name: str
+    config: ConsumerConfig
+    delivered: Place
+    ack_floor: Place
+    num_pending: int
+    num_ack_pending: int
+    num_redelivered: int
+    num_waiting: NotRequired[int]
+    cluster: NotRequired[Cluster | None]
+    created: str
+    ts: str
+
+
+class Purged(Answer):
+    """Of STREAM.PURGE."""
+
+    purged: int
+
+
+class ConsumerPage(Answer):
+    """Of CONSUMER.LIST. `missing`: those whose leaders are away."""
+
+    total: int
+    consumers: NotRequired[list[ConsumerInfo] | None]
+    missing: NotRequired[list[str] | None]
+
+
+class AccountLimits(TypedDict):
+    """In bytes; -1: none."""
+
+    max_storage: NotRequired[int]
+
+
+class AccountInfo(Answer):
+    """Of INFO: `storage` in bytes."""
+
+    storage: NotRequired[int]
+    limits: NotRequired[AccountLimits]
+
+
+AnswerT = TypeVar("AnswerT", bound=Answer)
+
+
+async def ask(
+    inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None, *, deadline: float
+) -> AnswerT:
+    """The answer to one request; `of`: its form, for which the server is trusted.
+
+    Raises:
+        TimeoutError, NatsError: there was none within `deadline` seconds.
+    """
+    del of
+    payload = b"" if body is None else orjson.dumps(body)
+    return orjson.loads((await inbox.request(f"$JS.API.{method}", payload, deadline=deadline)).data)
+
+
+async def call(
+    inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None, end: float
+) -> AnswerT:
     """The answer, asked for again while JetStream is still starting, until the loop's clock shows `end`.
 
     Raises:
         NotReady: there was none.
     """
     clock = asyncio.get_running_loop().time
-    payload = b"" if body is None else orjson.dumps(body)
     while True:
         left = end - clock()
         if left <= 0:
@@ -28,19 +197,47 @@ async def call(inbox: ReplyInbox, method: str, body: Mapping[str, Any] | None, e
                 "JetStream did not answer in time: start nats-server with -js, or check the account's limits"
             )
         try:
-            message = await inbox.request(f"$JS.API.{method}", payload, deadline=min(left, 5.0))
+            answer = await ask(inbox, of, method, body, deadline=min(left, 5.0))
         except (TimeoutError, NoRespondersError):
             await asyncio.sleep(min(0.1, max(left, 0)))
             continue
-        answer: dict[str, Any] = orjson.loads(message.data)
         # 503: no leader yet, or still starting. A refused configuration is 400 or 500, and stays refused.
-        if int(answer.get("error", {}).get("code", 0)) == 503:
+        if answer.get("error", {}).get("code", 0) == 503:
             await asyncio.sleep(min(0.1, max(left, 0)))
             continue
         return answer
 
 
-def error_code(answer: Mapping[str, Any]) -> int:
+def error_code(answer: Answer) -> int:
     """Its number in the API's list of errors; 0: it is none."""
-    error = cast("Mapping[str, Any] | None", answer.get("error"))
-    return int(error.get("err_code", -1)) if error else 0
+    error = answer.get("error")
+    return error.get("err_code", -1) if error else 0
+
+
+def why(answer: Answer) -> str:
+    """What the server says is wrong."""
+    return str(answer.get("error", {}).get("description"))
+
+
+async def granted(
+    inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None, *, deadline: float
+) -> AnswerT:
+    """The answer to what JetStream may not refuse.
+
+    Raises:
+        NotReady: there was none within `deadline` seconds, or it refuses.
+    """
+    answer = await call(inbox, of, method, body, asyncio.get_running_loop().time() + deadline)
+    if error_code(answer) != 0:
+        raise NotReady(f"{method}: {why(answer)}")
+    return answer
+
+
+def floor_of(info: ConsumerInfo) -> int:
+    """Up to here a consumer has read: with nothing delivered and unacknowledged, all that was delivered."""
+    return info["ack_floor" if info.get("num_ack_pending") else "delivered"]["stream_seq"]
+
+
+def metadata_of(info: StreamInfo) -> Mapping[str, str]:
+    """What those who made the stream have noted beside it."""
+    return info["config"].get("metadata") or {}

@@ -35,12 +35,12 @@ _URL_PASSWORD = re.compile(r"(?<=://)([^\s/:@]*):[^\s/@]+@")
 _HARMLESS = {"prompt_tokens", "completion_tokens", "tokens", "max_tokens", "token_budget", "token_count"}
 
 
-def masked(value: Any, name: str = "") -> Any:
+def masked(value: object, name: str = "") -> object:
     """`value` with secrets replaced, by the name of the field and by what the text looks like; depth at most 6."""
     return _masked(value, name, 6)
 
 
-def _masked(value: Any, name: str, depth: int) -> Any:
+def _masked(value: object, name: str, depth: int) -> object:
     if name and value is not None and not isinstance(value, bool) and is_secret_name(name):
         return MASK
     if isinstance(value, str):
@@ -48,10 +48,10 @@ def _masked(value: Any, name: str, depth: int) -> Any:
     if depth == 0:
         return value
     if isinstance(value, Mapping):
-        mapping = cast("Mapping[Any, Any]", value)
+        mapping = cast("Mapping[Any, object]", value)
         return {key: _masked(item, str(key), depth - 1) for key, item in mapping.items()}
     if isinstance(value, list | tuple):
-        return [_masked(item, "", depth - 1) for item in cast("list[Any]", value)]
+        return [_masked(item, "", depth - 1) for item in cast("list[object]", value)]
     return value
 
 
@@ -135,7 +135,7 @@ def _add_logger_name(_logger: WrappedLogger, _method: str, event: EventDict) -> 
 
 
 def _mask(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    masked_event: MutableMapping[str, Any] = {key: masked(value, key) for key, value in event.items()}
+    masked_event: MutableMapping[str, object] = {key: masked(value, key) for key, value in event.items()}
     return masked_event
 
 

@@ -11,22 +11,20 @@ log that has gone on since.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 from weakref import WeakKeyDictionary
 
-import orjson
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error as NatsError
 
 from contracts.channels import ChatKind
 from contracts.streams import CHAT, TURNS
 from runtime.errors import NotReady
+from runtime.jetstream_api import StreamInfo, granted, metadata_of
 from runtime.replies import ReplyInbox, headers_of
 
 log = structlog.get_logger(__name__)
@@ -44,7 +42,6 @@ _VISITOR = f".{ChatKind.VISITOR.value}"
 _LIVE = "live."
 _LENGTH = 32
 _ANSWER = 5.0
-_LOOK_AGAIN = 0.1
 
 
 class Marks:
@@ -93,7 +90,7 @@ class Marks:
                 wrote would count.
         """
         for name in MARKED if self._taking_part else ():
-            metadata = _metadata(await _info(self._client, name, deadline))
+            metadata = metadata_of(await _info(self._client, name, deadline))
             if SINCE not in metadata:
                 self._since.pop(name, None)
                 if self._keys and not self._told:
@@ -152,8 +149,8 @@ async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
     since: dict[str, int] = {}
     for name in MARKED:
         info = await _info(client, name, _ANSWER)
-        since[name] = int(info["state"]["last_seq"]) + 1
-        await _update(client, info, {**_metadata(info), **_demanded(since[name], keys[0])})
+        since[name] = info["state"]["last_seq"] + 1
+        await _update(client, info, {**metadata_of(info), **_demanded(since[name], keys[0])})
     return since
 
 
@@ -161,41 +158,18 @@ async def lift(client: Client) -> None:
     """From now on what has no mark counts as well, as before `demand`. Raises NotReady."""
     for name in MARKED:
         info = await _info(client, name, _ANSWER)
-        await _update(client, info, {k: v for k, v in _metadata(info).items() if k not in (SINCE, KEY_NAME)})
+        await _update(client, info, {k: v for k, v in metadata_of(info).items() if k not in (SINCE, KEY_NAME)})
 
 
 def _demanded(since: int, key: bytes) -> dict[str, str]:
     return {SINCE: str(since), KEY_NAME: key_name(key)}
 
 
-def _metadata(info: Mapping[str, Any]) -> Mapping[str, str]:
-    return cast("Mapping[str, str]", info["config"].get("metadata") or {})
+async def _info(client: Client, name: str, deadline: float) -> StreamInfo:
+    return await granted(ReplyInbox.of(client), StreamInfo, f"STREAM.INFO.{name}", deadline=deadline)
 
 
-async def _info(client: Client, name: str, deadline: float) -> dict[str, Any]:
-    return await _ask(client, f"STREAM.INFO.{name}", b"", deadline)
-
-
-async def _update(client: Client, info: Mapping[str, Any], metadata: Mapping[str, str]) -> None:
+async def _update(client: Client, info: StreamInfo, metadata: Mapping[str, str]) -> None:
     config = {**info["config"], "metadata": metadata}
-    await _ask(client, f"STREAM.UPDATE.{config['name']}", orjson.dumps(config), _ANSWER)
-
-
-async def _ask(client: Client, method: str, body: bytes, deadline: float) -> dict[str, Any]:
-    clock = asyncio.get_running_loop().time
-    end = clock() + deadline
-    while True:
-        why = "JetStream did not answer in time"
-        try:
-            left = max(end - clock(), 0.001)
-            answer = orjson.loads((await ReplyInbox.of(client).request(f"$JS.API.{method}", body, deadline=left)).data)
-            if "error" not in answer:
-                return answer
-            why = str(answer["error"].get("description"))
-            if int(answer["error"].get("code", 0)) != 503:
-                raise NotReady(f"{method}: {why}")
-        except (TimeoutError, NatsError):
-            pass
-        if clock() + _LOOK_AGAIN > end:
-            raise NotReady(f"{method}: {why}")
-        await asyncio.sleep(_LOOK_AGAIN)
+    name = info["config"]["name"]
+    await granted(ReplyInbox.of(client), StreamInfo, f"STREAM.UPDATE.{name}", config, deadline=_ANSWER)

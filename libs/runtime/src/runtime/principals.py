@@ -8,9 +8,8 @@ a principal where both are signed with one secret.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -86,7 +85,7 @@ class PrincipalSigner:
 
     def sign(self, principal: Principal) -> str:
         """The compact JWS of this principal."""
-        claims: dict[str, Any] = {
+        claims: dict[str, object] = {
             "aud": AUDIENCE,
             "sub": principal.sub,
             "role": principal.role,
@@ -149,7 +148,7 @@ class PrincipalVerifier:
         return Principal(sub, role, company, plan, exp, conversation, language if isinstance(language, str) else None)
 
 
-def read_identity(claims: dict[str, Any]) -> tuple[str, str, str, str, int]:
+def read_identity(claims: Mapping[str, object]) -> tuple[str, str, str, str, int]:
     """sub, role, company, plan and exp of a token's claims, each checked: they become subjects and permissions.
 
     An unknown or missing plan counts as free.
@@ -169,11 +168,11 @@ def read_identity(claims: dict[str, Any]) -> tuple[str, str, str, str, int]:
     return sub, role, company, plan, int(exp)
 
 
-def _checked(check: Any, value: object, name: str) -> str:
+def _checked(check: Callable[[str], str], value: object, name: str) -> str:
     if not isinstance(value, str):
         raise InvalidToken(f"{name} is missing")
     try:
-        return cast("str", check(value))
+        return check(value)
     except ValueError as error:
         raise InvalidToken(f"{name} cannot be an id") from error
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import NotRequired, Protocol
 
 import orjson
 from nats.aio.client import Client
@@ -20,6 +20,7 @@ from nats.js import JetStreamContext
 
 from runtime.bus_client import BusClient
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
+from runtime.jetstream_api import Answer
 from runtime.marks import HEADER, Marks
 from runtime.metrics import PUBLISHED
 from runtime.replies import Pending, ReplyInbox, is_no_responders
@@ -211,21 +212,26 @@ class Publisher:
         return isinstance(client, BusClient) and client.say(subject, event, headers=trace_headers() or None)
 
 
+class _Stored(Answer):
+    seq: int
+    duplicate: NotRequired[bool]
+
+
 def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:
     """What the server answered: the acknowledgement, or why it is worth trying again; anything else is raised."""
     if is_no_responders(message):
         return "no stream takes this subject, or JetStream is not up"
-    answer: dict[str, Any] = orjson.loads(message.data)
-    error: dict[str, Any] | None = answer.get("error")
+    answer: _Stored = orjson.loads(message.data)
+    error = answer.get("error")
     if error is None:
-        return Appended(int(answer["seq"]), duplicate=bool(answer.get("duplicate", False)))
-    code, text = int(error.get("err_code", 0)), str(error.get("description", "refused"))
+        return Appended(answer["seq"], duplicate=answer.get("duplicate", False))
+    code, text = error.get("err_code", 0), error.get("description", "refused")
     if code in FENCE_CODES:
         told = re.search(r"sequence: (\d+)", text)
         newest = int(told[1]) if told else 0
         raise FenceRefused(f"{text} ({code})", code=code, maybe_own=maybe_own, newest=newest)
     if code == _DUPLICATE_IN_PROGRESS:
         return _IN_PROGRESS
-    if int(error.get("code", 500)) >= 500:
+    if error.get("code", 500) >= 500:
         return f"{text} ({code})"
     raise PublishRefused(f"{text} ({code})", code=code)

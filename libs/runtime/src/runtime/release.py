@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import Any, cast
 
 RELEASE = "nexus.release"
 """In the metadata of streams and consumers: the release that has made them what they are."""
@@ -22,11 +21,10 @@ def release() -> str:
     return version("nexus-runtime")
 
 
-def is_newers(config: Mapping[str, Any]) -> bool:
-    """Whether a release newer than this one has written this configuration of a stream or a consumer; what bears no
+def is_newers(metadata: Mapping[str, str] | None) -> bool:
+    """Whether a release newer than this one has written a stream or a consumer with this metadata; what bears no
     release's name is of an older one."""
-    metadata = cast("Mapping[str, str]", config.get("metadata") or {})
-    return _numbers(metadata.get(RELEASE, "")) > _numbers(release())
+    return _numbers((metadata or {}).get(RELEASE, "")) > _numbers(release())
 
 
 def _numbers(name: str) -> tuple[int, ...]:

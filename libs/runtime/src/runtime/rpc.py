@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, cast
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 import orjson
 import structlog
@@ -22,7 +22,7 @@ from nats.errors import Error as NatsError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from contracts.errors import ErrorCode, FieldFault
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 from runtime import correlation
 from runtime.connection import subscribe
 from runtime.deadlines import HEADER, Arrivals, ClockOrigin, serve_for
@@ -57,6 +57,21 @@ SERVE_DEADLINE = 30.0
 EXPIRED = "expired"
 """The reason in the answer to a request that was left unread, since its caller's deadline had passed."""
 _FAULTS = TypeAdapter(list[FieldFault])
+
+
+class ErrorBody(TypedDict):
+    """An error as a reply carries it (contracts.errors.CallError)."""
+
+    code: str
+    message: str
+    retryable: bool
+    reason: NotRequired[str | None]
+    fields: NotRequired[list[dict[str, object]]]
+
+
+class _ReplyBody(TypedDict):
+    data: object
+    error: NotRequired[ErrorBody | None]
 
 
 class RpcClient:
@@ -175,18 +190,18 @@ class RpcClient:
                     raise NobodyServes(method.subject)
                 await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
 
-    async def _send(self, method: Rpc[Any, Any], body: bytes, reply_to: str, left: float) -> None:
+    async def _send(self, method: Method, body: bytes, reply_to: str, left: float) -> None:
         headers = work_headers() | {HEADER: self._origin.header(left)}
         try:
             await self._client.publish(method.subject, body, reply=reply_to, headers=headers)
         except NatsError as error:
             raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
 
-    def repeats_left(self, method: Rpc[Any, Any]) -> float:
+    def repeats_left(self, method: Method) -> float:
         """How many repeats of the method may be made now."""
         return self._repeats.get(method.subject, REPEATS)
 
-    def _may_repeat(self, method: Rpc[Any, Any]) -> bool:
+    def _may_repeat(self, method: Method) -> bool:
         budget = self.repeats_left(method)
         if budget < 1:
             RPC_REPEATS.labels(method.subject, "withheld").inc()
@@ -195,7 +210,7 @@ class RpcClient:
         RPC_REPEATS.labels(method.subject, "sent").inc()
         return True
 
-    def _earn(self, method: Rpc[Any, Any], much: float) -> None:
+    def _earn(self, method: Method, much: float) -> None:
         budget = self._repeats.get(method.subject)
         if budget is not None:
             self._repeats[method.subject] = min(budget + much, REPEATS)
@@ -203,8 +218,8 @@ class RpcClient:
 
 def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
     try:
-        reply: dict[str, Any] = orjson.loads(data)
-        error = cast("dict[str, Any] | None", reply.get("error"))
+        reply: _ReplyBody = orjson.loads(data)
+        error = reply.get("error")
         if error is None:
             return method.reply.model_validate(reply["data"])
     except (orjson.JSONDecodeError, ValidationError, KeyError, AttributeError) as problem:
@@ -214,7 +229,7 @@ def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
     raise error_of(error)
 
 
-def error_of(error: dict[str, Any]) -> RpcError:
+def error_of(error: ErrorBody) -> RpcError:
     """The error that a reply carries."""
     return RpcError(
         str(error.get("code", ErrorCode.INTERNAL)),
@@ -350,7 +365,7 @@ class RpcServer:
             log.warning("rpc.reply_lost", subject=message.subject, error=str(error))
 
 
-def expired(method: Rpc[Any, Any]) -> RpcError:
+def expired(method: Method) -> RpcError:
     """The answer to a request that was left unread."""
     return RpcError(ErrorCode.TIMEOUT, f"{method.subject} was asked too long ago", retryable=True, reason=EXPIRED)
 
@@ -365,7 +380,7 @@ def _error(error: RpcError) -> bytes:
 
 def error_body(error: RpcError) -> bytes:
     """The error as a reply carries it."""
-    body: dict[str, Any] = {"code": error.code, "message": error.message, "retryable": error.retryable}
+    body: ErrorBody = {"code": error.code, "message": error.message, "retryable": error.retryable}
     if error.reason is not None:
         body["reason"] = error.reason
     if error.fields:

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import structlog
 from nats.aio.client import Client
@@ -55,7 +54,7 @@ async def run_hooks(hooks: Sequence[Callable[[], Awaitable[None]]], deadline: fl
         await bounded(hook(), max(end - time.monotonic(), 0.1))
 
 
-async def bounded(work: Awaitable[Any], deadline: float) -> None:
+async def bounded(work: Awaitable[object], deadline: float) -> None:
     """Awaits the work for at most `deadline` seconds; what it raises is logged."""
     try:
         async with asyncio.timeout(deadline):

@@ -7,10 +7,12 @@ from typing import Any, TypeVar, cast
 
 import jwt
 
+from contracts.json_values import JsonObject
+
 KeyT = TypeVar("KeyT")
 
 
-def read_signed(token: str, keys: Iterable[tuple[KeyT, str]], **checks: Any) -> tuple[KeyT, dict[str, Any]]:
+def read_signed(token: str, keys: Iterable[tuple[KeyT, str]], **checks: Any) -> tuple[KeyT, JsonObject]:
     """The key that signed a compact JWS (RFC 7515), and its claims. `keys`: each with its algorithm, which the token
     has no say in; `checks`: as jwt.decode takes them.
 

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import os
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 from nats.aio.client import Client
@@ -87,7 +86,7 @@ class SpanStore:
                 await self._send(company, found[first : first + IN_A_MESSAGE])
 
     async def _send(self, company: str, spans: list[Span]) -> None:
-        traces: dict[int, list[dict[str, Any]]] = {}
+        traces: dict[int, list[dict[str, object]]] = {}
         for span in spans:
             traces.setdefault(span.trace_id, []).append(_wire(span))
         first, *others = ({"traceId": f"{trace:032x}", "spans": wires} for trace, wires in traces.items())
@@ -124,8 +123,8 @@ class SpanStore:
         await self.flush()
 
 
-def _wire(span: Span) -> dict[str, Any]:
-    wire: dict[str, Any] = {
+def _wire(span: Span) -> dict[str, object]:
+    wire: dict[str, object] = {
         "spanId": f"{span.span_id:016x}",
         "name": span.name,
         "start": span.start,

@@ -8,18 +8,18 @@ somebody wants to know whether the service is ready, of one stream every few sec
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 from weakref import WeakKeyDictionary
 
-import orjson
 import structlog
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from contracts.streams import Stream
 from runtime.errors import NotReady
+from runtime.jetstream_api import StreamInfo, ask, why
 from runtime.metrics import APPENDS_REFUSED
 from runtime.replies import ReplyInbox
 
@@ -110,34 +110,33 @@ class Storage:
 
     async def _look(self, stream: Stream) -> str | None:
         try:
-            message = await self._inbox.request(f"$JS.API.STREAM.INFO.{stream.name}", b"", deadline=ANSWER)
+            answer = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{stream.name}", deadline=ANSWER)
         except (TimeoutError, NatsError):
             return "nobody answers for it: JetStream is off, or a cluster has no quorum"
-        answer: dict[str, Any] = orjson.loads(message.data)
         if "error" in answer:
-            return str(answer["error"].get("description"))
+            return why(answer)
         return without_quorum(answer) or full(answer)
 
 
-def without_quorum(info: Mapping[str, Any]) -> str | None:
+def without_quorum(info: StreamInfo) -> str | None:
     """Says so when most of a stream's replicas are gone; `info` is STREAM.INFO's. The leader that is left goes on
     answering questions for twenty seconds, but can store nothing."""
     cluster = info.get("cluster")
-    copies = int(info["config"]["num_replicas"])
+    copies = info["config"]["num_replicas"]
     if copies == 1 or cluster is None:
         return None
-    near = sum(0 < int(one.get("active", 0)) < _SILENCE for one in cluster.get("replicas") or ())
+    near = sum(0 < one.get("active", 0) < _SILENCE for one in cluster.get("replicas") or ())
     if "leader" in cluster and 1 + near > copies // 2:
         return None
     return f"no quorum: of {copies} nats-servers that hold it most are away"
 
 
-def full(info: Mapping[str, Any]) -> str | None:
+def full(info: StreamInfo) -> str | None:
     """Says so when a stream that drops nothing has no room for one more large message; `info` is STREAM.INFO's."""
-    config, held = info["config"], int(info["state"]["bytes"])
-    most = int(config["max_bytes"])
+    config, held = info["config"], info["state"]["bytes"]
+    most = config["max_bytes"]
     if most <= 0 or config["discard"] != "new":
         return None
-    largest = int(config["max_msg_size"])
+    largest = config["max_msg_size"]
     needed = most // 50 if largest <= 0 else min(largest, most // 50)
     return f"full: it holds {held} of {most} bytes" if most - held < needed else None

@@ -17,7 +17,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 
 import orjson
 import structlog
@@ -28,14 +28,14 @@ from nats.errors import Error as NatsError
 from pydantic import BaseModel, ValidationError
 
 from contracts.errors import ErrorCode
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 from runtime import correlation
 from runtime.connection import subscribe
 from runtime.deadlines import HEADER, Arrivals, ClockOrigin
 from runtime.errors import NobodyServes, RpcError
 from runtime.metrics import RPC_SERVED
 from runtime.replies import ReplyInbox, headers_of, is_no_responders
-from runtime.rpc import EXPIRED, error_body, error_of, expired, wrong_fields
+from runtime.rpc import EXPIRED, ErrorBody, error_body, error_of, expired, wrong_fields
 from runtime.telemetry import remote_span, work_headers
 
 log = structlog.get_logger(__name__)
@@ -57,6 +57,24 @@ IN_FLIGHT = 256
 """Calls that a server works on at once; the next is refused."""
 MAX_WAITING = 2 * WINDOW + 64
 """Frames that have come and are not read: more than a server that keeps to the window can send."""
+
+
+class _Opened(TypedDict):
+    stream: str
+    control: str
+
+
+class _Frame(TypedDict):
+    n: int
+    opened: NotRequired[_Opened]
+    data: NotRequired[object]
+    error: NotRequired[ErrorBody]
+
+
+class _Word(TypedDict):
+    stream: str
+    heard: int
+    gone: NotRequired[bool]
 
 
 class Outlet(Generic[PartT]):
@@ -156,8 +174,8 @@ class StreamServer:
 
     async def _told(self, message: Msg) -> None:
         try:
-            word: dict[str, Any] = orjson.loads(message.data)
-            outlet, task = self._running[str(word["stream"])]
+            word: _Word = orjson.loads(message.data)
+            outlet, task = self._running[word["stream"]]
             outlet.take_note(int(word["heard"]))
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
             return
@@ -219,25 +237,24 @@ class _CallReader:
         self._next = 0
         self._told = -1
         self._stream = self._control = ""
-        self.nobody = False
 
     def accept(self, message: Msg) -> None:
         """A frame has come. One too many is dropped, which the numbers tell."""
         with contextlib.suppress(asyncio.QueueFull):
             self._frames.put_nowait(message)
 
-    async def frame(self, seconds: float) -> dict[str, Any]:
-        """The next frame in order; raises RpcError when it is not the next one, or none comes in time."""
+    async def frame(self, seconds: float) -> _Frame | None:
+        """The next frame in order; None: nobody serves it. Raises RpcError when it is not the next one, or none
+        comes in time."""
         try:
             async with asyncio.timeout(seconds):
                 message = await self._frames.get()
         except TimeoutError as error:
             raise RpcError(ErrorCode.UNAVAILABLE, "the answer has stopped coming", retryable=True) from error
         if is_no_responders(message):
-            self.nobody = True
-            return {}
+            return None
         try:
-            frame: dict[str, Any] = orjson.loads(message.data)
+            frame: _Frame = orjson.loads(message.data)
             number = frame["n"]
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise RpcError(ErrorCode.INTERNAL, "a part cannot be read") from error
@@ -255,7 +272,7 @@ class _CallReader:
         """Says how far this side has read."""
         if not self._control:
             return
-        word: dict[str, Any] = {"stream": self._stream, "heard": self._next - 1}
+        word: _Word = {"stream": self._stream, "heard": self._next - 1}
         if gone:
             word["gone"] = True
         self._told = self._next - 1
@@ -296,12 +313,11 @@ class StreamClient:
                 telling.cancel()
                 await parts.aclose()
 
-    async def _ask(self, method: Rpc[Any, Any], request: BaseModel, reading: _CallReader, reply_to: str) -> None:
+    async def _ask(self, method: Method, request: BaseModel, reading: _CallReader, reply_to: str) -> None:
         """Asks until somebody has taken the request: one that nobody has seen may be asked again."""
         body = request.model_dump_json(by_alias=True, exclude_none=True).encode()
         end = time.monotonic() + OPEN_SECONDS
         while True:
-            reading.nobody = False
             # Opened later than that, it would be work for somebody who has gone.
             headers = work_headers() | {HEADER: self._origin.header(end - time.monotonic())}
             try:
@@ -309,12 +325,12 @@ class StreamClient:
             except NatsError as error:
                 raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
             frame = await reading.frame(max(end - time.monotonic(), 0.05))
-            if "error" in frame:
+            if frame is not None and "error" in frame:
                 refused = error_of(frame["error"])
                 if refused.reason == EXPIRED:
                     self._origin.renew()  # the server is wrong about our clock: the next call goes through
                 raise refused
-            if not reading.nobody:
+            if frame is not None:
                 return
             if time.monotonic() >= end:
                 raise NobodyServes(method.subject)
@@ -326,6 +342,8 @@ async def _parts(method: Rpc[Any, PartT], reading: _CallReader) -> AsyncGenerato
     try:
         while True:
             frame = await reading.frame(PATIENCE)
+            if frame is None:
+                continue
             if "data" in frame:
                 try:
                     part = method.reply.model_validate(frame["data"])

@@ -5,14 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, cast
 
 import structlog
 from nats.aio.client import Client
 
 from contracts.streams import STREAMS, Stream
 from runtime.errors import NotReady
-from runtime.jetstream_api import call, error_code
+from runtime.jetstream_api import (
+    Answer,
+    ApiError,
+    StreamConfig,
+    StreamInfo,
+    call,
+    error_code,
+    granted,
+    metadata_of,
+)
 from runtime.marks import Marks
 from runtime.release import RELEASE, is_newers, release
 from runtime.replies import ReplyInbox
@@ -51,14 +59,10 @@ MARGIN = 100_000
 """Sequences that are left out behind a lost end: what was stored last is perhaps on nobody's books yet."""
 
 
-def first_made(info: Mapping[str, Any]) -> datetime:
+def first_made(info: StreamInfo) -> datetime:
     """Since when the stream's sequences count; `info` is STREAM.INFO's. A restored stream is another incarnation for
     its readers outside (its epoch changes), but its facts stand where they stood."""
-    return datetime.fromisoformat(_metadata(info).get(FIRST_MADE) or str(info["created"]))
-
-
-def _metadata(info: Mapping[str, Any]) -> Mapping[str, str]:
-    return cast("Mapping[str, str]", info["config"].get("metadata") or {})
+    return datetime.fromisoformat(metadata_of(info).get(FIRST_MADE) or info["created"])
 
 
 async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
@@ -74,30 +78,27 @@ async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int],
     """
     inbox = ReplyInbox.of(client)
 
-    async def told(method: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        answer = await call(inbox, f"STREAM.{method}.{name}", body, asyncio.get_running_loop().time() + 5.0)
-        if error_code(answer) != 0:
-            raise NotReady(f"stream {name}: {answer['error'].get('description')}")
-        return answer
+    async def told(method: str, body: Mapping[str, object] | None = None) -> StreamInfo:
+        return await granted(inbox, StreamInfo, f"STREAM.{method}.{name}", body, deadline=5.0)
 
     info = await told("INFO")
-    if int(info["state"]["last_seq"]) >= up_to:
+    if info["state"]["last_seq"] >= up_to:
         return  # whoever thought so had looked a moment ago
-    lost = f"{int(info['state']['last_seq']) + 1}-{up_to} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
+    lost = f"{info['state']['last_seq'] + 1}-{up_to} on {datetime.now(UTC):%Y-%m-%d %H:%M}"
     # The mark first: it is told though this ends here, and what is purged already is not behind anybody any more.
-    config = {**info["config"], "metadata": {**_metadata(info), LOST_END: lost}, "max_msgs": -1}
+    config = {**info["config"], "metadata": {**metadata_of(info), LOST_END: lost}, "max_msgs": -1}
     try:
         await told("UPDATE", {**config, "max_msgs": 1})
-        await keep(int((await told("INFO"))["state"]["last_seq"]))
+        await keep((await told("INFO"))["state"]["last_seq"])
         await told("PURGE", {"seq": up_to + MARGIN})
     finally:
         # A process that dies before this leaves it to `ensure_streams` at the next start.
         await told("UPDATE", config)
 
 
-def stream_config(stream: Stream, replicas: int = 1) -> dict[str, Any]:
+def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
     """The configuration as the JetStream API takes it; times in nanoseconds, -1 for no limit."""
-    config: dict[str, Any] = {
+    config: StreamConfig = {
         "name": stream.name,
         "subjects": list(stream.subjects),
         "retention": stream.retention,
@@ -134,7 +135,8 @@ async def ensure_streams(
     made_with = Marks.of(client).of_new_streams
     share = 1.0
     # Nearly always all are there as they should be: one round trip tells. What is not is made one after another.
-    found = await asyncio.gather(*(call(inbox, f"STREAM.INFO.{stream.name}", None, end) for stream in streams))
+    looks = (call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end) for stream in streams)
+    found = await asyncio.gather(*looks)
     for position, (stream, known) in enumerate(zip(streams, found, strict=True)):
         wanted = stream_config(stream, replicas)
         metadata = made_with.get(stream.name)
@@ -146,10 +148,9 @@ async def ensure_streams(
             share = await _room(inbox, sum(one.max_bytes for one in streams[position:]), end)
             log.warning("streams.smaller", share=share, reason="the server has less storage than the streams may take")
             answer = await _ensure(inbox, wanted, share, end, None, metadata)
-        error = cast("Mapping[str, Any] | None", answer.get("error"))
-        if error is not None:
-            config = _config(await call(inbox, f"STREAM.INFO.{stream.name}", None, end))
-            raise NotReady(_in_conflict(stream.name, _conflicts(wanted, config), error))
+        if (error := answer.get("error")) is not None:
+            there = await call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end)
+            raise NotReady(_in_conflict(stream.name, _conflicts(wanted, there.get("config")), error))
 
 
 async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, deadline: float = 60.0) -> None:
@@ -167,9 +168,9 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
         wanted = {key: value for key, value in stream_config(stream).items() if key in _FIRM}
         while True:
             # A little longer than the wait: what is missing is said, though the machine stood still at its end.
-            answer = await call(inbox, f"STREAM.INFO.{stream.name}", None, end + 2.0)
+            answer = await call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end + 2.0)
             missing = error_code(answer) == _NOT_FOUND
-            conflicts = [] if missing else _conflicts(wanted, _config(answer))
+            conflicts = [] if missing else _conflicts(wanted, answer.get("config"))
             if not missing and not conflicts:
                 return
             if clock() + _LOOK_AGAIN > end:
@@ -186,34 +187,34 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
 
 async def _ensure(
     inbox: ReplyInbox,
-    wanted: dict[str, Any],
+    wanted: StreamConfig,
     share: float,
     end: float,
-    answer: dict[str, Any] | None,
+    answer: StreamInfo | None,
     metadata: Mapping[str, str] | None,
-) -> dict[str, Any]:
+) -> StreamInfo:
     """Makes, with this metadata, or updates one stream, of which the server has just said `answer`; the server's last
     answer."""
     name = wanted["name"]
     if answer is None:
-        answer = await call(inbox, f"STREAM.INFO.{name}", None, end)
+        answer = await call(inbox, StreamInfo, f"STREAM.INFO.{name}", None, end)
     if error_code(answer) == _NOT_FOUND:
         size = int(wanted["max_bytes"] * share) if wanted["max_bytes"] > 0 else -1
-        made = {**wanted, "max_bytes": size, "metadata": {**(metadata or {}), RELEASE: release()}}
-        answer = await call(inbox, f"STREAM.CREATE.{name}", made, end)
+        made: StreamConfig = {**wanted, "max_bytes": size, "metadata": {**(metadata or {}), RELEASE: release()}}
+        answer = await call(inbox, StreamInfo, f"STREAM.CREATE.{name}", made, end)
         if error_code(answer) == 0:
             log.info("stream.created", stream=name)
             return answer
         if error_code(answer) == _NAME_IN_USE:  # somebody else was first, with an older or a newer version
-            answer = await call(inbox, f"STREAM.INFO.{name}", None, end)
+            answer = await call(inbox, StreamInfo, f"STREAM.INFO.{name}", None, end)
     return answer if error_code(answer) != 0 else await _bring(inbox, wanted, answer, end)
 
 
-async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, Any], end: float) -> dict[str, Any]:
+async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, end: float) -> StreamInfo:
     """Updates a stream that is there, by what the server says of it; the server's last answer."""
     name = wanted["name"]
-    current = cast("Mapping[str, Any]", answer["config"])
-    if is_newers(current):
+    current = answer["config"]
+    if is_newers(current.get("metadata")):
         wanted = _no_less(wanted, current)
     if _would_lose(wanted, answer):
         # Made smaller, the server would delete what is oldest; where nothing may be lost, it waits for the trimming.
@@ -230,9 +231,9 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
     if not changes:
         return answer
     kept = {key: value for key, value in current.items() if key not in _NEVER}
-    if not is_newers(current):
-        kept["metadata"] = {**_metadata(answer), RELEASE: release()}
-    changed = await call(inbox, f"STREAM.UPDATE.{name}", {**kept, **wanted}, end)
+    if not is_newers(current.get("metadata")):
+        kept["metadata"] = {**metadata_of(answer), RELEASE: release()}
+    changed = await call(inbox, StreamInfo, f"STREAM.UPDATE.{name}", {**kept, **wanted}, end)
     if error_code(changed) == _NO_STORAGE and wanted["max_bytes"] != current["max_bytes"]:
         log.warning("stream.not_larger", stream=name, wanted=wanted["max_bytes"], stays=current["max_bytes"])
         return await _bring(inbox, {**wanted, "max_bytes": current["max_bytes"]}, answer, end)
@@ -241,34 +242,32 @@ async def _bring(inbox: ReplyInbox, wanted: dict[str, Any], answer: dict[str, An
     return changed
 
 
-def _no_less(wanted: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+def _no_less(wanted: StreamConfig, current: StreamConfig) -> StreamConfig:
     """Of a newer release's stream this one changes nothing but what it needs itself, and what makes it hold more."""
-    stays = {key: current.get(key, False) for key in wanted}
-    grows = {
-        key: wanted[key] for key in ("max_bytes", "max_age") if current[key] > 0 and not 0 < wanted[key] < current[key]
-    }
-    return {**stays, **grows, **{key: wanted[key] for key in ("subjects", "num_replicas")}}
+    less: StreamConfig = {**current, "subjects": wanted["subjects"], "num_replicas": wanted["num_replicas"]}
+    for key in ("max_bytes", "max_age"):
+        if current[key] > 0 and not 0 < wanted[key] < current[key]:
+            less[key] = wanted[key]
+    return less
 
 
-def _config(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", answer.get("config") or {})
-
-
-def _forbidden(config: Mapping[str, Any]) -> list[str]:
+def _forbidden(config: StreamConfig) -> list[str]:
     return [key for key in _NEVER if config.get(key, "default") not in (False, None, "", "default")]
 
 
-def _conflicts(wanted: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+def _conflicts(wanted: Mapping[str, object], config: StreamConfig | None) -> list[str]:
     """How the stream differs from what is wanted, in words."""
+    if not config:
+        return []
     told = [
         f"{key} is {config.get(key)} and must be {value}"
         for key, value in wanted.items()
-        if config and config.get(key, False) != value
+        if config.get(key, False) != value
     ]
     return told + [f"{key} is set and must not be" for key in _forbidden(config)]
 
 
-def _in_conflict(name: str, conflicts: Sequence[str], error: Mapping[str, Any] | None) -> str:
+def _in_conflict(name: str, conflicts: Sequence[str], error: ApiError | None) -> str:
     said = f" (NATS: {error.get('description')}, {error.get('err_code')})" if error else ""
     what = f"stream {name} is not what this release needs: {'; '.join(conflicts) or 'it cannot be made'}{said}. "
     if error and error.get("err_code") in _NO_COPIES:
@@ -281,8 +280,8 @@ def _in_conflict(name: str, conflicts: Sequence[str], error: Mapping[str, Any] |
     )
 
 
-def _would_lose(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
-    return wanted["discard"] == "new" and 0 < wanted["max_bytes"] < int(found["state"]["bytes"])
+def _would_lose(wanted: StreamConfig, found: StreamInfo) -> bool:
+    return wanted["discard"] == "new" and 0 < wanted["max_bytes"] < found["state"]["bytes"]
 
 
 async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
@@ -291,9 +290,9 @@ async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
     share = 0.5
     while total * share >= _SMALLEST:
         probe = {"name": _PROBE, "subjects": ["nexus.room"], "storage": "file", "max_bytes": int(total * share)}
-        answer = await call(inbox, f"STREAM.CREATE.{_PROBE}", probe, end)
+        answer = await call(inbox, StreamInfo, f"STREAM.CREATE.{_PROBE}", probe, end)
         if error_code(answer) == 0:
-            await call(inbox, f"STREAM.DELETE.{_PROBE}", None, end)
+            await call(inbox, Answer, f"STREAM.DELETE.{_PROBE}", None, end)
             return share
         share /= 2
     raise NotReady(

@@ -13,12 +13,12 @@ import urllib.request
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import jwt
 import structlog
 from jwt import PyJWK, PyJWKSet
 
+from contracts.json_values import JsonObject
 from runtime.clock import Clock, SystemClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady, RuntimeFault
 from runtime.principals import AUDIENCE, read_identity
@@ -131,7 +131,7 @@ class TokenVerifier:
             self._known.popitem(last=False)
         return verified
 
-    def _read(self, token: str, algorithm: str, keys: Sequence[str | PyJWK]) -> tuple[str | PyJWK, dict[str, Any]]:
+    def _read(self, token: str, algorithm: str, keys: Sequence[str | PyJWK]) -> tuple[str | PyJWK, JsonObject]:
         """The key that made the signature, and what the token says."""
         try:
             return read_signed(
@@ -186,7 +186,7 @@ class TokenMinter:
             InvalidToken: one of the parts cannot be what it says.
         """
         now = int(self._clock.now().timestamp())
-        claims: dict[str, Any] = {
+        claims: dict[str, object] = {
             "sub": sub, "role": role, "company": company, "plan": plan, "iat": now, "exp": now + ttl
         }  # fmt: skip
         if name is not None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from urllib.request import getproxies_environment
 
 import aiohttp
-import orjson
 import structlog
 from nats.aio.client import Client
 
@@ -82,6 +81,7 @@ from runtime.connection import listen, subscribe
 from runtime.conversation import ConversationLog, ConversationWriter, facts_of
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
+from runtime.jetstream_api import ConsumerInfo, ask, floor_of
 from runtime.marks import Marks
 from runtime.principals import Verify
 from runtime.publisher import Publisher
@@ -354,9 +354,8 @@ class Agent:
 
     async def _turns_floor(self) -> int:
         """The sequence up to which the turn consumer's messages are settled, or given to somebody."""
-        subject = f"$JS.API.CONSUMER.INFO.{CHAT.name}.{DURABLE}"
-        answer = orjson.loads((await ReplyInbox.of(self._nats).request(subject, b"", deadline=5.0)).data)
-        return int(answer["ack_floor" if answer["num_ack_pending"] else "delivered"]["stream_seq"])
+        inbox = ReplyInbox.of(self._nats)
+        return floor_of(await ask(inbox, ConsumerInfo, f"CONSUMER.INFO.{CHAT.name}.{DURABLE}", deadline=5.0))
 
     def _company_changed(self, company: str, settings: CompanySettings | None) -> None:
         self._catalogue.drop(company)

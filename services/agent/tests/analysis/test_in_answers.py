@@ -1,7 +1,6 @@
 """A chat answer after market tools says what their results back, and no more."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -33,12 +32,6 @@ class Named:
         return ModelAnswer("")
 
 
-@dataclass(frozen=True)
-class Asked:
-    prompt: Prompt
-    choice: ModelChoice
-
-
 def answer(
     heard: Heard, data: dict[str, Any] = PRICE, tool: str = "get_price", provider: str = "openai", also: str = ""
 ) -> CheckedAnswer:
@@ -47,7 +40,7 @@ def answer(
     journal = Journal("t", 1, 0.0, 60.0, steps=(TurnStep(1, "", (call,)),))
     messages = [{"role": "user", "content": "How is IBM? Tell me when it gets to 210." + also}]
     prompt = Prompt(messages, TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
-    return checked_answer(journal, TOOLS, Asked(prompt, ModelChoice(((Named(provider), "m"),))), heard)
+    return checked_answer(journal, TOOLS, prompt, ModelChoice(((Named(provider), "m"),)), heard)
 
 
 def said(text: str, data: dict[str, Any] = PRICE, tool: str = "get_price") -> tuple[str, int]:
@@ -167,7 +160,7 @@ def test_an_event_that_the_person_or_a_page_told_may_be_told_again() -> None:
     )
     journal = Journal("t", 1, 0.0, 60.0, steps=(TurnStep(1, "", calls),))
     prompt = Prompt([{"role": "user", "content": "And IBM?"}], TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
-    told = checked_answer(journal, TOOLS, Asked(prompt, ModelChoice(((Named("openai"), "m"),))), Heard())
+    told = checked_answer(journal, TOOLS, prompt, ModelChoice(((Named("openai"), "m"),)), Heard())
     told.text(f"{sentence} The CFO resigned.")
     assert told.finish(ModelAnswer("")).text.startswith(sentence)
     assert told.dropped == 1

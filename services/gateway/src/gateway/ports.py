@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from contracts.conversation import Snapshot
 from contracts.envelope import Wire
@@ -110,7 +110,7 @@ class GatewayToolCall:
 
     call_id: str
     tool: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     language: str
 
 

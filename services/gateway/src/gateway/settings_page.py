@@ -4,7 +4,6 @@ them and the words that the console shows."""
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from contracts.languages import Language
 from gateway.domain.settings_fields import SettingField, setting_fields
@@ -64,7 +63,7 @@ def _bounds(field: SettingField, language: Language) -> str:
     return f"{units['from']} {field.least:g}" if field.least is not None and field.kind in {"integer", "number"} else ""
 
 
-def _default(value: Any, language: Language) -> str:
+def _default(value: object, language: Language) -> str:
     if value in (None, [], {}):
         return _UNITS[language]["none"]
     return f"`{value if isinstance(value, str) else json.dumps(value)}`"

@@ -1,7 +1,6 @@
 """A person's yes or no to what waits for it: answers to rpc.market.action… calls."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -106,7 +105,7 @@ class ActionMethods:
         return ActionsReply(actions=[action_of(order) for order in found if order is not None])
 
 
-def _edited(account: Account, order: Order, edits: Mapping[str, Any], language: str) -> Order:
+def _edited(account: Account, order: Order, edits: Mapping[str, object], language: str) -> Order:
     """Checked as the first ones were: raises BAD_FIELD, and the action goes on waiting."""
     allowed = {EDITABLE[name] for name in may_change(order)}
     fixed = _FIXED.said_in(language)

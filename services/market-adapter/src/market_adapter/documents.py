@@ -1,12 +1,10 @@
 """What this service stores, by name: frozen like events (contracts.generate), since two releases read each other's."""
 
-from typing import Any
-
 from market_adapter.domain.alerts import Alert
 from market_adapter.domain.paper.account import Account
 from market_adapter.domain.paper.orders import Order
 
-DOCUMENTS: dict[str, Any] = {
+DOCUMENTS: dict[str, object] = {
     "stored.market.accounts/v1": Account,
     "stored.market.orders/v1": Order,
     "stored.market.alerts/v1": Alert,

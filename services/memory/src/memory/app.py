@@ -227,7 +227,7 @@ class MemoryReplica:
         await self._keep_on(
             *await webhook_parts(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
         )
-        reports = Reports(store=MongoReports(self._database), companies=self._companies, inbox=inbox, clock=floor)
+        reports = Reports(store=MongoReports(self._database), companies=self._companies, fresh=inbox.fresh, clock=floor)
         report_handlers.serve(service, reports)
         handoffs = Handoffs(
             conversations=conversations,

@@ -1,13 +1,11 @@
 """What memory stores, by name: frozen like events (contracts.generate), since two releases read each other's."""
 
-from typing import Any
-
 from contracts.company import CompanyConfig
 from memory.adapters.conversation_document import ConversationFields
 from memory.adapters.mongo_memories import MemoryRecord
 from memory.adapters.redis_windows import WindowRecord
 
-DOCUMENTS: dict[str, Any] = {
+DOCUMENTS: dict[str, object] = {
     "stored.memory.companies/v1": CompanyConfig,
     "stored.memory.conversations/v1": ConversationFields,
     "stored.memory.memories/v1": MemoryRecord,

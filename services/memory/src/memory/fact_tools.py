@@ -7,7 +7,6 @@ forgotten only at their word. So no page, headline or tool result can have a mod
 import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Any
 
 from pydantic import Field
 
@@ -74,7 +73,7 @@ class UndoData(Snake):
     """A call that takes the change back."""
 
     tool: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
 
 
 class ChangeData(Snake):

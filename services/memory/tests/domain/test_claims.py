@@ -6,7 +6,7 @@ import pytest
 
 from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.claims import claims, replaces, statements
-from memory.domain.outdated import Outdated
+from memory.domain.outdated import OutdatedClaims
 from memory.domain.recall.index import IndexedMessage
 from memory.domain.remembered import Remembered, corrected
 from memory.domain.statements import told
@@ -135,7 +135,7 @@ def test_a_passage_is_history_since_the_newest_of_what_replaced_it() -> None:
         passage(2, "I moved to Bogotá"),
         passage(3, "I moved to Cali"),
     ]
-    outdated = Outdated()
+    outdated = OutdatedClaims()
     outdated.add(reversed(said))
     pasts = [outdated.of(one, LongTermMemory()) for one in said]
     assert [past.by if past else None for past in pasts] == ["I moved to Cali", None, "I moved to Cali", None]
@@ -146,8 +146,8 @@ def test_a_passage_is_history_since_the_newest_of_what_replaced_it() -> None:
 def test_a_passage_with_what_long_term_memory_holds_as_history_is_history() -> None:
     past = Superseded(field="tradingStyle", value="swing", until=DAY + timedelta(days=5), by="scalping")
     memory = LongTermMemory(trading_style="scalping", superseded=[past])
-    found = Outdated().of(passage(0, "Hago swing trading"), memory)
+    found = OutdatedClaims().of(passage(0, "Hago swing trading"), memory)
     assert found is not None
     assert (found.until, found.by) == (past.until, "scalping")
-    assert Outdated().of(passage(9, "Hago swing trading"), memory) is None
-    assert Outdated().of(passage(0, "What is swing trading?"), memory) is None
+    assert OutdatedClaims().of(passage(9, "Hago swing trading"), memory) is None
+    assert OutdatedClaims().of(passage(0, "What is swing trading?"), memory) is None

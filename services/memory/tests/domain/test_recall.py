@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.domain.recall.excerpts import excerpt
-from memory.domain.recall.index import IndexedMessage, PassageIndex
+from memory.domain.recall.index import IndexedMessage, RecallIndex
 from memory.domain.recall.words import folded, near, sought, spanish, stems, words
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -27,7 +27,7 @@ def talk(
 
 
 def found(passages: list[IndexedMessage], question: str, limit: int = 10) -> list[str]:
-    index = PassageIndex()
+    index = RecallIndex()
     index.add(passages)
     return [one.passage.id for one in index.search(question, limit, NOW)]
 
@@ -91,7 +91,7 @@ def test_a_question_of_stop_words_finds_the_newest_of_who_is_named() -> None:
 
 
 def test_nothing_is_taken_twice_and_what_is_left_out_is_not_found() -> None:
-    index = PassageIndex()
+    index = RecallIndex()
     passages = talk("a", "gold", "more gold")
     assert (index.add(passages), index.add(passages), len(index)) == (2, 0, 2)
     assert index.newest("a", 1) == {"a1"}

@@ -20,7 +20,7 @@ from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.local_limiter import LocalRateLimiter
-from tool_executor.adapters.mcp_tools import McpTools
+from tool_executor.adapters.mcp_tools import McpToolHandlers
 from tool_executor.adapters.metrics import CALLS_DUE, OLDEST_CALL
 from tool_executor.adapters.own_http import OwnHttpTools, OwnSessions
 from tool_executor.adapters.page_fetcher import PageFetcher
@@ -96,7 +96,7 @@ class Executor:
         schemas = CompiledSchemas()
         self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], schemas)
         self._own_sessions = OwnSessions(connections.seal, loopback=connections.loopback)
-        http, mcp = OwnHttpTools(self._own_sessions), McpTools(self._own_sessions)
+        http, mcp = OwnHttpTools(self._own_sessions), McpToolHandlers(self._own_sessions)
         self.own_actions = OwnActions(self.store, Publisher(nats), self.companies, lambda: self.own)
         self.own = OwnCatalogue(OwnHandlers(http.handler, mcp.handler, self.own_actions.hold), schemas)
         self.settings.on_change(self.own.learn)

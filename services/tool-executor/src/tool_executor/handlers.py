@@ -5,7 +5,7 @@ import math
 import re
 import time
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import cast
 
 import structlog
 from pydantic import ValidationError
@@ -148,7 +148,7 @@ class CallHandler:
         """Whoever waits for an answer to something that is no call is told so, if it says where."""
         try:
             # The standard library reads what stricter parsers refuse (half a surrogate pair, for one).
-            body = cast("dict[str, Any]", json.loads(data, parse_int=_whole)["data"])
+            body = cast("dict[str, object]", json.loads(data, parse_int=_whole)["data"])
             reply_to, said, tool = body["replyTo"], body.get("callId"), str(body.get("tool", ""))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return

@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import structlog
 from pydantic import Field
@@ -73,7 +73,7 @@ class HeldCall(Wire):
 
     id: str
     tool: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     version: int
     role: str
     plan: str
@@ -232,12 +232,12 @@ class OwnActions:
 
     async def _found(self, key: str, action: str) -> tuple[bytes, HeldCall]:
         try:
-            raw: Any = await self._store.command("HGET", key, action)
+            raw: bytes | None = await self._store.command("HGET", key, action)
         except StoreAway as away:
             raise _away(away) from away
         if raw is None:
             raise RpcError(ErrorCode.NOT_FOUND, f"there is no action {action!r} of yours")
-        return cast("bytes", raw), HeldCall.model_validate_json(raw)
+        return raw, HeldCall.model_validate_json(raw)
 
     async def _listed(self, key: str) -> list[HeldCall]:
         try:
@@ -246,8 +246,8 @@ class OwnActions:
             raise _away(away) from away
 
     async def _all(self, key: str) -> list[HeldCall]:
-        found: Any = await self._store.command("HVALS", key)
-        calls = [HeldCall.model_validate_json(one) for one in cast("list[bytes]", found)]
+        found: list[bytes] = await self._store.command("HVALS", key)
+        calls = [HeldCall.model_validate_json(one) for one in found]
         return sorted(calls, key=lambda one: one.expires_at)
 
     async def _store_swap(self, key: str, raw: bytes, call: HeldCall) -> bool:
@@ -283,7 +283,7 @@ def _summary(call: HeldCall) -> str:
 
 def _action(call: HeldCall) -> Action:
     call = _now(call)
-    details: dict[str, Any] = {"tool": call.tool, "arguments": call.arguments, "status": call.state}
+    details: dict[str, object] = {"tool": call.tool, "arguments": call.arguments, "status": call.state}
     if call.conversation is not None:
         details["conversationId"] = call.conversation
     if call.reason is not None:

@@ -9,7 +9,7 @@ from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import uuid7
 from contracts.trying_rpc import McpToolsReply, McpToolsRequest, OwnToolReply, OwnToolRequest
 from tool_executor.adapters.json_schema import CompiledSchemas
-from tool_executor.adapters.mcp_tools import McpTools
+from tool_executor.adapters.mcp_tools import McpToolHandlers
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, check
 from tool_executor.domain import texts
@@ -24,7 +24,7 @@ LIST_SECONDS = 20.0
 class OwnChecks:
     """The two methods. Nothing is recorded, limited or kept: who asks keeps the company's settings."""
 
-    def __init__(self, catalogue: OwnCatalogue, servers: McpTools, compiler: CompiledSchemas) -> None:
+    def __init__(self, catalogue: OwnCatalogue, servers: McpToolHandlers, compiler: CompiledSchemas) -> None:
         self._catalogue = catalogue
         self._servers = servers
         self._compiler = compiler

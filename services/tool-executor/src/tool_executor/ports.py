@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from contracts.events.tool import ToolResult
 from tool_executor.domain.declaration import ArgumentProblem, CallContext, Data
-from tool_executor.domain.limits import Admission, Limits
+from tool_executor.domain.limits import LimitDecision, Limits
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 
 
@@ -21,7 +21,7 @@ class SchemaBroken(Exception):  # noqa: N818
 class SchemaChecker(Protocol):
     """A compiled JSON Schema."""
 
-    def problems(self, instance: Any) -> Sequence[ArgumentProblem]:
+    def problems(self, instance: object) -> Sequence[ArgumentProblem]:
         """What is wrong, by field; empty when nothing is."""
         ...
 
@@ -68,11 +68,11 @@ class CallKey:
 class RateLimiter(Protocol):
     """Limits per user and tool. Every method raises StoreAway."""
 
-    async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> Admission:
+    async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> LimitDecision:
         """One atomic step; a refused call consumes nothing, a repeated id consumes once."""
         ...
 
-    async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> Admission:
+    async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> LimitDecision:
         """What is left, consuming nothing."""
         ...
 

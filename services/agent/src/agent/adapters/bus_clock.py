@@ -3,10 +3,10 @@
 import time
 from datetime import datetime
 
-import orjson
 from nats.aio.client import Client
 from nats.errors import NoRespondersError
 
+from runtime.jetstream_api import StreamInfo, ask
 from runtime.replies import ReplyInbox
 
 
@@ -25,8 +25,8 @@ class JetStreamClock:
         """Compares with the server (the field `ts` of a stream's info); False: it did not say."""
         asked = time.monotonic()
         try:
-            answer = await self._inbox.request("$JS.API.STREAM.INFO.CHAT", b"", deadline=deadline)
-            said = datetime.fromisoformat(orjson.loads(answer.data)["ts"]).timestamp()
+            answer = await ask(self._inbox, StreamInfo, "STREAM.INFO.CHAT", deadline=deadline)
+            said = datetime.fromisoformat(answer["ts"]).timestamp()
         except (TimeoutError, NoRespondersError, KeyError, ValueError):
             return False
         # The answer was made somewhere between asking and now: the middle is the best guess.

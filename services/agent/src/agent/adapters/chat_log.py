@@ -5,7 +5,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 
@@ -149,7 +148,7 @@ def _asked(facts: Mapping[ChatKind, Fact]) -> tuple[ShownAction, ...]:
     return asked_in(answer.data)
 
 
-def _answer(ending: Ending, message_id: str) -> dict[str, Any]:
+def _answer(ending: Ending, message_id: str) -> dict[str, object]:
     journal = ending.journal
     return {
         "messageId": message_id,
@@ -167,7 +166,7 @@ def _answer(ending: Ending, message_id: str) -> dict[str, Any]:
     }
 
 
-def _system(ending: Ending, message_id: str) -> dict[str, Any]:
+def _system(ending: Ending, message_id: str) -> dict[str, object]:
     return {
         "messageId": message_id,
         "turnId": ending.journal.turn_id,

@@ -6,7 +6,6 @@ What a newer release has written into a turn's journal stays there while this on
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 import structlog
@@ -116,6 +115,6 @@ class JournalStore:
             self._kept.popitem(last=False)
 
 
-def _plain(journal: Journal) -> dict[str, Any]:
+def _plain(journal: Journal) -> dict[str, object]:
     """The data with nothing in it that is JSON already."""
     return orjson.loads(orjson.dumps(journal_to_wire(journal)))

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 
@@ -25,7 +24,7 @@ class LiveEvents:
         self._publisher = publisher
         self._under_way: set[asyncio.Task[None]] = set()
 
-    def emit(self, key: Key, kind: str, data: Mapping[str, Any]) -> None:
+    def emit(self, key: Key, kind: str, data: Mapping[str, object]) -> None:
         """One live event, e.g. kind message.delta."""
         if len(self._under_way) >= MAX_UNDER_WAY:
             return

@@ -1,4 +1,4 @@
-"""Proposals held against the user's words by memory (turns.proposer.FactProofs)."""
+"""Proposals held against the user's words by memory."""
 
 from contracts.proposal_rpc import (
     PROPOSAL_GROUND,
@@ -16,7 +16,7 @@ DEADLINE = 8.0
 
 
 class MemoryProofs:
-    """Memory's two methods."""
+    """What proposals may rest on, and which of them count."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc

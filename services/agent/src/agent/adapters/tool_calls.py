@@ -5,7 +5,6 @@ import json
 import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import orjson
 import structlog
@@ -18,6 +17,7 @@ from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested
+from contracts.json_values import object_of
 from runtime.call_answers import CallAnswers, last_of
 from runtime.errors import PublishFailed
 from runtime.publisher import Publisher
@@ -123,6 +123,4 @@ class ToolRequests:
 
 
 def _unavailable(result: str) -> bool:
-    parsed: dict[str, Any] = json.loads(result)
-    error: dict[str, Any] = parsed.get("error") or {}
-    return error.get("code") == ToolCode.UNAVAILABLE
+    return object_of(json.loads(result).get("error")).get("code") == ToolCode.UNAVAILABLE

@@ -6,9 +6,8 @@ rules that answer without a model put their sentences together from the results,
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
 
 from agent.domain.claims.checker import ClaimChecker, sentences
 from agent.domain.claims.facts import Facts, facts_of_results
@@ -19,6 +18,7 @@ from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.measures import SENTENCES
 from agent.ports import ModelChoice, Prompt, TextSink
+from contracts.json_values import is_list, is_object, list_of, object_of
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
@@ -35,27 +35,12 @@ _NOTHING: dict[Language, str] = {
 }
 
 
-class UpcomingCall(Protocol):
-    """The model call that is about to be made."""
-
-    @property
-    def prompt(self) -> Prompt:
-        """What the model is told."""
-        ...
-
-    @property
-    def choice(self) -> ModelChoice:
-        """Which models are asked."""
-        ...
-
-
 def checked_answer(
-    journal: Journal, tools: Sequence[OfferedTool], asked: UpcomingCall, sink: TextSink
+    journal: Journal, tools: Sequence[OfferedTool], prompt: Prompt, choice: ModelChoice, sink: TextSink
 ) -> "CheckedAnswer":
     """Where the next reply's text goes; it is judged where a market tool has answered in this turn."""
-    prompt = asked.prompt
     unjudged = CheckedAnswer(None, sink, prompt.language)
-    if asked.choice.candidates[0][0].provider == "offline":
+    if choice.candidates[0][0].provider == "offline":
         return unjudged
     market = {tool.name for tool in tools if tool.category in CATEGORIES} - _NO_FIGURES | {"market_analysis"}
     if not any(call.tool in market and data_of(call.result) for call in journal.calls):
@@ -141,8 +126,8 @@ def _asked_with(facts: Facts, arguments: str) -> None:
         asked: object = json.loads(arguments)
     except ValueError:
         return
-    for name, value in cast("dict[str, Any]", asked).items() if isinstance(asked, dict) else ():
-        texts = cast("list[object]", value) if isinstance(value, list) else [value]
+    for name, value in object_of(asked).items():
+        texts = value if is_list(value) else [value]
         if name in ("symbol", "tickers", "symbols", "benchmark"):
             for text in texts:
                 try:
@@ -156,15 +141,15 @@ def _asked_with(facts: Facts, arguments: str) -> None:
 def _words(facts: Facts, result: str | None) -> None:
     """What a failed call says, and an analysis' own checked sentences, may be said again."""
     try:
-        parsed: dict[str, Any] = json.loads(result or "{}")
+        parsed: dict[str, object] = json.loads(result or "{}")
     except ValueError:
         return
     error = parsed.get("error")
     told = facts.texts.setdefault("", [])
-    if isinstance(error, dict):
-        told.append(str(cast("dict[str, Any]", error).get("message") or ""))
+    if is_object(error):
+        told.append(str(error.get("message") or ""))
     data = data_of(result)
-    for text in (data.get("summary"), data.get("disclaimer"), *(data.get("limitations") or ())):
+    for text in (data.get("summary"), data.get("disclaimer"), *list_of(data.get("limitations"))):
         if isinstance(text, str):
             told += [sentence for sentence, _ in sentences(text)]
 
@@ -173,11 +158,11 @@ def _texts_of(value: object) -> Iterator[str]:
     """Every text in what a tool gave."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for part in cast("Mapping[str, object]", value).values():
+    elif is_object(value):
+        for part in object_of(value).values():
             yield from _texts_of(part)
-    elif isinstance(value, list):
-        for part in cast("list[object]", value):
+    elif is_list(value):
+        for part in list_of(value):
             yield from _texts_of(part)
 
 

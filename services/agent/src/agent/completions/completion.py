@@ -26,7 +26,7 @@ from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.metering import ask_paid
 from agent.ports import Asker, Key, ModelChoice
 from agent.turns.deps import Limits
-from agent.turns.tool_runs import outcomes
+from agent.turns.tool_runs import CallRound, outcomes
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import NO_PICTURES, OWN_MODEL, CompleteRequest, CompletionCall, CompletionEnd, ModelName
 from contracts.events.chat import Usage
@@ -178,9 +178,15 @@ class Completing:
     async def _results(
         self, request: CompleteRequest, journal: Journal, asker: Asker, ours: tuple[OfferedTool, ...]
     ) -> dict[str, str]:
-        seconds = max(min(self._limits.tool, journal.deadline - time.time()), LEAST_TOOL_SECONDS)
-        own_words = own_words_of(request)
-        return await outcomes(self._ports, Key(request.company_id, ""), journal, asker, ours, seconds, own_words)
+        asked = CallRound(
+            key=Key(request.company_id, ""),
+            journal=journal,
+            asker=asker,
+            tools=ours,
+            seconds=max(min(self._limits.tool, journal.deadline - time.time()), LEAST_TOOL_SECONDS),
+            own_words=own_words_of(request),
+        )
+        return await outcomes(self._ports, asked)
 
 
 def _language(request: CompleteRequest, default: Language) -> Language:

@@ -1,7 +1,5 @@
 """From a caller's messages to one call of the model: our instructions, what they brought, and this answer's calls."""
 
-from typing import Any
-
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, Sight
 from agent.domain.prompt.copilot import Customer, copilot_sections
@@ -13,7 +11,7 @@ from contracts.company import CompanyConfig
 from contracts.completion_rpc import CompleteRequest, CompletionMessage, CompletionTool
 from contracts.context_rpc import FullContext
 
-_ANY: dict[str, Any] = {"type": "object", "properties": {}}
+_ANY: dict[str, object] = {"type": "object", "properties": {}}
 
 
 def own_tool(tool: CompletionTool) -> OfferedTool:
@@ -71,11 +69,11 @@ def prompt_for(
     )
 
 
-def _shaped(message: CompletionMessage) -> dict[str, Any]:
+def _shaped(message: CompletionMessage) -> dict[str, object]:
     """In the shape of the OpenAI chat API, but for pictures (agent.domain.pictures)."""
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id or "", "content": message.content}
-    shaped: dict[str, Any] = {"role": message.role, "content": message.content}
+    shaped: dict[str, object] = {"role": message.role, "content": message.content}
     if message.pictures:
         shaped[PICTURES] = tuple(Picture(one.name, one.type, one.content) for one in message.pictures)
     if message.calls:

@@ -4,9 +4,9 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
 
 from agent.domain.texts import without_thoughts
+from contracts.json_values import list_of
 from contracts.languages import Language
 
 WANTED = 3
@@ -57,7 +57,7 @@ _PAIRS = {'"': '"', "'": "'", "“": "”", "«": "»"}
 
 def suggest_messages(
     base: str, spoken: Iterable[tuple[bool, str]], language: Language, had: Sequence[str] = ()
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The messages of a call for suggestions. `base`: the company's prompt; `had`: suggestions not to be repeated."""
     request = _transcript(spoken, language)
     if had:
@@ -76,7 +76,7 @@ def improve_messages(
     tone: str | None,
     locale: str | None,
     spoken: Iterable[tuple[bool, str]],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The messages of a call for a better text. `base`: the company's own prompt, None: it has none."""
     told = [_IMPROVE[language]]
     if tone:
@@ -130,7 +130,7 @@ def _json_texts(answer: str) -> list[str]:
         parsed = json.loads(answer[start : end + 1])
     except json.JSONDecodeError:
         return []
-    items = cast("list[Any]", parsed) if isinstance(parsed, list) else []
+    items = list_of(parsed)
     return [item for item in items if isinstance(item, str)]
 
 

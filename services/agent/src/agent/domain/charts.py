@@ -1,12 +1,13 @@
 """Prices drawn beside an answer: read off the results of its turn's tool calls, never off a model's words."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
 from contracts.events.chat import Chart
+from contracts.json_values import object_of
 
 BARS_TOOL, SNAPSHOT_TOOL = "get_ohlcv", "market_snapshot"
 SNAPSHOT_BARS: Mapping[str | None, int] = {None: 20, "1m": 20, "1w": 6, "1d": 2}
@@ -33,16 +34,16 @@ def charts(journal: Journal, question: str = "") -> tuple[Chart, ...]:
         if call.tool == BARS_TOOL:
             _add(found, data.get("symbol"), data.get("bars"))
         elif call.tool == SNAPSHOT_TOOL:
-            for symbol, snapshot in _mapping(data.get("tickers")).items():
-                tail: object = _mapping(_mapping(snapshot).get("ohlcv")).get("tail")
-                _add(found, symbol, cast("list[Any]", tail)[-bars:] if isinstance(tail, list) and bars else None)
+            for symbol, snapshot in object_of(data.get("tickers")).items():
+                tail: object = object_of(object_of(snapshot).get("ohlcv")).get("tail")
+                _add(found, symbol, cast("list[object]", tail)[-bars:] if isinstance(tail, list) and bars else None)
     return tuple(list(found.values())[:MOST_CHARTS])
 
 
 def _add(found: dict[str, Chart], symbol: object, bars: object) -> None:
-    if not isinstance(symbol, str) or not isinstance(bars, list) or len(cast("list[Any]", bars)) < 2:
+    if not isinstance(symbol, str) or not isinstance(bars, list) or len(cast("list[object]", bars)) < 2:
         return
-    drawn = _thinned(cast("list[dict[str, Any]]", bars))
+    drawn = _thinned(cast("list[dict[str, object]]", bars))
     names = ("time", "open", "high", "low", "close") if len(drawn) <= MOST_CANDLES else ("time", "close")
     try:
         series = [{name: bar[name] for name in names} for bar in drawn]
@@ -55,12 +56,8 @@ def _add(found: dict[str, Chart], symbol: object, bars: object) -> None:
     found[symbol] = chart
 
 
-def _thinned(bars: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _thinned(bars: list[dict[str, object]]) -> list[dict[str, object]]:
     """The whole stretch, from its first bar to its last, in no more points than a chart has."""
     if len(bars) <= MOST_POINTS:
         return bars
     return [bars[round(place * (len(bars) - 1) / (MOST_POINTS - 1))] for place in range(MOST_POINTS)]
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

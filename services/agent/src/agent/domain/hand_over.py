@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from agent.domain.context.compression import PromptMessage
 from agent.domain.offered_tool import OfferedTool
@@ -30,7 +29,7 @@ DESCRIPTION: dict[Language, str] = {
     "time. You need not say anything afterwards: the conversation waits for that person.",
 }
 LABEL: dict[Language, str] = {"es": "Avisando a una persona…", "en": "Asking for a person…"}
-PARAMETERS: dict[str, Any] = {
+PARAMETERS: dict[str, object] = {
     "type": "object",
     "properties": {
         "reason": {
@@ -82,7 +81,7 @@ def completed(
 ) -> TurnCall:
     """A call of the tool with all that the person gets; lines that it does not give are made of what was said. `by`:
     whose the change of owner is, where it is not the AI's."""
-    arguments: dict[str, Any] = json.loads(call.arguments)
+    arguments: dict[str, object] = json.loads(call.arguments)
     reason = arguments.get("reason")
     lines = [one_line(line, MAX_SUMMARY_LINE) for line in str(arguments.get("summary") or "").splitlines()]
     given = [re.sub(r"^[-*•\d.) ]+(?=\S)", "", line) for line in lines if line]
@@ -115,7 +114,7 @@ def summary_of(spoken: Sequence[PromptMessage], journal: Journal, language: Lang
 def result(state: str, seq: int = 0) -> str:
     """The outcome of a call. `state`: asked, before (since their last message) or there; `seq`: of the change of owner
     that it made."""
-    data: dict[str, Any] = {"state": state, "note": _NOTES[state]}
+    data: dict[str, object] = {"state": state, "note": _NOTES[state]}
     return json.dumps({"success": True, "data": data | ({"seq": seq} if seq else {})}, ensure_ascii=False)
 
 

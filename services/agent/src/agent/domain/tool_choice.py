@@ -12,12 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.text_features import plain, stems
 from agent.domain.tool_cues import CUES, USUAL
 from agent.domain.turn.journal import Journal
+from contracts.json_values import object_of
 from contracts.languages import Language
 
 NAME = "show_tools"
@@ -128,8 +129,8 @@ def _described(name: str, description: str, label: str, arguments: str) -> froze
 
 def _words_of(tool: OfferedTool) -> frozenset[str]:
     """The telling words of its name, description, label and arguments."""
-    properties: Mapping[str, Any] = tool.parameters.get("properties") or {}
-    about = [f"{name.replace('_', ' ')} {one.get('description', '')}" for name, one in properties.items()]
+    properties = object_of(tool.parameters.get("properties"))
+    about = [f"{name.replace('_', ' ')} {object_of(one).get('description', '')}" for name, one in properties.items()]
     return _described(tool.name, tool.description, tool.label, " ".join(about))
 
 
@@ -140,6 +141,6 @@ def _size(tools: Iterable[OfferedTool]) -> int:
 
 @lru_cache(maxsize=4096)
 def _bytes(name: str, description: str, parameters: str) -> int:
-    function: dict[str, Any] = {"name": name, "description": description, "parameters": {}}
+    function: dict[str, object] = {"name": name, "description": description, "parameters": {}}
     head = {"type": "function", "function": function}
     return len(json.dumps(head, ensure_ascii=False).encode()) - 2 + len(parameters.encode())

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, cast
 
 from agent.domain.knowledge import SEARCH_TOOL
 from agent.domain.offline.answers import NOT_ASKED
@@ -10,6 +9,7 @@ from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.turn.journal import Journal, TurnCall
 from contracts.errors import OUTCOME_UNKNOWN, UNRECORDED, ToolCode
 from contracts.events.chat import Citation
+from contracts.json_values import is_object, object_of
 
 MAX_RESULT = 60_000
 """Characters of one result that are kept in the journal."""
@@ -41,20 +41,20 @@ def asked_again(journal: Journal) -> dict[str, TurnCall]:
 def outcome_unknown(result: str) -> bool:
     """Whether the call may have had its effect although it failed: its result is not final."""
     error: object = json.loads(result).get("error")
-    told = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
+    told = object_of(error)
     return told.get("code") == ToolCode.UNKNOWN_OUTCOME or told.get("reason") == OUTCOME_UNKNOWN
 
 
 def unrecorded(result: str) -> bool:
     """Whether it says no more than that this request has made nothing."""
     error: object = json.loads(result).get("error")
-    return isinstance(error, dict) and cast("dict[str, Any]", error).get("code") in UNRECORDED
+    return is_object(error) and object_of(error).get("code") in UNRECORDED
 
 
 def _open(result: str) -> bool:
     """Whether the same call may come to something else: its outcome is unknown, or the user has asked for it since."""
     error: object = json.loads(result).get("error")
-    asked = not isinstance(error, dict) or cast("dict[str, Any]", error).get("code") != NOT_ASKED
+    asked = not is_object(error) or object_of(error).get("code") != NOT_ASKED
     return not asked or outcome_unknown(result)
 
 
@@ -106,7 +106,7 @@ def _names(answer: str, url: str) -> bool:
     return f", {url})" in answer or f", {url};" in answer
 
 
-def searches(journal: Journal) -> list[dict[str, Any]]:
+def searches(journal: Journal) -> list[dict[str, object]]:
     """The data of the turn's searches in the company's knowledge."""
     return [data_of(call.result) for call in journal.calls if call.tool == SEARCH_TOOL]
 
@@ -123,7 +123,7 @@ def cut(result: str, room: int) -> str:
         return result
     parsed = json.loads(result)
     data = parsed.get("data")
-    known = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    known = object_of(data)
     if known.get("truncated") is True and len(str(known.get("text", ""))) <= room:
         return result  # cut before, and as short as it has to be
     about = {name: known[name] for name in ("url", "title") if name in known}
@@ -131,11 +131,11 @@ def cut(result: str, room: int) -> str:
     return json.dumps({**parsed, "data": {**about, "truncated": True, "text": text}}, ensure_ascii=False)
 
 
-def data_of(result: str | None) -> dict[str, Any]:
+def data_of(result: str | None) -> dict[str, object]:
     """The data of a call that went well; empty for any other."""
-    parsed: dict[str, Any] = json.loads(result) if result is not None else {}
+    parsed: dict[str, object] = json.loads(result) if result is not None else {}
     data = parsed.get("data") if parsed.get("success") else None
-    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    return object_of(data)
 
 
 def _canonical(arguments: str) -> str:

@@ -23,7 +23,7 @@ from agent.ports import Asker, Key, PromptHistory
 from agent.preview.model_check import check_model
 from agent.turns.composer import UNBOUNDED, Material, prompt_for
 from agent.turns.deps import Limits
-from agent.turns.tool_runs import outcomes
+from agent.turns.tool_runs import CallRound, outcomes
 from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
 from contracts.languages import Language
@@ -90,10 +90,15 @@ class Trying:
             journal = with_reply(journal, reply, last=last)
             if journal.ended:
                 break
-            seconds = max(min(self._limits.tool, journal.deadline - time.time()), 1.0)
-            key = Key(config.company_id, "")
-            words = OwnWords(request.question)
-            journal = with_results(journal, await outcomes(self._ports, key, journal, asker, tools, seconds, words))
+            asked = CallRound(
+                key=Key(config.company_id, ""),
+                journal=journal,
+                asker=asker,
+                tools=tools,
+                seconds=max(min(self._limits.tool, journal.deadline - time.time()), 1.0),
+                own_words=OwnWords(request.question),
+            )
+            journal = with_results(journal, await outcomes(self._ports, asked))
         return TryReply(
             text=journal.answer or "",
             model=journal.model,

@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from agent.adapters.encodings import Encodings
 from agent.domain.cost import Prices
@@ -31,6 +30,7 @@ from agent.turns.deps import Limits, Ports
 from agent.turns.driver import Drive
 from agent.turns.watches import Watches
 from contracts.company import CompanySettings
+from contracts.json_values import object_of
 
 
 @dataclass(frozen=True)
@@ -134,17 +134,17 @@ def cost_of(ledger: ReplayUsage, prices: Prices) -> float | None:
     return round(total, 9)
 
 
-def uses(journal: Journal | None) -> list[dict[str, Any]]:
+def uses(journal: Journal | None) -> list[dict[str, object]]:
     """The tools that a turn used itself, in order."""
     if journal is None:
         return []
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for step in journal.steps:
         if step.basis != journal.basis:
             continue
         for call in step.calls:
-            result: dict[str, Any] = json.loads(call.result) if call.result else {}
-            error: dict[str, Any] = result.get("error") or {}
+            result = object_of(json.loads(call.result)) if call.result else {}
+            error = object_of(result.get("error"))
             found.append(
                 {
                     "callId": call.call_id,

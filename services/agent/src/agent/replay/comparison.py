@@ -1,7 +1,6 @@
 """A turn as it was beside the turn as it went this time."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from agent.domain.cost import Prices
 from agent.domain.turn.journal import Journal
@@ -9,7 +8,7 @@ from agent.record.recorded_turn import RecordedTurn, bytes_of
 from agent.replay.again import ReplayOutcome, uses
 
 
-def compared(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes: list[str]) -> dict[str, Any]:
+def compared(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes: list[str]) -> dict[str, object]:
     """One turn for whoever judges: JSON, camelCase. `identical`: the same journal, byte for byte."""
     was, now = turn.journal, outcome.journal
     used, uses_now = uses(was), uses(now)

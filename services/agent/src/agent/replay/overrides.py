@@ -4,7 +4,7 @@ import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import aiohttp
 
@@ -90,7 +90,7 @@ def one_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.Cli
     return OneModel(configured(settings, session, silence), chosen)
 
 
-def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, Any] | None) -> CompanySettings:
+def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, object] | None) -> CompanySettings:
     """The settings with another prompt and with a merge patch (RFC 7396), in the names of the wire.
 
     Raises:
@@ -106,7 +106,7 @@ def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, A
     return CompanySettings(config=read_config(wire), version=settings.version)
 
 
-def read_patch(file: Path) -> dict[str, Any]:
+def read_patch(file: Path) -> dict[str, object]:
     """A patch from a JSON or TOML file; raises OverrideError."""
     try:
         text = file.read_text("utf-8")
@@ -115,7 +115,7 @@ def read_patch(file: Path) -> dict[str, Any]:
         raise OverrideError(f"{file} cannot be read as settings: {error}") from error
     if not isinstance(patch, dict):
         raise OverrideError(f"{file} holds no object of settings")
-    return cast("dict[str, Any]", patch)
+    return cast("dict[str, object]", patch)
 
 
 def read_prompt(file: Path) -> str:

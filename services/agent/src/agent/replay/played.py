@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
@@ -176,7 +175,7 @@ class Fixed:
     async def report(self, key: Key, journal: Journal) -> None:
         """Nobody is told."""
 
-    def emit(self, key: Key, kind: str, data: Mapping[str, Any]) -> None:
+    def emit(self, key: Key, kind: str, data: Mapping[str, object]) -> None:
         """Nobody listens."""
 
     def now(self) -> float:

@@ -13,7 +13,6 @@ import sys
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import structlog
@@ -39,7 +38,7 @@ AT_ONCE = 4
 
 
 @dataclass(frozen=True)
-class ReplayWish:
+class ReplayOptions:
     """What to replay, and with what changed. `company` None: whichever."""
 
     company: str | None
@@ -47,7 +46,7 @@ class ReplayWish:
     day: date | None
     model: str | None
     prompt: str | None
-    patch: dict[str, Any] | None
+    patch: dict[str, object] | None
     cases: bool = False
     """Nothing is done again: each turn becomes a case of `nexus eval`."""
 
@@ -55,7 +54,7 @@ class ReplayWish:
 class ReplayRun:
     """All turns of one wish."""
 
-    def __init__(self, client: Client, wanted: ReplayWish) -> None:
+    def __init__(self, client: Client, wanted: ReplayOptions) -> None:
         self._wanted = wanted
         self._archive = TurnArchive(client)
         self._catalogue = ExecutorCatalogue(RpcClient(client))
@@ -82,7 +81,7 @@ class ReplayRun:
         return Replayer(self._archive, self._catalogue, models, Changes(self._wanted.prompt, self._wanted.patch))
 
 
-async def run(wanted: ReplayWish) -> int:
+async def run(wanted: ReplayOptions) -> int:
     """Everything; the exit code."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     settings = ModelSettings()
@@ -125,7 +124,7 @@ async def _all(replay: Replayer, turns: list[RecordedTurn]) -> None:
     for turn in turns:
         conversations.setdefault(turn.key, []).append(turn)
 
-    async def one(turn: RecordedTurn) -> dict[str, Any]:
+    async def one(turn: RecordedTurn) -> dict[str, object]:
         async with slots:
             return {"type": "turn", **await replay.one(turn, conversations[turn.key])}
 
@@ -139,7 +138,7 @@ async def _all(replay: Replayer, turns: list[RecordedTurn]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def say(line: dict[str, Any]) -> None:
+def say(line: dict[str, object]) -> None:
     """One line on standard output."""
     sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
     sys.stdout.flush()
@@ -160,7 +159,7 @@ def main() -> int:
     if options.conversation is not None and not is_id(options.conversation):
         parser.error("no conversation has such an id")
     try:
-        wanted = ReplayWish(
+        wanted = ReplayOptions(
             company=options.company,
             conversation=options.conversation,
             day=options.day,

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.price_table import prices
@@ -24,7 +23,7 @@ class Changes:
     """What the turns are done again with, beside the model. `patch`: a merge patch of the settings."""
 
     prompt: str | None = None
-    patch: dict[str, Any] | None = None
+    patch: dict[str, object] | None = None
 
 
 class Replayer:
@@ -47,7 +46,7 @@ class Replayer:
         self._versions: dict[str, dict[int, CompanySettings]] = {}
         self._prices = prices()
 
-    async def one(self, turn: RecordedTurn, siblings: Sequence[RecordedTurn] = ()) -> dict[str, Any]:
+    async def one(self, turn: RecordedTurn, siblings: Sequence[RecordedTurn] = ()) -> dict[str, object]:
         """One turn, compared. `siblings`: the turns of its conversation. Raises OverrideError, UnreachableError."""
         notes: list[str] = []
         settings = await self._settings(turn, notes)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, PromptDraft, TokenWindow, compress
@@ -69,7 +68,7 @@ class Composer:
         later = sum(message.seq > stored.up_to_seq for message in spoken)
         return PromptDraft(spoken[-max(later, KEPT) :], context, stored.text)
 
-    def render(self, draft: PromptDraft) -> Sequence[Mapping[str, Any]]:
+    def render(self, draft: PromptDraft) -> Sequence[Mapping[str, object]]:
         """The messages of a draft."""
         of = self._of
         messages = conversation(
@@ -82,7 +81,7 @@ class Composer:
         )
         return with_pictures(messages, [one.picture for one in of.files if one.picture is not None])
 
-    def prompt(self, messages: Sequence[Mapping[str, Any]]) -> Prompt:
+    def prompt(self, messages: Sequence[Mapping[str, object]]) -> Prompt:
         """The prompt with these messages."""
         of, sampling = self._of, self._of.wishes.sampling
         return Prompt(

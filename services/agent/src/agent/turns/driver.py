@@ -53,7 +53,7 @@ from agent.turns.lease import Lease
 from agent.turns.look import log_and_journal
 from agent.turns.prefetch import Preparing
 from agent.turns.stream import Deltas
-from agent.turns.tool_runs import outcomes
+from agent.turns.tool_runs import CallRound, outcomes
 from agent.turns.watches import Watch
 from agent.turns.without_ai import ask_without_ai
 from contracts.channels import ChatKind
@@ -253,7 +253,7 @@ class Drive:
         if seen_before is not None:
             return self._told(seen_before)
         heard = self._knowing.heard(deltas, journal)
-        sink = checked_answer(journal, self._knowing.tools, call, heard)
+        sink = checked_answer(journal, self._knowing.tools, call.prompt, call.choice, heard)
         try:
             with self._until_stopped(effect, settings):
                 reply = await ask_honest(self._ports, settings.config, journal, call, sink, self._knowing.tools)
@@ -344,16 +344,22 @@ class Drive:
         handing = await self._knowing.handing(effect, seen)
         tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
         seconds = max(min(self._limits.tool, journal.deadline - self._ports.clock.now() - 5.0), 1.0)
-        ports, asker, self.handed.pointless = self._ports, self._knowing.asker(seen), bool(handing)
+        self.handed.pointless = bool(handing)
         try:
             # Its own change of owner must not cancel the wait for it.
             with nullcontext() if handing else self._until_stopped(effect, settings):
                 known = with_client_tools(with_analysis(tools, seen.asker.language, settings.config), seen.wishes)
-                words = await self._knowing.own_words(effect, seen, settings.config)
-                begun = {call.call_id for call in self._found.unsettled} if self._found is not None else ()
-                results = await outcomes(
-                    ports, self._key, journal, asker, known, seconds, words, ports.own, handing, self.handed, begun
+                asked = CallRound(
+                    key=self._key,
+                    journal=journal,
+                    asker=self._knowing.asker(seen),
+                    tools=known,
+                    seconds=seconds,
+                    own_words=await self._knowing.own_words(effect, seen, settings.config),
+                    completed=handing,
+                    begun={call.call_id for call in self._found.unsettled} if self._found is not None else (),
                 )
+                results = await outcomes(self._ports, asked, self._ports.own, self.handed)
                 return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())

@@ -3,36 +3,23 @@
 Nobody waits for it. Proposals that are lost with their agent are not made again: the rules have learned the turn.
 """
 
-from typing import Protocol
-
+from agent.adapters.proofs import MemoryProofs
 from agent.domain.prompt.proposals import proposal_messages, read_proposals
 from agent.measures import PROPOSALS, PROPOSALS_JUDGED
 from agent.ports import Asker, Key
 from agent.turns.after_turn import AfterTurn, SmallModel
 from contracts.company import CompanyConfig
-from contracts.proposal_rpc import AnsweredTurn, FactProposal, ProposalGround, ProposalsJudged
+from contracts.proposal_rpc import AnsweredTurn
 
 MOST = 32
 """Turns that are proposed about at once; the others are left to the rules."""
 MOST_TOKENS = 800
 
 
-class FactProofs(Protocol):
-    """Memory: what proposals may rest on, and which of them count."""
-
-    async def ground(self, turn: AnsweredTurn) -> ProposalGround:
-        """What may be proposed about; raises RpcError."""
-        ...
-
-    async def judge(self, turn: AnsweredTurn, proposals: list[FactProposal]) -> ProposalsJudged:
-        """Which of them count; raises RpcError."""
-        ...
-
-
 class Proposer:
     """Proposals, once a turn."""
 
-    def __init__(self, proofs: FactProofs, model: SmallModel) -> None:
+    def __init__(self, proofs: MemoryProofs, model: SmallModel) -> None:
         self._proofs = proofs
         self._model = model
         self._work = AfterTurn("proposals", MOST, PROPOSALS)

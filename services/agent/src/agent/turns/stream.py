@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from agent.ports import Key, Live
 
@@ -40,7 +39,7 @@ class Deltas:
         self.open = True
         self._live.emit(self._key, "run.started", {"turnId": self._turn_id, "messageId": self._message_id})
 
-    def end(self, kind: str, data: Mapping[str, Any]) -> None:
+    def end(self, kind: str, data: Mapping[str, object]) -> None:
         """Says how the run ended: run.finished, run.error or run.cancelled. What still waits is dropped."""
         self.stop()
         self.open = False

@@ -4,7 +4,8 @@ import asyncio
 import json
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from agent.domain.client_tools import client_calls
 from agent.domain.offered_tool import OfferedTool
@@ -26,6 +27,7 @@ from agent.domain.tool_results import (
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import Asker, Key, Live, OwnCalls, ToolCalls
 from agent.turns.handed_out import HandedOut
+from contracts.json_values import object_of
 from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.logging import masked_text
 from runtime.telemetry import span
@@ -43,59 +45,62 @@ class Calling(Protocol):
     def live(self) -> Live: ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class CallRound:
+    """The calls of a journal that have no result yet, and what they are made with.
+
+    `seconds`: for each. `own_words`: what the user has said, who alone asks for what changes something. `completed`:
+    calls of the agent's own that a model asked for, with all that they need. `begun`: calls that another driver may
+    have asked for.
+    """
+
+    key: Key
+    journal: Journal
+    asker: Asker
+    tools: Sequence[OfferedTool]
+    seconds: float
+    own_words: OwnWords
+    completed: Mapping[str, TurnCall] = field(default_factory=dict[str, TurnCall])
+    begun: Collection[str] = ()
+
+    def tool(self, call: TurnCall) -> OfferedTool | None:
+        """The one that a call names; None: the asker was not offered it."""
+        return {tool.name: tool for tool in self.tools}.get(call.tool)
+
+    def is_asked_for(self, call: TurnCall) -> bool:
+        """Whether the call changes nothing, or the user has asked for what it does."""
+        tool = self.tool(call)
+        changes = tool.changes if tool is not None else call.tool in KINDS
+        return not changes or self.own_words.ask_for(call, tool, self.journal)
+
+
 async def outcomes(
-    ports: Calling,
-    key: Key,
-    journal: Journal,
-    asker: Asker,
-    tools: Sequence[OfferedTool],
-    seconds: float,
-    own_words: OwnWords,
-    own_steps: OwnCalls | None = None,
-    completed: Mapping[str, TurnCall] | None = None,
-    handed: HandedOut | None = None,
-    begun: Collection[str] = (),
+    ports: Calling, asked: CallRound, own_steps: OwnCalls | None = None, handed: HandedOut | None = None
 ) -> dict[str, str]:
     """Result texts by call id, for all unsettled calls; live notices go out as tools start and end.
 
-    `own_steps` performs what the agent does by itself, of which nobody is told before the answer; `completed`: those
-    of them that a model asked for, with all that they need; `handed` has those that the client runs, after all others.
-    `own_words`: what the user has said, who alone asks for what changes something; `begun`: calls that another driver
-    may have asked for.
+    `own_steps` performs what the agent does by itself, of which nobody is told before the answer; `handed` has those
+    that the client runs, after all others.
     """
-    completed = completed or {}
-    own = {call.call_id for call in own_calls(journal)} | set(completed)
-    theirs = client_calls(journal, tools, own) if handed is not None else ()
+    journal, asker = asked.journal, asked.asker
+    own = {call.call_id for call in own_calls(journal)} | set(asked.completed)
+    theirs = client_calls(journal, asked.tools, own) if handed is not None else ()
     own |= {call.call_id for call in theirs}
     # What the agent does at a user's word is done each time that it is said; what a client's tool does nobody knows.
     results = {call_id: result for call_id, result in answered_from_earlier(journal).items() if call_id not in own}
-    results |= {one.call_id: shown_more(one.arguments, tools) for one in journal.unsettled if one.tool == SHOW_TOOLS}
-    repeats = {call_id: first for call_id, first in repeats_within(journal).items() if call_id not in own}
-    again = asked_again(journal)
-    known = {tool.name: tool for tool in tools}
-    refused = {
-        call.call_id: refusal(asker.language)
-        for call in journal.unsettled
-        if call.call_id not in own and not _is_asked_for(call, known.get(call.tool), own_words, journal)
-    }
-    for call_id in refused:
-        repeats.pop(call_id, None)
-    results |= refused
+    for call in journal.unsettled:
+        if call.tool == SHOW_TOOLS:
+            results[call.call_id] = shown_more(call.arguments, asked.tools)
+    refused = [call.call_id for call in journal.unsettled if call.call_id not in own and not asked.is_asked_for(call)]
+    results |= dict.fromkeys(refused, refusal(asker.language))
+    repeats = {one: first for one, first in repeats_within(journal).items() if one not in own and one not in refused}
     wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats and c not in theirs]
+    again = asked_again(journal)
     got = await asyncio.gather(
         *(
-            own_steps.outcome(key, completed.get(call.call_id, call), asker)
+            own_steps.outcome(asked.key, asked.completed.get(call.call_id, call), asker)
             if own_steps is not None and call.call_id in own
-            else _outcome(
-                ports,
-                key,
-                journal.turn_id,
-                again.get(call.call_id, call),
-                asker,
-                known.get(call.tool),
-                seconds,
-                begun=call.call_id in begun or call.call_id in again,
-            )
+            else _outcome(ports, asked, call, again.get(call.call_id))
             for call in wanted
         )
     )
@@ -110,22 +115,11 @@ async def outcomes(
     return results
 
 
-def _is_asked_for(call: TurnCall, tool: OfferedTool | None, own_words: OwnWords, journal: Journal) -> bool:
-    changes = tool.changes if tool is not None else call.tool in KINDS
-    return not changes or own_words.ask_for(call, tool, journal)
-
-
-async def _outcome(
-    ports: Calling,
-    key: Key,
-    turn_id: str,
-    call: TurnCall,
-    asker: Asker,
-    tool: OfferedTool | None,
-    seconds: float,
-    *,
-    begun: bool,
-) -> str:
+async def _outcome(ports: Calling, asked: CallRound, call: TurnCall, again: TurnCall | None) -> str:
+    """`again`: the earlier call that this one repeats, of which nobody knows the outcome."""
+    key, turn_id, asker, tool = asked.key, asked.journal.turn_id, asked.asker, asked.tool(call)
+    begun = call.call_id in asked.begun or again is not None
+    call = again or call
     notice = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool}
     label = _label(tool.label if tool else call.tool, call)
     ports.live.emit(key, "tool.started", {**notice, "label": label})
@@ -133,16 +127,15 @@ async def _outcome(
     attributes = {OPERATION: SPAN_TOOL, TOOL_NAME: call.tool, TOOL_CALL: call.call_id}
     with span(f"{SPAN_TOOL} {call.tool}", **attributes):
         began = time.monotonic()
-        result = await ports.tools.outcome(key, call, category, asker, turn_id, seconds)
+        result = await ports.tools.outcome(key, call, category, asker, turn_id, asked.seconds)
         begun = begun or outcome_unknown(result)
-        if outcome_unknown(result) and (left := seconds - (time.monotonic() - began)) > 0:
+        if outcome_unknown(result) and (left := asked.seconds - (time.monotonic() - began)) > 0:
             # A service that stood still for a moment can say by now what it has done; nobody likes to hear "perhaps".
             result = await ports.tools.outcome(key, call, category, asker, turn_id, left)
         if begun and unrecorded(result) and (tool is None or tool.changes):
             result = INTERRUPTED  # this request has made nothing, an earlier one may have
-    parsed: dict[str, Any] = json.loads(result)
-    metadata: dict[str, Any] = parsed.get("metadata") or {}
-    cached = bool(metadata.get("cached"))
+    parsed = object_of(json.loads(result))
+    cached = bool(object_of(parsed.get("metadata")).get("cached"))
     ports.live.emit(key, "tool.finished", {**notice, "success": bool(parsed.get("success")), "cached": cached})
     return result
 

@@ -1,8 +1,8 @@
 """What waits for a customer's yes, and what has fired for them: asked of the market-adapter and the tool-executor."""
 
 import asyncio
-from collections.abc import Awaitable
-from typing import Any, Literal
+from collections.abc import Awaitable, Mapping
+from typing import Literal
 
 from contracts import market_rpc
 from contracts.events.chat import Action
@@ -38,7 +38,7 @@ class BusActions:
         action: str,
         decision: Literal["confirm", "reject"],
         language: str | None = None,
-        edits: dict[str, Any] | None = None,
+        edits: Mapping[str, object] | None = None,
     ) -> Action:
         """The action as it is now: a first decision stands. `edits`, with a yes: other values of what is editable.
         Raises Refused (NOT_FOUND; BAD_FIELD: the edits, and nothing is decided; in `language`), Unavailable."""
@@ -51,7 +51,7 @@ class BusActions:
             action_id=action,
             decision=decision,
             language=language,
-            edits=edits,
+            edits=None if edits is None else dict(edits),
         )
         if own:
             return (await ask(self._client, OWN_ACTION_DECIDE, request, deadline=OWN_DECIDE_SECONDS)).action

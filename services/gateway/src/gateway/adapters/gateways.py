@@ -1,7 +1,5 @@
 """The other gateways, over the bus (domain/client_answers.py: Gateways)."""
 
-from typing import Any
-
 import structlog
 from nats.aio.client import Client
 
@@ -22,7 +20,7 @@ class BusGateways:
     def __init__(self, client: RpcClient) -> None:
         self._client = client
 
-    async def hand_on(self, question: str, caller: str, response: dict[str, Any]) -> bool:
+    async def hand_on(self, question: str, caller: str, response: dict[str, object]) -> bool:
         request = ClientAnswerRequest(question_id=question, caller=caller, response=response)
         try:
             return await self._client.ask_all(CLIENT_ANSWER, request, deadline=DEADLINE) is not None

@@ -45,10 +45,11 @@ def read(token: str, keys: Sequence[bytes], *required: str) -> dict[str, Any]:
             ((key, _ALGORITHM) for key in keys),
             options={"require": ["sub", "exp", *required], "verify_exp": False, "verify_iat": False},
         )
-        check_id(claims["sub"], "user")
-        check_company(claims["company"])
-        if not isinstance(claims["role"], str):
-            raise TypeError("role")
+        sub, company, role = claims["sub"], claims["company"], claims["role"]
+        if not (isinstance(sub, str) and isinstance(company, str) and isinstance(role, str)):
+            raise TypeError("sub, company and role are texts")
+        check_id(sub, "user")
+        check_company(company)
     except (jwt.InvalidTokenError, ValueError, KeyError, TypeError) as error:
         raise TokenInvalid("the token is not valid") from error
     return claims

@@ -1,7 +1,7 @@
 """What memory and the market keep of a user, and what a company used."""
 
 from datetime import date
-from typing import Any, Literal
+from typing import Literal
 
 from contracts import erasure_rpc, insight_rpc, market_rpc, memory_rpc, report_rpc
 from contracts.ids import uuid7
@@ -51,7 +51,7 @@ class BusRecords:
         """What is remembered of the user."""
         return (await ask(self._client, memory_rpc.MEMORY_GET, _user(company, user))).memory
 
-    async def correct(self, company: str, user: str, patch: dict[str, Any]) -> memory_rpc.LongTermMemory:
+    async def correct(self, company: str, user: str, patch: dict[str, object]) -> memory_rpc.LongTermMemory:
         """After a merge patch; raises Refused: BAD_FIELD with fields."""
         # Under the same id it takes effect once: a repeat tells what became of a try that got no answer.
         request = memory_rpc.MemoryPatchRequest(company_id=company, user_id=user, patch=patch, request_id=uuid7())

@@ -1,13 +1,13 @@
 """Questions to other services: their own word where it is one for the caller, UNAVAILABLE for everything else."""
 
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import structlog
 from pydantic import BaseModel
 
 from contracts.errors import ErrorCode
-from contracts.rpc import Rpc
+from contracts.rpc import Method, Rpc
 from gateway.domain.budget_windows import seconds_left
 from gateway.errors import GatewayError, Limited, Refused, Unavailable
 from runtime.errors import RpcError
@@ -43,7 +43,7 @@ async def ask(
         raise meaning(method, error) from error
 
 
-def meaning(method: Rpc[Any, Any], error: RpcError) -> GatewayError:
+def meaning(method: Method, error: RpcError) -> GatewayError:
     """What another service's error means to a caller of this one."""
     if error.code in _PASSED_ON:
         return Refused(ErrorCode(error.code), error.message, error.fields)

@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator
-from typing import Any
 
 import orjson
 
@@ -52,7 +51,7 @@ class FrameQueue:
         """Waits until the reader has caught up."""
         await self._room.wait()
 
-    async def read(self) -> AsyncGenerator[dict[str, Any]]:
+    async def read(self) -> AsyncGenerator[dict[str, object]]:
         """The frames in order; raises what ended them."""
         while True:
             while self._frames:

@@ -8,7 +8,7 @@ import json
 from base64 import b64decode
 from collections.abc import Collection, Mapping
 from io import BytesIO
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -87,7 +87,7 @@ class FunctionDefinition(Open):
 
     name: str = Field(pattern=FUNCTION_PATTERN)
     description: str | None = None
-    parameters: dict[str, Any] | None = None
+    parameters: dict[str, object] | None = None
 
 
 class FunctionTool(Open):
@@ -133,7 +133,7 @@ class StreamOptions(Open):
 class NamedSchema(Open):
     """A JSON Schema; what it is called has no effect."""
 
-    json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+    json_schema: dict[str, object] | None = Field(default=None, alias="schema")
 
 
 class ResponseFormat(Open):
@@ -143,7 +143,7 @@ class ResponseFormat(Open):
     json_schema: NamedSchema | None = None
 
 
-NotDone = tuple[tuple[Any, ...], str]
+NotDone = tuple[tuple[object, ...], str]
 """The values of a parameter that ask for nothing, and what to do instead of others."""
 _NOT_DONE: dict[str, NotDone] = {
     "n": ((1,), "one choice a request: leave n out, or ask again"),
@@ -265,7 +265,7 @@ def sampling_of(body: Sampling) -> Sampling | None:
     return Sampling(**asked) if any(value is not None for value in asked.values()) else None
 
 
-def check_parameters(sent: Mapping[str, Any], not_done: Mapping[str, NotDone]) -> None:
+def check_parameters(sent: Mapping[str, object], not_done: Mapping[str, NotDone]) -> None:
     """Raises Refused BAD_FIELD, naming the first of the parameters that is not done and asks for something."""
     for name, value in sent.items():
         neutral, instead = not_done.get(name, ((value,), ""))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from gateway.domain.carried_ids import new_carried_id, note_of
 
@@ -23,7 +23,7 @@ class TooManyQuestionsError(Exception):
 class Gateways(Protocol):
     """The other gateways."""
 
-    async def hand_on(self, question: str, caller: str, response: dict[str, Any]) -> bool:
+    async def hand_on(self, question: str, caller: str, response: dict[str, object]) -> bool:
         """Whether one of them waits for this response and has it now."""
         ...
 
@@ -33,10 +33,10 @@ class ClientQuestion:
     """One that was put to a client, under an id that proves whose it is."""
 
     id: str
-    _answer: asyncio.Future[dict[str, Any]]
+    _answer: asyncio.Future[dict[str, object]]
     _seconds: float
 
-    async def answer(self) -> dict[str, Any]:
+    async def answer(self) -> dict[str, object]:
         """The JSON-RPC response; raises TimeoutError when none has come in time, or the gateway ends."""
         async with asyncio.timeout(self._seconds):
             return await self._answer
@@ -49,7 +49,7 @@ class Answers:
         self._key = key
         self._others = others
         self._seconds = seconds
-        self._waiting: dict[str, tuple[str, asyncio.Future[dict[str, Any]]]] = {}
+        self._waiting: dict[str, tuple[str, asyncio.Future[dict[str, object]]]] = {}
         self._of: Counter[str] = Counter()
         self._ending = False
 
@@ -59,7 +59,7 @@ class Answers:
         if self._ending or len(self._waiting) >= MOST or self._of[caller] >= MOST_OF_ONE:
             raise TooManyQuestionsError
         name = new_carried_id(self._key, _PURPOSE, caller)
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[dict[str, object]] = asyncio.get_running_loop().create_future()
         self._waiting[name] = (caller, answer)
         self._of[caller] += 1
         try:
@@ -71,14 +71,14 @@ class Answers:
                 del self._of[caller]
             answer.cancel()
 
-    async def offer(self, caller: str, response: dict[str, Any]) -> bool:
+    async def offer(self, caller: str, response: dict[str, object]) -> bool:
         """A client's response: whether somebody waits for it. Only what was asked of this caller goes further."""
         name = response.get("id")
         if not isinstance(name, str) or note_of(self._key, _PURPOSE, caller, name) is None:
             return False
         return self.take(name, caller, response) or await self._others.hand_on(name, caller, response)
 
-    def take(self, question: str, caller: str, response: dict[str, Any]) -> bool:
+    def take(self, question: str, caller: str, response: dict[str, object]) -> bool:
         """Whether the question waits here, was put to this caller, and had no answer yet."""
         asked, answer = self._waiting.get(question, (None, None))
         if answer is None or asked != caller or answer.done():

@@ -1,7 +1,6 @@
 """Frames that clients send: each becomes a model of contracts.ws, or a FrameError with the documented code."""
 
 import json
-from typing import Any
 
 import orjson
 from pydantic import ValidationError
@@ -51,12 +50,12 @@ def parse_frame(text: str | bytes) -> ClientFrame:
         FrameError: UNKNOWN_TYPE, BAD_FIELD, TEXT_TOO_LONG or EMPTY_TEXT.
     """
     try:
-        raw: Any = _loaded(text)
+        raw: object = _loaded(text)
     except ValueError as error:
         raise NotJsonError("the frame is not JSON text") from error
     if not isinstance(raw, dict):
         raise NotJsonError('send an object such as {"v":1,"type":"ping"}')
-    fields: dict[str, Any] = raw  # pyright: ignore[reportUnknownVariableType] - JSON objects have string keys
+    fields: dict[str, object] = raw  # pyright: ignore[reportUnknownVariableType] - JSON objects have string keys
     ref = _reference(fields)
     kind = fields.get("type")
     model = CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
@@ -64,7 +63,7 @@ def parse_frame(text: str | bytes) -> ClientFrame:
         said = "a frame says its type" if kind is None else f"there is no frame of type {str(kind)[:64]!r}"
         raise FrameError(ErrorCode.UNKNOWN_TYPE, said, ref)
     in_hello = model is Hello
-    version: Any = fields.get("v", PROTOCOL_VERSION)
+    version: object = fields.get("v", PROTOCOL_VERSION)
     if version != PROTOCOL_VERSION:
         raise FrameError(
             ErrorCode.BAD_FIELD, f"v: this server speaks version {PROTOCOL_VERSION}", ref, in_hello=in_hello
@@ -79,7 +78,7 @@ def parse_frame(text: str | bytes) -> ClientFrame:
         raise FrameError(ErrorCode.BAD_FIELD, f"{where}: {message_of(first)}", ref, in_hello=in_hello) from error
 
 
-def _loaded(text: str | bytes) -> Any:
+def _loaded(text: str | bytes) -> object:
     """The JSON value. Half a surrogate pair, which a browser writes for an emoji that was cut in two, becomes U+FFFD;
     orjson refuses it, and a client that closes for good over one character would lose its conversation.
     """
@@ -114,7 +113,7 @@ def reference(frame: ClientFrame) -> str | None:
             return None
 
 
-def _check_text(text: Any, ref: str | None) -> None:
+def _check_text(text: object, ref: str | None) -> None:
     if not isinstance(text, str):
         return
     if len(text) > MAX_TEXT:
@@ -123,7 +122,7 @@ def _check_text(text: Any, ref: str | None) -> None:
         raise FrameError(ErrorCode.EMPTY_TEXT, "text: write something", ref)
 
 
-def _reference(fields: dict[str, Any]) -> str | None:
+def _reference(fields: dict[str, object]) -> str | None:
     for name in _REFERENCES:
         value = fields.get(name)
         if isinstance(value, str):

@@ -4,7 +4,6 @@ what comes is checked.
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from gateway.domain.json_schema import compiled
 
@@ -15,7 +14,7 @@ LONGEST_WHY = 300
 class TextShape:
     """`schema` None: any JSON object. It was seen to be a JSON Schema."""
 
-    schema: dict[str, Any] | None
+    schema: dict[str, object] | None
 
     @property
     def in_words(self) -> str:

@@ -1,7 +1,7 @@
 """/v2/analysis: a market analysis is begun, goes on whoever listens, and is read until it is done."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Header, Path, Response
@@ -70,7 +70,7 @@ Prefer = Annotated[
     str | None,
     Header(max_length=200, description=f"wait=N: the report when it is ready in N seconds ({LONGEST_WAIT} at most)"),
 ]
-_BEGUN: dict[int | str, dict[str, Any]] = {
+_BEGUN: dict[int | str, dict[str, object]] = {
     200: {"model": AnalysisView, "description": "With Prefer: wait=N, and it is finished"},
     202: {"model": AnalysisBegun, "description": "It is begun"},
     **described(409),
@@ -147,7 +147,7 @@ def _wait(prefer: str | None) -> int | None:
 
 
 def _view(record: AnalysisRecord, headers: dict[str, str]) -> Response:
-    view: dict[str, Any] = {"id": record.request.analysis_id, "status": record.status}
+    view: dict[str, object] = {"id": record.request.analysis_id, "status": record.status}
     if record.report is not None:
         view["report"] = record.report
     if record.error is not None:

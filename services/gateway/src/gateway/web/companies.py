@@ -2,7 +2,7 @@
 own."""
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Path, Query, Request, Response
 from pydantic import Field
@@ -87,7 +87,7 @@ async def make_company(
     company = body.company_id or id_of(body.name)
     acting = acting_for(caller, company)
     site = own_address(body.site)
-    config: dict[str, Any] = {
+    config: dict[str, object] = {
         "companyId": company,
         "name": body.name,
         "profile": body.profile,
@@ -141,7 +141,7 @@ async def change_company(
     api: ApiDep,
     caller: FounderDep,
     company: CompanyPath,
-    body: Annotated[dict[str, Any], Body()],
+    body: Annotated[dict[str, object], Body()],
     request: Request,
     response: Response,
     if_match: IfMatch = None,

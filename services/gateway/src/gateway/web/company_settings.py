@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Body, Header, Path, Response
 from pydantic import Field
@@ -121,7 +121,7 @@ async def patch_settings(
     api: ApiDep,
     caller: AdminDep,
     company: CompanyPath,
-    body: Annotated[dict[str, Any], Body()],
+    body: Annotated[dict[str, object], Body()],
     response: Response,
     if_match: IfMatch = None,
     accept_language: AcceptLanguage = None,
@@ -134,7 +134,7 @@ async def patch_settings(
     return await shown(api, caller, saved, accept_language)
 
 
-async def change(api: Api, caller: TokenCaller, patch: dict[str, Any], if_match: str | None) -> CompanySettings:
+async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_match: str | None) -> CompanySettings:
     """The settings of the caller's company after a merge patch; raises Refused."""
     if if_match is None:
         raise Refused(ErrorCode.PRECONDITION_REQUIRED, "send If-Match with the ETag that GET gave you")

@@ -6,7 +6,7 @@ The caller brings the whole conversation each time, and nothing of it is stored.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, suppress
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 from uuid import uuid4
 
 import orjson
@@ -221,7 +221,7 @@ async def _given_up(waiting: asyncio.Future[CompletePart]) -> None:
         await waiting
 
 
-def _event(data: dict[str, Any]) -> bytes:
+def _event(data: dict[str, object]) -> bytes:
     return b"data: " + orjson.dumps(data) + b"\n\n"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -82,7 +82,7 @@ class DecisionRequest(Wire):
     """A person's yes or no. `edits`: a yes with other values of what the action marks as editable."""
 
     decision: Literal["confirm", "reject"]
-    edits: dict[str, Any] | None = Field(default=None, max_length=20)
+    edits: dict[str, object] | None = Field(default=None, max_length=20)
 
 
 class RatingRequest(Wire):

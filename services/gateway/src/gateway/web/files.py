@@ -6,7 +6,7 @@ widget is on sites of other origins, so browsers may call from anywhere: no cook
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -34,7 +34,7 @@ _SAFE = {
     "Cache-Control": "private, no-store",
 }
 _BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"format": "binary"}}}}}
-_CONTENT: dict[int | str, dict[str, Any]] = {
+_CONTENT: dict[int | str, dict[str, object]] = {
     200: {"content": {"application/octet-stream": {}}, "description": "the file"}
 }
 

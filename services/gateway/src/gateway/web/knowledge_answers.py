@@ -1,6 +1,6 @@
 """/v2/knowledge/answers and /gaps: questions with their answers, and questions that had none."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 from fastapi import Body as FromBody
@@ -80,7 +80,7 @@ async def create_answer(api: ApiDep, caller: AdminDep, body: AnswerBody, respons
 
 @router.patch("/answers/{id}", responses=described(404), openapi_extra={"requestBody": _MERGE_PATCH})
 async def patch_answer(
-    api: ApiDep, caller: AdminDep, name: NamePath, body: Annotated[dict[str, Any], FromBody()]
+    api: ApiDep, caller: AdminDep, name: NamePath, body: Annotated[dict[str, object], FromBody()]
 ) -> AnswerView:
     """Changes a pair."""
     check_size(body)

@@ -3,7 +3,6 @@ and hears of the progress. The analysis is the one of /v2/analysis: kept for a w
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import anyio
 import mcp_types as types
@@ -62,7 +61,7 @@ _PARAMETERS: Json = {
 
 
 class McpAnalyses:
-    """The tool, and the tasks that its calls are (mcp_tasks.Tasks)."""
+    """The tool, and the tasks that its calls are (mcp_tasks.TaskHandlers)."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -81,7 +80,7 @@ class McpAnalyses:
         ]
 
     async def call(
-        self, context: Context, arguments: Mapping[str, Any], key: str | None
+        self, context: Context, arguments: Mapping[str, object], key: str | None
     ) -> types.CallToolResult | Json:
         """One analysis; the same key again is the same one."""
         analysis_id = uuid7() if key is None else derive_id("analysis", key)
@@ -103,7 +102,7 @@ class McpAnalyses:
         kept = await self._kept(context, task_id)
         return None if kept is None else _task(kept, language_of(context))
 
-    async def update(self, context: Context, task_id: str, responses: Mapping[str, Any]) -> bool:
+    async def update(self, context: Context, task_id: str, responses: Mapping[str, object]) -> bool:
         """An analysis asks its client nothing: what comes is nobody's answer."""
         del responses
         return await self._kept(context, task_id) is not None

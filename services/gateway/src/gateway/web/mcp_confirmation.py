@@ -7,11 +7,12 @@ the tool, the arguments and an hour: nobody confirms another's order, or another
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Literal
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from contracts.json_values import is_object, object_of
 from contracts.languages import spoken_language
 
 _PENDING = "pending_confirmation"
@@ -32,14 +33,14 @@ class PendingAction:
     """An action that waits, with the data of the call that made it."""
 
     action: str
-    data: dict[str, Any]
+    data: dict[str, object]
 
     @classmethod
     def read(cls, state: str) -> "PendingAction":
         """From what was sealed; raises MCPError, which cannot be unless another version sealed it."""
         try:
             known = json.loads(state)
-            return cls(str(known["action"]), cast("dict[str, Any]", known["data"]))
+            return cls(str(known["action"]), object_of(known["data"]))
         except (ValueError, KeyError, TypeError) as error:
             raise MCPError(code=types.INVALID_PARAMS, message="requestState is not of this call") from error
 
@@ -48,13 +49,12 @@ class PendingAction:
         return json.dumps({"action": self.action, "data": self.data})
 
     @property
-    def editable(self) -> dict[str, Any]:
+    def editable(self) -> dict[str, object]:
         """What a yes may change, by name, with its value as it was asked for."""
         named, order = self.data.get("editable"), self.data.get("order")
-        if not isinstance(named, dict) or not isinstance(order, dict):
+        if not is_object(named) or not is_object(order):
             return {}
-        asked = cast("dict[str, Any]", order)
-        return {name: asked.get(_snake(name)) for name in cast("dict[str, Any]", named)}
+        return {name: order.get(_snake(name)) for name in named}
 
     @property
     def in_words(self) -> str:
@@ -63,15 +63,14 @@ class PendingAction:
         if isinstance(summary, str) and summary:
             return summary
         order = self.data.get("order")
-        fields = cast("dict[str, Any]", order) if isinstance(order, dict) else self.data
+        fields = order if is_object(order) else self.data
         return ", ".join(f"{name}: {value}" for name, value in fields.items() if value is not None)
 
 
-def waiting_in(data: Mapping[str, Any] | None) -> PendingAction | None:
+def waiting_in(data: Mapping[str, object] | None) -> PendingAction | None:
     """The action that a result leaves waiting, if it does."""
-    if data is None or data.get("status") != _PENDING or not isinstance(data.get("action_id"), str):
-        return None
-    return PendingAction(data["action_id"], dict(data))
+    action = data.get("action_id") if data is not None and data.get("status") == _PENDING else None
+    return PendingAction(action, dict(data or {})) if isinstance(action, str) else None
 
 
 def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams:
@@ -103,7 +102,7 @@ def answer_in(responses: types.InputResponses | None) -> types.ElicitResult | No
     return answer if isinstance(answer, types.ElicitResult) else None
 
 
-def edits_in(waiting: PendingAction, answer: types.ElicitResult | None) -> dict[str, Any] | None:
+def edits_in(waiting: PendingAction, answer: types.ElicitResult | None) -> dict[str, object] | None:
     """What of the order the user has changed in the form; None: nothing."""
     given = (answer.content if answer is not None else None) or {}
     asked = waiting.editable
@@ -112,7 +111,7 @@ def edits_in(waiting: PendingAction, answer: types.ElicitResult | None) -> dict[
     } or None
 
 
-def in_the_tools_words(edits: Mapping[str, Any]) -> dict[str, Any]:
+def in_the_tools_words(edits: Mapping[str, object]) -> dict[str, object]:
     """The same with the names that the tool's data have."""
     return {_snake(name): value for name, value in edits.items()}
 

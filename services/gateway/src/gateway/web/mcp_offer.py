@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from contracts.languages import Language, spoken_language
 from gateway.ports import TokenCaller
-from gateway.web.mcp_tasks import Tasks
+from gateway.web.mcp_tasks import TaskHandlers
 
 Context = ServerRequestContext[Any, Any]
 
@@ -26,11 +26,11 @@ class Offer:
     instructions: str
     handlers: Mapping[str, Any]
     cache_hints: Mapping[CacheableMethod, CacheHint] = field(default_factory=dict[CacheableMethod, CacheHint])
-    header_schema: Callable[[str], Mapping[str, Any] | None] = _no_header_arguments
+    header_schema: Callable[[str], Mapping[str, object] | None] = _no_header_arguments
     """The input schema of a tool that takes arguments in headers, by its name: they are checked against it. Without it
     none does, and none has to be looked up."""
-    tasks: Tasks | None = None
-    extensions: Mapping[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    tasks: TaskHandlers | None = None
+    extensions: Mapping[str, dict[str, object]] = field(default_factory=dict[str, dict[str, object]])
     """What else is told to clients as known here, with its settings."""
 
 

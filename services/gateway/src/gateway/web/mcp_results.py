@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -20,7 +19,7 @@ _OPEN_WORLD = frozenset({"market", "news", "own", "site"})
 
 def described(tool: ToolDetails) -> types.Tool:
     """A tool as the list shows it."""
-    meta: dict[str, Any] = {"nexus/plan": tool.required_plan, "nexus/category": tool.category}
+    meta: dict[str, object] = {"nexus/plan": tool.required_plan, "nexus/category": tool.category}
     if tool.name in VIEWS:
         meta["ui"] = {"resourceUri": VIEWS[tool.name]}
     return types.Tool(
@@ -40,14 +39,14 @@ def described(tool: ToolDetails) -> types.Tool:
 
 def told(
     result: ToolResult,
-    limit: dict[str, Any] | None = None,
+    limit: dict[str, object] | None = None,
     *,
     failed: bool = False,
-    beside: Mapping[str, Any] | None = None,
+    beside: Mapping[str, object] | None = None,
 ) -> types.CallToolResult:
     """A result as MCP has it: the data structured and as text, a refusal as text that tells its code. `beside`: what
     its `_meta` tells the client alone."""
-    meta: dict[str, Any] = {METADATA: result.metadata.to_wire(), **(beside or {})}
+    meta: dict[str, object] = {METADATA: result.metadata.to_wire(), **(beside or {})}
     if limit is not None:
         meta[LIMIT] = limit
     if result.error is not None:
@@ -68,10 +67,10 @@ def unavailable(error: Unavailable) -> MCPError:
     return MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)})
 
 
-def done(data: dict[str, Any]) -> ToolResult:
+def done(data: Mapping[str, object]) -> ToolResult:
     """Data that no tool has given."""
-    return ToolResult(success=True, data=data, metadata=ToolMetadata(execution_time=0.0))
+    return ToolResult(success=True, data=dict(data), metadata=ToolMetadata(execution_time=0.0))
 
 
-def _text(body: Mapping[str, Any]) -> types.TextContent:
+def _text(body: Mapping[str, object]) -> types.TextContent:
     return types.TextContent(text=json.dumps(body, ensure_ascii=False))

@@ -16,17 +16,17 @@ from starlette.requests import Request
 EXTENSION = "io.modelcontextprotocol/tasks"
 _NEEDED = types.ClientCapabilities(extensions={EXTENSION: {}})
 Context = ServerRequestContext[Any, Any]
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
-class Tasks(Protocol):
+class TaskHandlers(Protocol):
     """What an offer's handles name. Of another user's task each method says that there is none."""
 
     async def get(self, context: Context, task_id: str) -> Json | None:
         """How the task stands (the extension's DetailedTask); None: there is none."""
         ...
 
-    async def update(self, context: Context, task_id: str, responses: Mapping[str, Any]) -> bool:
+    async def update(self, context: Context, task_id: str, responses: Mapping[str, object]) -> bool:
         """Takes what its client was asked for; False: there is no such task."""
         ...
 
@@ -44,7 +44,7 @@ class TaskParams(types.RequestParams):
 class UpdateParams(TaskParams):
     """What its client was asked for, by the questions' names."""
 
-    input_responses: dict[str, Any]
+    input_responses: dict[str, object]
 
 
 def takes_tasks(context: Context) -> bool:
@@ -62,7 +62,7 @@ def needs_tasks() -> MCPError:
     )
 
 
-def serve_tasks(server: Server[Any], tasks: Tasks) -> None:
+def serve_tasks(server: Server[Any], tasks: TaskHandlers) -> None:
     """Adds the extension's methods to a server."""
 
     async def get(context: Context, params: TaskParams) -> Json:

@@ -7,7 +7,7 @@ and what we have sealed for it. Where the client shows views instead, the order'
 """
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 import mcp_types as types
 import structlog
@@ -145,7 +145,7 @@ class McpTools:
         return told(done(_decided(waiting.data, action, changed)), failed=action.state is ActionState.FAILED)
 
     async def _from_view(
-        self, caller: TokenCaller, arguments: Mapping[str, Any], language: str
+        self, caller: TokenCaller, arguments: Mapping[str, object], language: str
     ) -> types.CallToolResult:
         """What its user clicked in an order's card; the first click stands."""
         try:
@@ -164,7 +164,7 @@ class McpTools:
         data = {"action_id": action.id, "status": action.state.value, "action": action.to_wire()}
         return told(done(data), failed=action.state is ActionState.FAILED)
 
-    async def _limit(self, caller: TokenCaller, name: str) -> dict[str, Any] | None:
+    async def _limit(self, caller: TokenCaller, name: str) -> dict[str, object] | None:
         """What is left of the limit that is nearest to its end."""
         tool = await self._api.tools.quota(caller, name)
         if tool is None or not tool.quota:
@@ -177,7 +177,7 @@ def _code(error: GatewayError) -> ToolCode | str:
     return ToolCode.UNAVAILABLE if error.code == ErrorCode.UNAVAILABLE else str(error.code)
 
 
-def _decided(data: dict[str, Any], action: Action, changed: dict[str, Any]) -> dict[str, Any]:
+def _decided(data: dict[str, object], action: Action, changed: dict[str, object]) -> dict[str, object]:
     """The call's data as they are after the decision. `changed`: what it has changed of the order."""
     decided = {**data, "status": action.state.value}
     order = data.get("order")
@@ -211,10 +211,10 @@ async def _answered(context: Context, question: types.ElicitRequestFormParams) -
         return None
 
 
-def _idempotency_key(params: Mapping[str, Any] | None) -> str | None:
+def _idempotency_key(params: Mapping[str, object] | None) -> str | None:
     """`idempotencyKey` in `_meta`, with a prefix or without; raises MCPError when it is none."""
     meta = (params or {}).get("_meta")
-    for name, value in cast("dict[str, Any]", meta if isinstance(meta, dict) else {}).items():
+    for name, value in cast("dict[str, object]", meta if isinstance(meta, dict) else {}).items():
         if name.rpartition("/")[2].replace("-", "").replace("_", "").lower() != "idempotencykey":
             continue
         if not isinstance(value, str) or not 1 <= len(value) <= 255:

@@ -8,13 +8,14 @@ read and models do not: it is this order's and this user's alone.
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Literal
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ConfigDict
 
 from contracts.ids import Id
+from contracts.json_values import is_list, object_of
 from contracts.languages import Language
 from gateway.domain.carried_ids import new_carried_id, note_of
 from gateway.web.mcp_offer import Context, language_of
@@ -28,7 +29,7 @@ VIEWS = {"get_ohlcv": CHART, "market_snapshot": CHART, "create_paper_order": ORD
 CONFIRMATION = "nexus/confirmation"
 DECIDE = "decide_order"
 _NAMES = {CHART: ("chart", "Prices as a chart"), ORDER: ("order", "A paper order with its yes and no")}
-_META: dict[str, Any] = {"ui": {"prefersBorder": False}}
+_META: dict[str, object] = {"ui": {"prefersBorder": False}}
 
 
 class OrderDecision(BaseModel):
@@ -48,12 +49,12 @@ def shows_views(context: Context) -> bool:
     return declared is not None and declares_views({"extensions": declared.extensions})
 
 
-def declares_views(capabilities: Mapping[str, Any]) -> bool:
+def declares_views(capabilities: Mapping[str, object]) -> bool:
     """Whether these say so."""
-    place: Any = capabilities
+    place: object = capabilities
     for name in ("extensions", EXTENSION, "mimeTypes"):
-        place = cast("dict[str, Any]", place).get(name) if isinstance(place, dict) else None
-    return isinstance(place, list) and MEDIA_TYPE in place
+        place = object_of(place).get(name)
+    return is_list(place) and MEDIA_TYPE in place
 
 
 def decide_tool() -> types.Tool:

@@ -5,7 +5,6 @@ choose their exception by the status, and try 408, 409, 429 and 5xx again by the
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
@@ -48,7 +47,7 @@ class OpenAIError(BaseModel):
     error: OpenAIErrorBody
 
 
-def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def described(*statuses: int) -> dict[int | str, dict[str, object]]:
     """What OpenAPI says of a route's errors."""
     return {
         status: {"model": OpenAIError, "description": _DESCRIPTIONS[status]}

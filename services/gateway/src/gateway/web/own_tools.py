@@ -1,7 +1,5 @@
 """A company's own tools and model tried before they are saved; and what an MCP server has to choose from."""
 
-from typing import Any
-
 from fastapi import APIRouter
 from pydantic import Field
 
@@ -23,7 +21,7 @@ class OwnToolCall(Unsaved):
     """A call of one of the settings' own tools."""
 
     tool: str = Field(min_length=1, max_length=64, description="its name; of an MCP server <server>_<tool>")
-    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+    arguments: dict[str, object] = Field(default_factory=dict[str, object])
 
 
 class McpListing(Unsaved):

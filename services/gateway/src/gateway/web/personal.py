@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Response
 from fastapi.responses import StreamingResponse
@@ -67,7 +67,7 @@ async def get_customers_memory(
     responses=described(),
     openapi_extra={"requestBody": _MERGE_PATCH},
 )
-async def patch_memory(api: ApiDep, caller: CustomerDep, body: Annotated[dict[str, Any], Body()]) -> LongTermMemory:
+async def patch_memory(api: ApiDep, caller: CustomerDep, body: Annotated[dict[str, object], Body()]) -> LongTermMemory:
     """Corrects it."""
     check_size(body)
     return await api.records.correct(caller.company, caller.subject, body)

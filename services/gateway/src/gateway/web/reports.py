@@ -3,7 +3,7 @@
 import csv
 import io
 from datetime import UTC, date
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -73,6 +73,6 @@ def _table(found: ReportReply) -> str:
     return out.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     """A spreadsheet takes a text that begins like this for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) and value != "-" else value

@@ -1,7 +1,7 @@
 """/v2/team: who works for the company in the console, by its admins; and everybody's own sign-out everywhere."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
@@ -121,7 +121,7 @@ async def sign_out(api: ApiDep, caller: OperatorDep, user: UserPath) -> Response
     return Response(status_code=204)
 
 
-async def _change(api: Api, caller: TokenCaller, team: dict[str, Any]) -> CompanySettings:
+async def _change(api: Api, caller: TokenCaller, team: dict[str, object]) -> CompanySettings:
     """The merge patch, over whatever somebody else changes meanwhile: it names its member alone."""
     return await change(api, caller, {"team": team}, "*")
 

@@ -1,7 +1,7 @@
 """/v2/tools: the catalogue of the caller's plan with what is left of its limits, and one call."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import Field
@@ -41,7 +41,7 @@ _TRY_AGAIN = 2
 class CallBody(Wire):
     """The arguments of one call, snake_case."""
 
-    arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
+    arguments: dict[str, object] = Field(default_factory=dict[str, object])
 
 
 Key = Annotated[
@@ -53,7 +53,7 @@ Key = Annotated[
         description="the same key again gives the recorded result; with other arguments it is a CONFLICT",
     ),
 ]
-_RESULTS: dict[int | str, dict[str, Any]] = {
+_RESULTS: dict[int | str, dict[str, object]] = {
     status: {"model": ToolResult, "description": "The result, or a problem document when no call was made"}
     for status in sorted(set(STATUS.values()))
 }

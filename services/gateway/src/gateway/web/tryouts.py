@@ -1,7 +1,7 @@
 """Settings tried before they are saved, under /v2/llm/config/{companyId}."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -30,7 +30,7 @@ _CONFIG = "/v2/llm/config/{companyId}"
 class Unsaved(Wire):
     """`settings`: a merge patch (RFC 7396) on top of the saved ones; it is not saved."""
 
-    settings: dict[str, Any] = Field(default_factory=dict[str, Any])
+    settings: dict[str, object] = Field(default_factory=dict[str, object])
     language: Language = "en"
 
 

@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from market_adapter.domain.bars import Dividend, Split
 
@@ -83,14 +82,14 @@ class TableReader:
             wanted = "; ".join(f"{column}: {' or '.join(COLUMNS[column])}" for column in missing)
             raise BadBarsError(f"{name}: no column for {wanted}. It has: {', '.join(header) or 'nothing'}")
 
-    def row(self, line: int, cells: Sequence[Any]) -> Row | None:
+    def row(self, line: int, cells: Sequence[object]) -> Row | None:
         """A row, or None when it has no prices at all (a day without trades). Raises BadBarsError."""
         try:
             return self._row(cells)
         except (ValueError, ArithmeticError, IndexError) as error:
             raise BadBarsError(f"{self._name}, line {line}: {error}") from error
 
-    def _row(self, cells: Sequence[Any]) -> Row | None:
+    def _row(self, cells: Sequence[object]) -> Row | None:
         if len(cells) <= max(self._places[column] for column in NEEDED):
             raise ValueError(f"{len(cells)} cells, fewer than the header has")
         if all(self._is_empty(cells[self._places[column]]) for column in PRICES):
@@ -119,15 +118,15 @@ class TableReader:
             split=_ratio(split),
         )
 
-    def _cell(self, column: str, cells: Sequence[Any]) -> Any:
+    def _cell(self, column: str, cells: Sequence[object]) -> object:
         place = self._places.get(column)
         return None if place is None or place >= len(cells) else cells[place]
 
-    def _text(self, column: str, cells: Sequence[Any]) -> str:
+    def _text(self, column: str, cells: Sequence[object]) -> str:
         value = self._cell(column, cells)
         return "" if value is None else str(value).strip()
 
-    def _number(self, column: str, cells: Sequence[Any]) -> Decimal:
+    def _number(self, column: str, cells: Sequence[object]) -> Decimal:
         """0 where an optional column has nothing."""
         value = self._cell(column, cells)
         if self._is_empty(value):
@@ -151,11 +150,11 @@ class TableReader:
         return number
 
     @staticmethod
-    def _is_empty(value: Any) -> bool:
+    def _is_empty(value: object) -> bool:
         return value is None or str(value).strip().lower() in {"", "null", "nan", "n/a"}
 
 
-def moment(value: Any) -> date | datetime:
+def moment(value: object) -> date | datetime:
     """A cell's date, or moment in UTC (a time without a zone is UTC; midnight is a date). Raises ValueError."""
     if isinstance(value, datetime):
         at: date | datetime = value

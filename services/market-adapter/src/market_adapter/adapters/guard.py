@@ -178,7 +178,7 @@ class Guard:
                 # After the rest one failure is enough to close it again.
                 breaker.failures = FAILURES - 1
 
-    def _keep(self, key: str, seconds: float, answer: Any) -> None:
+    def _keep(self, key: str, seconds: float, answer: object) -> None:
         self._kept[key] = (self._clock.monotonic() + seconds, answer)
         self._kept.move_to_end(key)
         while len(self._kept) > KEPT:

@@ -1,7 +1,5 @@
 """The database, each command within the bound that memory's have (runtime.command_limit)."""
 
-from typing import Any
-
 from prometheus_client import Counter, Gauge
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import WaitQueueTimeoutError
@@ -21,7 +19,7 @@ STORE_REFUSED = Counter(
 )
 
 
-def bounded(database: AsyncDatabase[dict[str, Any]]) -> Database:
+def bounded(database: AsyncDatabase[dict[str, object]]) -> Database:
     """What is refused is one of the driver's errors, as what fails is: to who asks it is the same."""
     limit = CommandLimit(
         STORE_RUNNING,

@@ -8,7 +8,6 @@ Decimals and times are strings: exact, and the same in every server that speaks 
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
@@ -141,7 +140,7 @@ def _readable(account: Document) -> Document:
     return {**account, "orders": [order for order in account["orders"] if _is_order(order)]}
 
 
-def _is_order(order: Any) -> bool:
+def _is_order(order: object) -> bool:
     try:
         _ORDER.validate_python(order)
     except ValidationError as error:

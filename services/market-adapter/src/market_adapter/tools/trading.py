@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, model_validator
 from pydantic_core import PydanticCustomError
@@ -142,7 +142,7 @@ class CreatedData(Sourced):
     summary: str
     content_hash: str
     expires_at: datetime
-    editable: dict[str, Any] | None = Field(default=None, description="what a yes may change, as JSON Schemas")
+    editable: dict[str, object] | None = Field(default=None, description="what a yes may change, as JSON Schemas")
     paper: bool = True
 
 
@@ -313,7 +313,7 @@ def refuse_impossible(account: Account, order: Order) -> None:
         raise RefusedError(order.symbol, _explained(why, account, order), why)
 
 
-def edited(owner: str, order: Order, edits: Mapping[str, Any]) -> Order:
+def edited(owner: str, order: Order, edits: Mapping[str, object]) -> Order:
     """The order with other values of what may be changed in it (as an action's details name them), which are read as
     the tool's own arguments are. What it costs at market is what it was estimated at.
 

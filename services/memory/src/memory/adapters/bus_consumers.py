@@ -1,23 +1,22 @@
 """How far consumers are, and what their streams hold (Consumers)."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import partial
 
-import orjson
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from memory.adapters.chat_log import era_of
 from memory.adapters.durables import durables
-from memory.adapters.projection_floor import floor_of
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress
 from memory.errors import BusUnavailable
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import NotReady
+from runtime.jetstream_api import Answer, AnswerT, ConsumerInfo, ConsumerPage, StreamInfo, ask, floor_of
 from runtime.replies import ReplyInbox
 from runtime.streams import first_made, leave_out
 
@@ -43,8 +42,8 @@ class BusConsumers:
         return ConsumerProgress(
             LogPosition(era, floor_of(consumer)),
             LogPosition(era, _furthest(consumer)),
-            int(held["first_seq"]),
-            int(held["last_seq"]),
+            held["first_seq"],
+            held["last_seq"],
             served=bool(consumer.get("num_waiting")),
         )
 
@@ -53,7 +52,7 @@ class BusConsumers:
         return batch.facts, batch.more
 
     async def delete(self, stream: str, durable: str) -> None:
-        await self._ask(f"CONSUMER.DELETE.{stream}.{durable}")
+        await self._ask(Answer, f"CONSUMER.DELETE.{stream}.{durable}")
 
     async def since(self, stream: str, subject: str, at: datetime) -> int:
         found = await self._reader(stream).batch_since(subject, at, 1)
@@ -63,8 +62,8 @@ class BusConsumers:
         known = self._streams.get(stream)
         if known is None or known.at < since:
             at = time.monotonic()
-            info = await self._ask(f"STREAM.INFO.{stream}")
-            consumers = {} if "error" in info else await durables(self._ask, stream)
+            info = await self._ask(StreamInfo, f"STREAM.INFO.{stream}")
+            consumers = {} if "error" in info else await durables(partial(self._ask, ConsumerPage), stream)
             known = self._streams[stream] = _Looked(at, info, consumers)
         return known
 
@@ -77,9 +76,9 @@ class BusConsumers:
     def _reader(self, stream: str) -> DirectReader:
         return self._readers.setdefault(stream, DirectReader(self._client, stream))
 
-    async def _ask(self, method: str, body: bytes = b"") -> dict[str, Any]:
+    async def _ask(self, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
         try:
-            return orjson.loads((await self._inbox.request(f"$JS.API.{method}", body, deadline=ANSWER)).data)
+            return await ask(self._inbox, of, method, body, deadline=ANSWER)
         except (TimeoutError, NatsError) as error:
             raise BusUnavailable(f"JetStream does not answer {method}") from error
 
@@ -89,12 +88,12 @@ class _Looked:
     """`stream` is STREAM.INFO's, asked for at `at` and before its consumers; it has an error where there is none."""
 
     at: float
-    stream: dict[str, Any]
-    consumers: dict[str, dict[str, Any]]
+    stream: StreamInfo
+    consumers: dict[str, ConsumerInfo]
 
 
-def _furthest(consumer: dict[str, Any]) -> int:
+def _furthest(consumer: ConsumerInfo) -> int:
     """The last sequence that may have been acknowledged: none behind the floor while all that was delivered waits."""
     delivered, floor = consumer["delivered"], consumer["ack_floor"]
-    waiting = int(delivered["consumer_seq"]) - int(floor["consumer_seq"]) == int(consumer.get("num_ack_pending", 0))
-    return floor_of(consumer) if waiting else int(delivered["stream_seq"])
+    waiting = delivered["consumer_seq"] - floor["consumer_seq"] == consumer.get("num_ack_pending", 0)
+    return floor_of(consumer) if waiting else delivered["stream_seq"]

@@ -1,10 +1,12 @@
 """Chatwoot's application API, with an agent bot's access token (or a user's, which may read too)."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from contracts.company import Channel
+from contracts.json_values import object_of
 from memory.adapters.webhook_client import WebhookPosting
 from memory.domain.channels import ChannelWords
 from memory.domain.webhooks import EndpointAnswer
@@ -40,8 +42,7 @@ class ChatwootApi:
         if answer.status != 200:
             return None
         try:
-            messages = cast("list[dict[str, Any]]", json.loads(said)["payload"])
-            return any(_is(one, words, since) for one in messages)
+            return any(_is(one, words, since) for one in json.loads(said)["payload"])
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -57,7 +58,7 @@ class ChatwootApi:
             return "token"
         return "unreachable" if answer.status == 0 or answer.status >= 500 else None
 
-    async def _post(self, channel: Channel, path: str, body: dict[str, Any]) -> EndpointAnswer:
+    async def _post(self, channel: Channel, path: str, body: Mapping[str, object]) -> EndpointAnswer:
         return await self._posting.post(_url(channel, path), _headers(channel), json.dumps(body).encode())
 
 
@@ -69,15 +70,15 @@ def _headers(channel: Channel) -> dict[str, str]:
     return {"api_access_token": channel.token, "Content-Type": "application/json", "Accept": "application/json"}
 
 
-def _is(message: dict[str, Any], words: ChannelWords, since: float) -> bool:
-    beside: dict[str, Any] = message.get("content_attributes") or {}
+def _is(message: Mapping[str, Any], words: ChannelWords, since: float) -> bool:
+    beside = object_of(message.get("content_attributes"))
     if beside.get(BESIDE):
         return beside[BESIDE] == words.id
     same = message.get("message_type") in _OUTGOING and message.get("content") == words.text
-    return same and _seconds(message.get("created_at")) >= int(since)
+    return same and _seconds(message["created_at"]) >= int(since)
 
 
-def _seconds(value: Any) -> float:
+def _seconds(value: str | float) -> float:
     """A time as either of Chatwoot's two forms."""
     if isinstance(value, str):
         return datetime.fromisoformat(value).timestamp()

@@ -7,7 +7,7 @@ text)}. `talkKey` and `symbols` are those of successful calls in a conversation.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
 from pymongo import DESCENDING
 
@@ -64,7 +64,7 @@ class MongoExecutions:
         return [PastToolCall(datetime.fromisoformat(row["at"]), row["tool"], tuple(row["symbols"])) for row in rows]
 
 
-def _symbols(arguments: Mapping[str, Any]) -> list[str]:
+def _symbols(arguments: Mapping[str, object]) -> list[str]:
     found: dict[str, None] = {}
     for name in SYMBOL_ARGUMENTS:
         value: object = arguments.get(name)

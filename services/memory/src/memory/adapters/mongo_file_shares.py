@@ -7,7 +7,6 @@ A process that dies between the two leaves a sum that is off; the daily run adds
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import suppress
-from typing import Any
 
 from pymongo.errors import DuplicateKeyError
 
@@ -111,7 +110,7 @@ class MongoFileShares:
             return False
         return bool((await self._sums.update_one(room, {"$inc": {"bytes": size}})).matched_count)
 
-    async def _drop(self, which: dict[str, Any]) -> None:
+    async def _drop(self, which: dict[str, object]) -> None:
         async with speaking("count files no more"):
             while rows := await self._files.find(which).limit(AT_ONCE).to_list():
                 gone = Counter[str]()

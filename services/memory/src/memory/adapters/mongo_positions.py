@@ -5,8 +5,6 @@ Names hold a `/` and no dot; they are kept in lists of pairs, so that none can b
 the changes: each replaces the row over the one that it was made from.
 """
 
-from typing import Any
-
 from pymongo.errors import OperationFailure
 
 from memory.adapters.mongo import put_over, speaking
@@ -72,7 +70,7 @@ class MongoPositions:
         async with speaking("read how far it is"):
             return await self._rows.find_one({"_id": ROW}) or {"_id": ROW}
 
-    async def _put(self, row: Document, change: dict[str, Any]) -> bool:
+    async def _put(self, row: Document, change: dict[str, object]) -> bool:
         version = row.get("version")
         async with speaking("write down how far it is"):
             return await put_over(self._rows, row | change | {"version": (version or 0) + 1}, version)

@@ -4,9 +4,9 @@ import asyncio
 import json
 from base64 import b64encode
 from collections import OrderedDict
-from typing import Any, cast
 from urllib.parse import quote, urlencode
 
+from contracts.json_values import object_of
 from contracts.sign_in_rpc import SignInCode
 from contracts.team import OpenIdProvider
 from memory.adapters.webhook_client import WebhookPosting
@@ -41,7 +41,7 @@ class OpenIdProviders:
         """What it says of itself; raises SignInRefused."""
         return (await self._found(provider.issuer))[0]
 
-    async def claims(self, company: str, provider: OpenIdProvider, sent: SignInCode) -> dict[str, Any]:
+    async def claims(self, company: str, provider: OpenIdProvider, sent: SignInCode) -> dict[str, object]:
         """Whose code this is, proven; raises SignInRefused."""
         about, keys, _ = await self._found(provider.issuer)
         if (sent.issuer is not None or about.names_issuer) and sent.issuer != about.issuer:
@@ -71,7 +71,7 @@ class OpenIdProviders:
 
     async def _exchanged(
         self, company: str, provider: OpenIdProvider, about: Discovered, sent: SignInCode
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         form = {
             "grant_type": "authorization_code",
             "code": sent.code,
@@ -118,15 +118,15 @@ class OpenIdProviders:
 
     async def _json(
         self, method: str, address: str, headers: dict[str, str], body: bytes | None = None
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         answer, said = await self._posting.ask(method, address, _PLAIN | headers, body, _MOST_BYTES)
         if answer.status == 0 or answer.status >= 500 or answer.status == 429:
             raise SignInRefused("away", f"{address} {answer.problem or f'answered {answer.status}'}"[:500])
         try:
-            read: Any = await asyncio.to_thread(json.loads, said)
+            read: object = await asyncio.to_thread(json.loads, said)
         except (ValueError, RecursionError):
             read = None
-        found = cast("dict[str, Any]", read) if isinstance(read, dict) else {}
+        found = object_of(read)
         if answer.status != 200 or not found:
             why = f"{found.get('error', '')} {found.get('error_description', '')}".strip()
             # A code that is used, old or another client's; the wrong secret: what somebody can mend is said.

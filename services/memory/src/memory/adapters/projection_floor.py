@@ -9,9 +9,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-import orjson
 import structlog
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
@@ -19,6 +17,7 @@ from nats.errors import Error as NatsError
 from memory.domain.keys import LogPosition
 from memory.metrics import BEHIND
 from runtime.background import BackgroundLoop
+from runtime.jetstream_api import ConsumerInfo, ask, floor_of
 from runtime.replies import ReplyInbox
 
 STIRRED, IDLE = 15.0, 45.0
@@ -41,7 +40,7 @@ class ProjectionFloor:
 
     def __init__(self, client: Client, stream: str, consumer: str, era: Callable[[], int]) -> None:
         self._inbox = ReplyInbox.of(client)
-        self._subject = f"$JS.API.CONSUMER.INFO.{stream}.{consumer}"
+        self._subject = f"CONSUMER.INFO.{stream}.{consumer}"
         self._era = era
         self._position = LogPosition(0, 0)
         self._clock: tuple[datetime, float] | None = None
@@ -78,7 +77,7 @@ class ProjectionFloor:
         """Asks the server now. Without an answer everything stays as it was: an old floor is a true one."""
         era, self._asked = self._era(), time.monotonic()
         try:
-            answer: dict[str, Any] = orjson.loads((await self._inbox.request(self._subject, b"", deadline=ANSWER)).data)
+            answer = await ask(self._inbox, ConsumerInfo, self._subject, deadline=ANSWER)
         except (TimeoutError, NatsError) as error:
             _log.warning("the projection's floor is unknown for now", error=str(error) or error.__class__.__name__)
             return
@@ -86,7 +85,7 @@ class ProjectionFloor:
             return
         if "ts" in answer:
             self._clock = (datetime.fromisoformat(answer["ts"]), time.monotonic())
-        BEHIND.set(int(answer.get("num_pending", 0)) + int(answer.get("num_ack_pending", 0)))
+        BEHIND.set(answer["num_pending"] + answer["num_ack_pending"])
         self._position = max(self._position, LogPosition(era, floor_of(answer)))
         for waiter, seq in list(self._waiters.items()):
             if self.seq >= seq and not waiter.done():
@@ -142,10 +141,3 @@ class ProjectionFloor:
                     await event.wait()
         self._urgent.clear()
         self._moves.clear()
-
-
-def floor_of(info: dict[str, Any]) -> int:
-    """The floor in a consumer's information: with nothing delivered and unacknowledged, all that was delivered."""
-    if info.get("num_ack_pending", 0) == 0:
-        return int(info["delivered"]["stream_seq"])
-    return int(info["ack_floor"]["stream_seq"])

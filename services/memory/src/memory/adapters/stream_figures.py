@@ -7,14 +7,13 @@ bus next to nothing."""
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, cast
 
-import orjson
 import structlog
 from nats.aio.client import Client
 
 from contracts.streams import Stream
 from memory import metrics
+from runtime.jetstream_api import AccountInfo, ConsumerPage, StreamInfo, ask
 from runtime.replies import ReplyInbox
 
 RECENT = 60.0
@@ -47,22 +46,22 @@ class StreamFigures:
     async def look(self) -> None:
         """Reads them all once."""
         self._looked = time.monotonic()
-        account = await self._ask("INFO")
-        metrics.STORAGE_USED.set(int(account.get("storage", 0)))
-        most = int(account.get("limits", {}).get("max_storage", -1))
-        metrics.STORAGE_ROOM.set(max(most - int(account.get("storage", 0)), 0) if most > 0 else float("inf"))
+        account = await ask(self._inbox, AccountInfo, "INFO", deadline=ANSWER)
+        metrics.STORAGE_USED.set(account.get("storage", 0))
+        most = account.get("limits", {}).get("max_storage", -1)
+        metrics.STORAGE_ROOM.set(max(most - account.get("storage", 0), 0) if most > 0 else float("inf"))
         for stream in self._streams:
-            info = await self._ask(f"STREAM.INFO.{stream.name}")
+            info = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{stream.name}", deadline=ANSWER)
             if "error" not in info:
                 self._tell(stream, info)
-                if int(info["state"].get("consumer_count", 0)):
+                if info["state"].get("consumer_count", 0):
                     await self._readers(stream)
 
-    def _tell(self, stream: Stream, info: dict[str, Any]) -> None:
-        state, most = info["state"], int(info["config"]["max_bytes"])
-        fill = int(state["bytes"]) / most if most > 0 else 0.0
+    def _tell(self, stream: Stream, info: StreamInfo) -> None:
+        state, most = info["state"], info["config"]["max_bytes"]
+        fill = state["bytes"] / most if most > 0 else 0.0
         oldest = 0.0
-        if int(state["messages"]):
+        if state["messages"]:
             # Both times are the server's own.
             oldest = (datetime.fromisoformat(info["ts"]) - datetime.fromisoformat(state["first_ts"])).total_seconds()
         short = stream.discard == "old" and fill >= CUT_SHORT and 0 < oldest < stream.max_age * CUT_SHORT
@@ -75,17 +74,14 @@ class StreamFigures:
             self._say("stream.fills", stream.name, fill=round(fill, 3))
 
     async def _readers(self, stream: Stream) -> None:
-        page = await self._ask(f"CONSUMER.LIST.{stream.name}")
-        for one in cast("list[dict[str, Any]]", page.get("consumers") or []):
+        page = await ask(self._inbox, ConsumerPage, f"CONSUMER.LIST.{stream.name}", deadline=ANSWER)
+        for one in page.get("consumers") or ():
             # One without a durable name is somebody's for a moment, and would only leave a label behind.
             if name := one["config"].get("durable_name"):
-                behind = int(one.get("num_pending", 0)) + int(one.get("num_ack_pending", 0))
+                behind = one.get("num_pending", 0) + one.get("num_ack_pending", 0)
                 metrics.CONSUMER_BEHIND.labels(stream.name, name).set(behind)
 
     def _say(self, event: str, stream: str, **figures: float) -> None:
         if time.monotonic() - self._said.get(stream, -SAY_AGAIN) >= SAY_AGAIN:
             self._said[stream] = time.monotonic()
             _log.warning(event, stream=stream, advice="raise NEXUS_STREAMS_SIZES", **figures)
-
-    async def _ask(self, method: str) -> dict[str, Any]:
-        return orjson.loads((await self._inbox.request(f"$JS.API.{method}", b"", deadline=ANSWER)).data)

@@ -1,9 +1,9 @@
 """The stream CHAT, from which memory alone may purge."""
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from functools import partial
 
-import orjson
 from nats.aio.client import Client
 
 from contracts.channels import CHAT_ALL, ChatKind, chat, conversation_tree, parse_chat
@@ -11,12 +11,12 @@ from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.durables import durables
-from memory.adapters.projection_floor import floor_of
 from memory.domain.log_window import LogState, Lying
 from memory.errors import BusUnavailable
 from memory.ports import LogClock
 from runtime.conversation import ConversationLog
 from runtime.direct import DirectReader
+from runtime.jetstream_api import AnswerT, ConsumerInfo, ConsumerPage, Purged, StreamInfo, ask, floor_of, why
 from runtime.replies import ReplyInbox
 
 PAGE = 256
@@ -39,16 +39,16 @@ class TrimmedChat:
         bounds = await self._log.refresh()
         if bounds.first_seq + kept > bounds.last_seq:
             return None
-        info = await self._ask(f"STREAM.INFO.{CHAT.name}", b"")
-        held, most = info["state"], int(info["config"]["max_bytes"])
-        first, last = int(held["first_seq"]), int(held["last_seq"])
+        info = await self._ask(StreamInfo, f"STREAM.INFO.{CHAT.name}")
+        held, most = info["state"], info["config"]["max_bytes"]
+        first, last = held["first_seq"], held["last_seq"]
         # Whoever has a durable consumer counts on reading all.
-        readers = await durables(self._ask, CHAT.name)
+        readers = await durables(partial(self._ask, ConsumerPage), CHAT.name)
         floors = {name: last if _has_read_all(one) else floor_of(one) for name, one in readers.items()}
         if DURABLE not in floors:
             return None
         slowest = min(floors, key=lambda name: floors[name])
-        fill = int(held["bytes"]) / most if most > 0 else 0.0
+        fill = held["bytes"] / most if most > 0 else 0.0
         return LogState(first, last, fill, floors[slowest], slowest)
 
     async def first_since(self, age: timedelta, clock: LogClock) -> int:
@@ -79,15 +79,15 @@ class TrimmedChat:
         if before <= 1:  # the server takes 1 for "all"
             return 0
         subject = chat(company, conversation, kind) if kind else conversation_tree(company, conversation)
-        answer = await self._ask(f"STREAM.PURGE.{CHAT.name}", orjson.dumps({"filter": subject, "seq": before}))
-        return int(answer["purged"])
+        answer = await self._ask(Purged, f"STREAM.PURGE.{CHAT.name}", {"filter": subject, "seq": before})
+        return answer["purged"]
 
-    async def _ask(self, method: str, body: bytes) -> dict[str, Any]:
-        answer = orjson.loads((await self._inbox.request(f"$JS.API.{method}", body, deadline=ANSWER)).data)
+    async def _ask(self, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
+        answer = await ask(self._inbox, of, method, body, deadline=ANSWER)
         if "error" in answer:
-            raise BusUnavailable(f"{method}: {answer['error'].get('description')}")
+            raise BusUnavailable(f"{method}: {why(answer)}")
         return answer
 
 
-def _has_read_all(consumer: dict[str, Any]) -> bool:
-    return int(consumer.get("num_pending", 0)) == 0 and int(consumer.get("num_ack_pending", 0)) == 0
+def _has_read_all(consumer: ConsumerInfo) -> bool:
+    return consumer["num_pending"] == 0 and consumer["num_ack_pending"] == 0

@@ -1,9 +1,8 @@
 """Company settings: read, made, changed; and every change told on the bus, at least once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.errors import NexusError
@@ -60,7 +59,7 @@ class CompanyRegistry:
             raise IdentityRefused("there is no such company")
         return known_user(settings.config, token, datetime.now(UTC))
 
-    async def create(self, config: dict[str, Any]) -> CompanySettings:
+    async def create(self, config: dict[str, object]) -> CompanySettings:
         """A company's first settings.
 
         Raises:
@@ -100,7 +99,7 @@ class CompanyRegistry:
                 return True
         raise SettingsMoved("somebody changes the settings all the time: try again", version + 1)
 
-    async def patch(self, company: str, version: int, patch: dict[str, Any]) -> CompanySettings:
+    async def patch(self, company: str, version: int, patch: Mapping[str, object]) -> CompanySettings:
         """The settings after a merge patch on `version`.
 
         Raises:

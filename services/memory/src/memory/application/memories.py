@@ -3,7 +3,6 @@
 import asyncio
 import random
 from collections.abc import Callable
-from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -63,7 +62,7 @@ class Memories:
         self,
         company: str,
         user: str,
-        patch: dict[str, Any],
+        patch: dict[str, object],
         *,
         over: str | None = None,
         request: str | None = None,

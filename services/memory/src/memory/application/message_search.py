@@ -18,8 +18,8 @@ from memory.application.inbox import Inbox
 from memory.application.memories import Memories
 from memory.domain.forgotten import Forgotten, is_forgotten
 from memory.domain.keys import BEGINNING, LogPosition
-from memory.domain.outdated import Outdated, Past
-from memory.domain.recall.index import IndexedMessage, PassageIndex, RankedMessage
+from memory.domain.outdated import OutdatedClaims, Past
+from memory.domain.recall.index import IndexedMessage, RankedMessage, RecallIndex
 from memory.domain.remembered import Remembered
 from memory.embeddings.embeddings import Embeddings
 from memory.embeddings.fusion import fused
@@ -79,9 +79,9 @@ class _HeldMessages:
     """What this process holds of a person. `read`: by conversation, everything at or before it is in the index;
     `latest`: its newest fact, once all of it was read; `gone`: it has been deleted meanwhile."""
 
-    index: PassageIndex = field(default_factory=PassageIndex)
+    index: RecallIndex = field(default_factory=RecallIndex)
     near: Neighbours[str] = field(default_factory=Neighbours[str])
-    outdated: Outdated = field(default_factory=Outdated)
+    outdated: OutdatedClaims = field(default_factory=OutdatedClaims)
     read: dict[str, LogPosition] = field(default_factory=dict[str, LogPosition])
     latest: dict[str, LogPosition] = field(default_factory=dict[str, LogPosition])
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -169,9 +169,7 @@ class Searching:
             with contextlib.suppress(asyncio.CancelledError, MemoryFault):
                 await task
 
-    def _in_sight(
-        self, index: PassageIndex, conversation: str | None, prompt: tuple[int, int] | None
-    ) -> frozenset[str]:
+    def _in_sight(self, index: RecallIndex, conversation: str | None, prompt: tuple[int, int] | None) -> frozenset[str]:
         if conversation is None:
             return frozenset()
         if prompt is None:
@@ -215,7 +213,7 @@ class Searching:
             # A conversation is gone, and its deletion was not heard of: what is held may not be told any more.
             async with held.lock:
                 held.near.closed = True
-                held.index, held.outdated, held.near = PassageIndex(), Outdated(), Neighbours[str]()
+                held.index, held.outdated, held.near = RecallIndex(), OutdatedClaims(), Neighbours[str]()
                 held.read.clear()
                 held.latest.clear()
         for talk in talks:

@@ -23,8 +23,8 @@ class Parts:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._tasks: tuple[list[asyncio.Task[Any]], list[asyncio.Task[Any]]] = ([], [])
-        self._late: set[asyncio.Task[Any]] = set()
+        self._tasks: tuple[list[asyncio.Task[object]], list[asyncio.Task[object]]] = ([], [])
+        self._late: set[asyncio.Task[object]] = set()
         loop = asyncio.get_running_loop()
         self._timers = (loop.call_later(seconds, self._end, 0), loop.call_later(2 * seconds, self._end, 1))
         self.missing: list[str] = []

@@ -1,8 +1,8 @@
 """Reports of companies, counted when somebody asks, and what others usually wait for a person."""
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, date, timedelta, tzinfo
 from statistics import median
-from typing import Protocol
 
 from contracts.report_rpc import By, Figure, RatingView, ReportOpenReply, ReportReply
 from memory.adapters.mongo_companies import MongoCompanies
@@ -21,19 +21,20 @@ LEAST_WAITS = 3
 WAITS_LOOKED_AT = 500
 
 
-class Fresh(Protocol):
-    """Waits until what is in the log is in the store."""
-
-    async def fresh(self) -> None: ...
-
-
 class Reports:
     """Of all companies."""
 
-    def __init__(self, *, store: MongoReports, companies: MongoCompanies, inbox: Fresh, clock: LogClock) -> None:
+    def __init__(
+        self,
+        *,
+        store: MongoReports,
+        companies: MongoCompanies,
+        fresh: Callable[[], Awaitable[None]],
+        clock: LogClock,
+    ) -> None:
         self._store = store
         self._companies = companies
-        self._inbox = inbox
+        self._fresh = fresh
         self._clock = clock
 
     async def report(self, company: str, since: date, until: date, by: By | str) -> ReportReply:
@@ -66,7 +67,7 @@ class Reports:
         return RatingView(score=said.score, comment=said.comment, rated_at=said.at) if said else None
 
     async def _counted(self, company: str, since: date, until: date) -> tuple[list[Counted], bool]:
-        await self._inbox.fresh()
+        await self._fresh()
         rows = await self._store.began(company, since, until, MOST + 1, await self._zone(company))
         counted, complete = await self._store.counted(rows[:MOST], MADE)
         return counted, complete and len(rows) <= MOST

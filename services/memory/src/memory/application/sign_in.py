@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.sign_in_rpc import Invitation, SignedIn, SignInBegin, SignInFinish
@@ -59,7 +59,7 @@ class SignIns:
             team = settings.config.team
             user = member_for(team, claims, asked.invitation)
             member, said = team.members[user], one_line(claims.get("name"))
-            known: dict[str, Any] = {}
+            known: dict[str, object] = {}
             if member.account != account_of(claims):
                 known["account"] = account_of(claims)
             if member.name is None and said:
@@ -83,7 +83,7 @@ class SignIns:
             settings = await self._again(settings.config.company_id)
         raise SettingsMoved("somebody changes the settings all the time: try again", settings.version)
 
-    async def _written(self, settings: CompanySettings, user: str, known: dict[str, Any]) -> CompanyConfig | None:
+    async def _written(self, settings: CompanySettings, user: str, known: dict[str, object]) -> CompanyConfig | None:
         """The settings with what is known of the member now; None: somebody else has changed them."""
         if not known:
             return settings.config

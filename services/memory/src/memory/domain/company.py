@@ -1,8 +1,7 @@
 """A company's settings: checked, changed by merge patch (RFC 7396), and shown without secrets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
 
 from contracts import merge_patch, sealed
 from contracts.company import (
@@ -17,6 +16,7 @@ from contracts.company import (
     read_config,
 )
 from contracts.ids import channel_of
+from contracts.json_values import object_of, objects_of
 from contracts.sealed import HIDDEN as HIDDEN
 from contracts.strict import Strict
 from memory.domain.identity import wrong_key
@@ -41,7 +41,9 @@ class BadSettingsError(ValueError):
         self.fields = fields
 
 
-def checked(config: dict[str, Any], before: CompanyConfig | None = None, close: Close | None = None) -> CompanyConfig:
+def checked(
+    config: dict[str, object], before: CompanyConfig | None = None, close: Close | None = None
+) -> CompanyConfig:
     """The settings, with every default filled in. What a newer release has put into those `before` may stay. `close`
     seals the secrets that others than memory use; without it there can be none.
 
@@ -70,11 +72,11 @@ def checked(config: dict[str, Any], before: CompanyConfig | None = None, close: 
     return made
 
 
-def _seal(config: dict[str, Any], before: dict[str, Any], close: Close | None) -> None:
+def _seal(config: dict[str, object], before: dict[str, object], close: Close | None) -> None:
     kept = {holder.get(field) for _, holder, field in sealed.sealed_places(before)}
     company, faulty = str(config["companyId"]), list[BadField]()
 
-    def change(place: sealed.Place, value: Any) -> Any:
+    def change(place: sealed.Place, value: object) -> object:
         alone = {"model": "ownModel.key", "provider": "team.provider.clientSecret"}
         field = alone.get(place[0]) or f"ownTools.{place[0]}.{place[1]}.headers.{place[-1]}"
         if value in kept:
@@ -100,7 +102,7 @@ def _named(config: CompanyConfig) -> CompanyConfig:
     return config.model_copy(update={"channels": named})
 
 
-def patched(config: CompanyConfig, patch: dict[str, Any], close: Close | None = None) -> CompanyConfig:
+def patched(config: CompanyConfig, patch: Mapping[str, object], close: Close | None = None) -> CompanyConfig:
     """The settings after a merge patch: null sets a field back to its default (of visitorHourlyTokens it means no
     limit), lists are replaced whole.
 
@@ -126,7 +128,7 @@ def shown(settings: CompanySettings) -> CompanySettings:
         for secret in _secrets_in(kind, holder):
             holder[secret] = HIDDEN
     if "identity" in raw:
-        _leave(raw["identity"], _wire_names(Identity))
+        _leave(object_of(raw["identity"]), _wire_names(Identity))
     return settings.model_copy(update={"config": read_config(raw)})
 
 
@@ -143,7 +145,7 @@ def with_secrets(told: CompanyConfig, known: CompanyConfig) -> CompanyConfig:
     return config.model_copy(update={"webhooks": hooks, "channels": channels, "identity": identity})
 
 
-def _raw(config: CompanyConfig) -> dict[str, Any]:
+def _raw(config: CompanyConfig) -> dict[str, object]:
     return config.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
@@ -153,39 +155,36 @@ def _wire_names(model: type[Strict]) -> frozenset[str]:
 
 _FIELDS = {"url": _wire_names(Webhook), "id": _wire_names(IdentityKey), "channel": _wire_names(Channel)}
 """What there is beside a secret, by the field that names its holder."""
-_Holder = tuple[tuple[str, str], dict[str, Any]]
+_Holder = tuple[tuple[str, str], dict[str, object]]
 
 
-def _holders(config: dict[str, Any]) -> list[_Holder]:
+def _holders(config: dict[str, object]) -> list[_Holder]:
     """Webhooks, identity keys and channels, each with what names it."""
-    identity: Any = config.get("identity")
-    lists: dict[str, Any] = {
+    lists: dict[str, object] = {
         "url": config.get("webhooks"),
-        "id": cast("dict[str, Any]", identity).get("keys") if isinstance(identity, dict) else None,
+        "id": object_of(config.get("identity")).get("keys"),
         "channel": config.get("channels"),
     }
     found: list[_Holder] = []
     for kind, holders in lists.items():
-        for each in cast("list[Any]", holders) if isinstance(holders, list) else []:
-            if isinstance(each, dict):
-                holder = cast("dict[str, Any]", each)
-                found.append(((kind, str(holder.get("id" if kind == "channel" else kind))), holder))
+        for holder in objects_of(holders):
+            found.append(((kind, str(holder.get("id" if kind == "channel" else kind))), holder))
     return found
 
 
-def _secrets_in(kind: str, holder: dict[str, Any]) -> tuple[str, ...]:
+def _secrets_in(kind: str, holder: dict[str, object]) -> tuple[str, ...]:
     """The fields that are secrets; a public key is none."""
     if kind == "id":
         return () if holder.get("algorithm") == "RS256" else ("key",)
     return ("secret",) if kind == "url" else ("secret", "token")
 
 
-def _leave(holder: dict[str, Any], names: frozenset[str]) -> None:
+def _leave(holder: dict[str, object], names: frozenset[str]) -> None:
     for name in holder.keys() - names:
         del holder[name]
 
 
-def _keep_hidden(config: dict[str, Any], merged: dict[str, Any]) -> None:
+def _keep_hidden(config: dict[str, object], merged: dict[str, object]) -> None:
     """Whoever sends back what they were shown means what they were not shown, too."""
     known = dict(_holders(config))
     for (kind, name), holder in _holders(merged):

@@ -1,7 +1,5 @@
 """The company `demo` of the development stack."""
 
-from typing import Any
-
 from contracts.company import CompanyConfig
 
 COMPANY = "demo"
@@ -19,7 +17,7 @@ TOOLS = (
 """The free-plan tools of the categories market, calculate and education."""
 
 
-def settings(origin: str | None) -> dict[str, Any]:
+def settings(origin: str | None) -> dict[str, object]:
     """Settings as an admin would send them; `origin` is the demo site's, without which there are no pages to fetch."""
     return {
         "companyId": COMPANY,
@@ -34,7 +32,7 @@ def settings(origin: str | None) -> dict[str, Any]:
     }
 
 
-def moved_site(config: CompanyConfig, origin: str | None) -> dict[str, Any] | None:
+def moved_site(config: CompanyConfig, origin: str | None) -> dict[str, object] | None:
     """The merge patch that puts the demo site's new origin first, in place of its old one; None: nothing to change.
 
     The site's port may be another one at each start.
@@ -43,7 +41,7 @@ def moved_site(config: CompanyConfig, origin: str | None) -> dict[str, Any] | No
     if origin is None or domains[:1] == [origin]:
         return None
     others = [domain for domain in domains if domain != origin and not domain.startswith("http://")]
-    patch: dict[str, Any] = {"toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin, *others]}}
+    patch: dict[str, object] = {"toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin, *others]}}
     site = config.knowledge.site_url
     if site is None or site.startswith("http://"):
         patch["knowledge"] = {"siteUrl": origin}

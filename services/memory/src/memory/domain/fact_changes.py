@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from contracts.memory_rpc import fact_id
 from memory.domain.claims import statements
@@ -24,7 +23,7 @@ class Undo:
     """A call that takes a change back."""
 
     tool: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ import hmac
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
 import jwt
 from jwt import PyJWK
 
+from contracts.json_values import is_object, list_of, object_of
 from contracts.own_tools import endpoint
 from contracts.sign_in_rpc import Invitation, Refusal
 from contracts.team import Member, Team
@@ -48,18 +48,18 @@ class Discovered:
     """It says with each code whose it is (RFC 9207)."""
 
 
-def discovered(said: Any, issuer: str) -> Discovered:
+def discovered(said: object, issuer: str) -> Discovered:
     """The document of this issuer; raises SignInRefused."""
-    if not isinstance(said, dict):
+    if not is_object(said):
         raise SignInRefused("broken", "the discovery document is no JSON object")
-    document = cast("dict[str, Any]", said)
+    document = object_of(said)
     # Whoever types the address leaves a last slash out, or puts one there.
     named = str(document.get("issuer"))
     if named.rstrip("/") != issuer.rstrip("/"):
         raise SignInRefused(
             "broken", f"the discovery document is of another issuer: {str(document.get('issuer'))[:200]}"
         )
-    methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    methods = list_of(document.get("token_endpoint_auth_methods_supported")) or ["client_secret_basic"]
     userinfo = document.get("userinfo_endpoint")
     return Discovered(
         issuer=named,
@@ -104,12 +104,12 @@ def signing(token: str) -> tuple[str, str | None]:
 
 def proven(
     token: str, algorithm: str, key: PyJWK, *, issuer: str, client_id: str, nonce: str, now: datetime
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The claims of an ID token (section 3.1.3.7); raises SignInRefused."""
     if key.key_type != KINDS[algorithm[:2]]:
         raise SignInRefused("refused", "the ID token's key is of another kind than its algorithm")
     try:
-        claims: dict[str, Any] = jwt.decode(
+        claims = jwt.decode(
             token,
             key.key,
             algorithms=[algorithm],
@@ -135,7 +135,7 @@ def proven(
         )
     if times["exp"] + LEEWAY <= seconds:
         raise SignInRefused("refused", f"the ID token ended {seconds - times['exp']:.0f} s ago by our clock")
-    several = isinstance(claims["aud"], list) and len(cast("list[Any]", claims["aud"])) > 1
+    several = len(list_of(claims["aud"])) > 1
     if (several or "azp" in claims) and claims.get("azp") != client_id:
         raise SignInRefused("refused", "the ID token was made for another client")
     said = claims.get("nonce")
@@ -146,7 +146,7 @@ def proven(
     return claims
 
 
-def account_of(claims: dict[str, Any]) -> str:
+def account_of(claims: dict[str, object]) -> str:
     """The same text for the same account at the same provider, which says neither."""
     digest = hashlib.sha256(f"{claims['iss']}\n{claims['sub']}".encode()).digest()
     return urlsafe_b64encode(digest).rstrip(b"=").decode()
@@ -162,7 +162,7 @@ def invited(team: Team, invitation: Invitation) -> Member:
     return member
 
 
-def member_for(team: Team, claims: dict[str, Any], invitation: Invitation | None) -> str:
+def member_for(team: Team, claims: dict[str, object], invitation: Invitation | None) -> str:
     """Who of the team this account is: whose it has been before, who was invited, or whose e-mail the provider has
     checked. An e-mail that nobody has checked is only what somebody has typed. Raises SignInRefused."""
     account = account_of(claims)
@@ -184,7 +184,7 @@ def member_for(team: Team, claims: dict[str, Any], invitation: Invitation | None
     return found[0]
 
 
-def _address(document: dict[str, Any], name: str) -> str:
+def _address(document: dict[str, object], name: str) -> str:
     value = document.get(name)
     try:
         if isinstance(value, str) and len(value) <= 2048:

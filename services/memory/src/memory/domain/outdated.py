@@ -31,7 +31,7 @@ class _Said:
     claims: Claims = field(compare=False)
 
 
-class Outdated:
+class OutdatedClaims:
     """The claims of one person, by what they are about, oldest first."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from contracts.zones import is_zone
 from memory.domain.company import BadField
 from memory.domain.forgotten import MOST as MOST_FORGOTTEN
 from memory.domain.forgotten import Forgotten, forgotten, is_forgotten, remembered_again, without_forgotten
-from memory.domain.keys import LogPosition
+from memory.domain.keys import BEGINNING, LogPosition
 
 FAVOURITES = 20
 QUESTIONS = 20
@@ -29,8 +29,6 @@ LONGEST = 500
 LEARNED = 1000
 CORRECTIONS = 50
 """Turns that are known to have been learned; the bus does not deliver anything again after so many."""
-BEGINNING = LogPosition(0, 0)
-"""Before all that was ever said."""
 
 _CAPS = {
     "favoriteSymbols": FAVOURITES,

@@ -10,7 +10,6 @@ import hashlib
 import hmac
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -119,7 +118,7 @@ def told(subject: str, seq: int, raw: bytes) -> ToldFact:
         NotTold: it is no event.
     """
     try:
-        event: dict[str, Any] = orjson.loads(raw)
+        event: dict[str, object] = orjson.loads(raw)
         event_id, data = event["id"], event["data"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise NotTold(f"what is on {subject} is no event") from error
@@ -131,7 +130,7 @@ def told(subject: str, seq: int, raw: bytes) -> ToldFact:
         raise NotTold(f"what is on {subject} is no event")
     if not _HEADER_SAFE.fullmatch(event_id):
         event_id = derive_id(company, about, event_id)
-    shown: dict[str, Any] = {name: value for name, value in data.items() if name != "principal"}  # pyright: ignore[reportUnknownVariableType]
+    shown: dict[str, object] = {name: value for name, value in data.items() if name != "principal"}  # pyright: ignore[reportUnknownVariableType]
     event |= {"id": event_id, "type": event_type, "data": shown}
     event["subject"] = company if about == NOBODY else f"{company}/{about}"
     if address:

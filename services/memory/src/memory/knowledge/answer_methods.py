@@ -1,7 +1,5 @@
 """The methods of question-and-answer pairs and gaps, one thin function each."""
 
-from typing import Any
-
 from pydantic import ValidationError
 
 from contracts.errors import ErrorCode, FieldFault
@@ -114,7 +112,7 @@ def serve(service: Service, answers: AnswerMethods, gaps: GapMethods) -> None:
     service.serve(GAP_DECIDE, answering(gaps.decide))
 
 
-def _draft(fields: dict[str, Any]) -> AnswerDraft:
+def _draft(fields: dict[str, object]) -> AnswerDraft:
     try:
         return AnswerDraft.model_validate(fields, extra="forbid")
     except ValidationError as error:

@@ -4,7 +4,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 
-from tool_executor.domain.limits import Admission, Limits, Quota
+from tool_executor.domain.limits import LimitDecision, Limits, Quota
 from tool_executor.domain.plans import VerifiedCaller
 
 _MOST_KEYS = 20_000
@@ -18,7 +18,7 @@ class LocalRateLimiter:
         self._clock = clock
         self._calls: OrderedDict[tuple[str, str, str], deque[tuple[float, str]]] = OrderedDict()
 
-    async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> Admission:
+    async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> LimitDecision:
         key = (caller.company, caller.user, tool)
         calls = self._calls.setdefault(key, deque())
         self._calls.move_to_end(key)
@@ -33,11 +33,11 @@ class LocalRateLimiter:
         calls.append((now, call_id))
         return self._look(calls, limits, now, call_id)
 
-    async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> Admission:
+    async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> LimitDecision:
         return self._look(self._calls.get((caller.company, caller.user, tool), deque()), limits, self._clock(), "")
 
     @staticmethod
-    def _look(calls: deque[tuple[float, str]], limits: Limits, now: float, call_id: str) -> Admission:
+    def _look(calls: deque[tuple[float, str]], limits: Limits, now: float, call_id: str) -> LimitDecision:
         quotas: list[Quota] = []
         blocking: Quota | None = None
         for window in limits:
@@ -49,4 +49,4 @@ class LocalRateLimiter:
             known = any(identity == call_id for _, identity in inside)
             if quota.remaining == 0 and not known and (blocking is None or quota.reset_at > blocking.reset_at):
                 blocking = quota
-        return Admission(tuple(quotas), blocking)
+        return LimitDecision(tuple(quotas), blocking)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tool_executor.adapters.own_mcp import McpClient
 
 
-class McpTools:
+class McpToolHandlers:
     """Makes handlers of tools of MCP servers, and lists what a server has."""
 
     def __init__(self, sessions: OwnSessions) -> None:

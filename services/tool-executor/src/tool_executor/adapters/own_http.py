@@ -6,7 +6,6 @@ would carry the company's secrets elsewhere), and what comes back is bounded, pl
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -121,7 +120,7 @@ async def read_bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
                  en=f"The server answered with more than {most // 1024} KiB.")  # fmt: skip
 
 
-async def _result(response: aiohttp.ClientResponse) -> Any:
+async def _result(response: aiohttp.ClientResponse) -> object:
     status = response.status
     if status in REDIRECTS:
         raise failed("redirect_refused", es=f"El servidor redirige a otra dirección ({status}): escribe la definitiva.",
@@ -142,10 +141,10 @@ async def _result(response: aiohttp.ClientResponse) -> Any:
                  en="The server answered with neither JSON nor text.")  # fmt: skip
 
 
-def readable(body: bytes) -> Any:
+def readable(body: bytes) -> object:
     """The JSON; raises ToolFailed for what is none, or nested beyond reason."""
     try:
-        value: Any = orjson.loads(body)
+        value: object = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise _no_json() from error
     if too_deep(value, _DEEPEST):

@@ -6,7 +6,7 @@ nothing (no sampling, no elicitation, no roots), and lives for one call: no serv
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -45,7 +45,7 @@ class McpClient:
         if answer.is_error:
             raise failed("tool_error", es=f"El servidor ha respondido: {text[:300]}",
                          en=f"The server answered: {text[:300]}")  # fmt: skip
-        result: Any = answer.structured_content if answer.structured_content is not None else text
+        result: object = answer.structured_content if answer.structured_content is not None else text
         if len(str(result).encode()) > LARGEST:
             raise failed("too_large", es=f"El servidor ha respondido con más de {LARGEST // 1024} KiB.",
                          en=f"The server answered with more than {LARGEST // 1024} KiB.")  # fmt: skip
@@ -103,7 +103,7 @@ def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 def _declared(tool: mcp_types.Tool) -> McpTool | None:
     """The tool as settings declare it; None for one that nobody can call: its name or schema is none."""
-    schema: dict[str, Any] = {**tool.input_schema, "additionalProperties": False}
+    schema: dict[str, object] = {**tool.input_schema, "additionalProperties": False}
     schema.pop("$schema", None)
     hints = tool.annotations
     try:

@@ -5,7 +5,7 @@ their edge, and so does GCRA with a full burst). Members are call ids, so a call
 """
 
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
-from tool_executor.domain.limits import Admission, Limits, Quota
+from tool_executor.domain.limits import LimitDecision, Limits, Quota
 from tool_executor.domain.plans import VerifiedCaller
 
 _ADMIT = Script("""
@@ -49,13 +49,15 @@ class RedisRateLimiter:
     def __init__(self, store: RedisStore) -> None:
         self._store = store
 
-    async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> Admission:
+    async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> LimitDecision:
         return await self._ask(caller, tool, limits, consume=1, member=call_id)
 
-    async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> Admission:
+    async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> LimitDecision:
         return await self._ask(caller, tool, limits, consume=0, member="-")
 
-    async def _ask(self, caller: VerifiedCaller, tool: str, limits: Limits, *, consume: int, member: str) -> Admission:
+    async def _ask(
+        self, caller: VerifiedCaller, tool: str, limits: Limits, *, consume: int, member: str
+    ) -> LimitDecision:
         key = f"tool:limit:{caller.company}:{caller.user}:{tool}"
         pairs = [number for window in limits for number in (window.seconds, window.limit)]
         answer = [int(part) for part in texts(await self._store.run(_ADMIT, key, consume, member, *pairs))]
@@ -64,6 +66,6 @@ class RedisRateLimiter:
             for at, window in enumerate(limits)
         )
         if answer[0] == 1:
-            return Admission(quotas)
+            return LimitDecision(quotas)
         spent = [quota for at, quota in enumerate(quotas) if answer[1 + 2 * at] <= 0]
-        return Admission(quotas, blocking=max(spent, key=lambda quota: quota.reset_at))
+        return LimitDecision(quotas, blocking=max(spent, key=lambda quota: quota.reset_at))

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from typing import Any
 
+from contracts.json_values import is_list, is_object
 from tool_executor.domain.plans import Arguments
 
 # Made once: json.dumps makes a new one for each call that is not plain.
@@ -20,11 +20,11 @@ def fingerprint(tool: str, arguments: Arguments) -> str:
     return hashlib.sha256(f"{tool}\x1f{canonical(arguments)}".encode()).hexdigest()[:32]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
-    if isinstance(value, dict):
+    if is_object(value):
         return {str(key): _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(value, list):
+    if is_list(value):
         return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return value

@@ -34,7 +34,7 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class LimitDecision:
     """Whether the call may go on. `blocking`: the spent window that opens last; None when admitted."""
 
     quotas: tuple[Quota, ...]

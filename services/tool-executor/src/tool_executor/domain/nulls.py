@@ -5,8 +5,9 @@ refuse.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
+from contracts.json_values import is_list, is_object, list_of, object_of
 from tool_executor.domain.declaration import Schema
 from tool_executor.domain.plans import Arguments
 
@@ -14,7 +15,7 @@ NULL: Schema = {"type": "null"}
 _DEEPEST = 32
 
 
-def without_nulls(arguments: Arguments, schema: Schema) -> dict[str, Any]:
+def without_nulls(arguments: Arguments, schema: Schema) -> dict[str, object]:
     """A copy of the arguments without the optional ones that are null, in objects inside them too."""
     return _object(arguments, schema, schema, _DEEPEST)
 
@@ -24,9 +25,9 @@ def taking_null(schema: Schema) -> dict[str, Any]:
     return _shown(dict(schema), _DEEPEST)
 
 
-def _object(value: Mapping[str, Any], schema: Schema, root: Schema, deep: int) -> dict[str, Any]:
-    properties: Mapping[str, Any] = schema.get("properties") or {}
-    required = schema.get("required") or ()
+def _object(value: Mapping[str, object], schema: Schema, root: Schema, deep: int) -> dict[str, object]:
+    properties = object_of(schema.get("properties"))
+    required = list_of(schema.get("required"))
     return {
         name: _value(item, properties.get(name), root, deep - 1)
         for name, item in value.items()
@@ -34,76 +35,76 @@ def _object(value: Mapping[str, Any], schema: Schema, root: Schema, deep: int) -
     }
 
 
-def _value(value: Any, schema: Any, root: Schema, deep: int) -> Any:
+def _value(value: object, schema: object, root: Schema, deep: int) -> object:
     if deep <= 0:
         return value
-    if isinstance(value, dict):
+    if is_object(value):
         for one in _readings(schema, root):
-            value = _object(cast("dict[str, Any]", value), one, root, deep)
-        return cast("Any", value)
-    if isinstance(value, list):
+            value = _object(object_of(value), one, root, deep)
+        return value
+    if is_list(value):
         items = next((one["items"] for one in _readings(schema, root) if "items" in one), None)
-        return [_value(item, items, root, deep - 1) for item in cast("list[Any]", value)]
+        return [_value(item, items, root, deep - 1) for item in list_of(value)]
     return value
 
 
-def _readings(schema: Any, root: Schema, deep: int = 8) -> Iterator[Schema]:
+def _readings(schema: object, root: Schema, deep: int = 8) -> Iterator[Schema]:
     """The schema, and those that it is made of by reference or choice."""
-    if not isinstance(schema, Mapping) or deep <= 0:
+    if not is_object(schema) or deep <= 0:
         return
-    known = cast("Schema", schema)
+    known = object_of(schema)
     yield known
-    parts = [part for word in ("anyOf", "oneOf", "allOf") for part in cast("list[Any]", known.get(word) or ())]
+    parts = [part for word in ("anyOf", "oneOf", "allOf") for part in list_of(known.get(word))]
     target = _target(known.get("$ref"), root)
     for part in parts if target is None else [*parts, target]:
         yield from _readings(part, root, deep - 1)
 
 
-def _target(reference: object, root: Schema) -> Any:
+def _target(reference: object, root: Schema) -> object:
     """What a reference within the document means; None for any other."""
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return None
-    found: Any = root
+    found: object = root
     for part in reference[2:].split("/"):
-        found = cast("Mapping[str, Any]", found).get(part) if isinstance(found, Mapping) else None
+        found = object_of(found).get(part)
     return found
 
 
-def _allows_null(schema: Any, root: Schema) -> bool:
+def _allows_null(schema: object, root: Schema) -> bool:
     """Whether the schema says in so many words that null is a value."""
     return any(
-        "null" in (kind if isinstance(kind := one.get("type"), list) else [kind])
-        or None in cast("list[Any]", one.get("enum") or ())
+        one.get("type") == "null"
+        or "null" in list_of(one.get("type"))
+        or None in list_of(one.get("enum"))
         or ("const" in one and one["const"] is None)
         for one in _readings(schema, root)
     )
 
 
-def _shown(schema: dict[str, Any], deep: int) -> dict[str, Any]:
-    properties = schema.get("properties")
-    if deep <= 0 or not isinstance(properties, Mapping):
+def _shown(schema: dict[str, object], deep: int) -> dict[str, object]:
+    if deep <= 0 or not is_object(schema.get("properties")):
         return schema
-    required = schema.get("required") or ()
+    required = list_of(schema.get("required"))
     shown = {
         name: one if name in required else _or_null(one)
-        for name, rule in cast("Mapping[str, Any]", properties).items()
+        for name, rule in object_of(schema["properties"]).items()
         for one in [_inside(rule, deep - 1)]
     }
     return {**schema, "properties": shown}
 
 
-def _inside(rule: Any, deep: int) -> Any:
-    if not isinstance(rule, Mapping):
+def _inside(rule: object, deep: int) -> object:
+    if not is_object(rule):
         return rule
-    known = _shown(dict(cast("Mapping[str, Any]", rule)), deep)
+    known = _shown(dict(object_of(rule)), deep)
     return {**known, "items": _inside(known["items"], deep - 1)} if "items" in known else known
 
 
-def _or_null(rule: Any) -> Any:
+def _or_null(rule: object) -> object:
     """The rule with null beside it: in its `type` where it has one, as strict modes of models want it."""
-    if not isinstance(rule, Mapping):
+    if not is_object(rule):
         return rule
-    known = dict(cast("Mapping[str, Any]", rule))
+    known = dict(object_of(rule))
     if not known:
         return known
     kinds, choices = known.get("type"), known.get("enum")
@@ -112,8 +113,8 @@ def _or_null(rule: Any) -> Any:
         about = {name: known.pop(name) for name in ("description", "default") if name in known}
         return {"anyOf": [known, NULL], **about}
     if kinds is not None:
-        listed = cast("list[str]", kinds if isinstance(kinds, list) else [kinds])
+        listed = list_of(kinds) or [kinds]
         known["type"] = listed if "null" in listed else [*listed, "null"]
-    if choices is not None and None not in choices:
-        known["enum"] = [*choices, None]
+    if is_list(choices) and None not in choices:
+        known["enum"] = [*list_of(choices), None]
     return known

@@ -2,9 +2,9 @@
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Iterator
 
+from contracts.json_values import is_list, is_object, list_of, object_of
 from contracts.text import Text
 from tool_executor.domain.declaration import ArgumentProblem
 from tool_executor.domain.plans import Arguments
@@ -21,16 +21,16 @@ def numbers_out_of_range(arguments: Arguments) -> list[ArgumentProblem]:
     return [ArgumentProblem(field, _SAID) for field in _found(arguments, "")]
 
 
-def _found(value: Any, field: str) -> Iterator[str]:
+def _found(value: object, field: str) -> Iterator[str]:
     if isinstance(value, float):
         if not math.isfinite(value):
             yield field
     elif isinstance(value, int):
         if abs(value) > _MOST:
             yield field
-    elif isinstance(value, Mapping):
-        for name, item in cast("Mapping[str, Any]", value).items():
+    elif is_object(value):
+        for name, item in object_of(value).items():
             yield from _found(item, f"{field}.{name}" if field else name)
-    elif isinstance(value, list):
-        for place, item in enumerate(cast("list[Any]", value)):
+    elif is_list(value):
+        for place, item in enumerate(list_of(value)):
             yield from _found(item, f"{field}.{place}")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 from urllib.parse import quote, urlencode
 
 from contracts.own_tools import HttpTool, places
@@ -49,10 +49,10 @@ def _part(name: str, value: object) -> str:
     return quote(text, safe="")
 
 
-def _pairs(rest: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _pairs(rest: Mapping[str, object]) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for name, value in rest.items():
-        for one in cast("list[Any]", value) if isinstance(value, list) else [value]:
+        for one in cast("list[object]", value) if isinstance(value, list) else [value]:
             pairs.append((name, _text(one) or json.dumps(one, ensure_ascii=False)))
     return pairs
 

@@ -1,8 +1,8 @@
 """Secrets are masked before arguments are logged: by the name of the field, and by the look of the value."""
 
 import re
-from typing import Any
 
+from contracts.json_values import is_list, is_object
 from tool_executor.domain.plans import Arguments
 
 MASK = "***"
@@ -20,16 +20,16 @@ _SECRET_VALUE = re.compile(
 _LONGEST = 2000
 
 
-def masked(arguments: Arguments) -> dict[str, Any]:
+def masked(arguments: Arguments) -> dict[str, object]:
     """A copy fit for the log: secrets are ``***``, texts are cut at 2,000 characters."""
     return {key: MASK if _SECRET_NAME.search(key) else _masked(value) for key, value in arguments.items()}
 
 
-def _masked(value: Any) -> Any:
+def _masked(value: object) -> object:
     if isinstance(value, str):
         return _SECRET_VALUE.sub(MASK, value)[:_LONGEST]
-    if isinstance(value, dict):
+    if is_object(value):
         return masked(value)  # pyright: ignore[reportUnknownArgumentType]
-    if isinstance(value, list):
+    if is_list(value):
         return [_masked(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return value

@@ -1,7 +1,6 @@
 """What the schemas of several categories share."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from contracts.symbols import normal_symbol
 from tool_executor.domain.declaration import Schema
@@ -72,7 +71,7 @@ def whole(default: int, most: int, description: str) -> Schema:
 
 def one_of(words: Sequence[str], description: str, default: str | None = None) -> Schema:
     """One of some words."""
-    schema: dict[str, Any] = {"type": "string", "enum": list(words), "description": description}
+    schema: dict[str, object] = {"type": "string", "enum": list(words), "description": description}
     return schema if default is None else {**schema, "default": default}
 
 

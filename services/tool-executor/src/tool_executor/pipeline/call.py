@@ -3,7 +3,6 @@
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
@@ -25,7 +24,7 @@ class CallProgress:
     """Monotonic time after which nobody waits for the result."""
     started: float = field(default_factory=time.monotonic)
     entry: Entry | None = None
-    given: Arguments = field(default_factory=dict[str, Any])
+    given: Arguments = field(default_factory=dict[str, object])
     """The arguments with defaults, in one spelling."""
     company: CompanyTools | None = None
     abandoned: bool = False

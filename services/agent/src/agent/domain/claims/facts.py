@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from agent.domain.claims.times import LAST_YEAR, year_range
+from contracts.json_values import is_list, is_object, list_of, object_of
 
 Unit = Literal["fraction", "money", "number", "date"]
 FRACTIONS = frozenset(
@@ -102,13 +103,13 @@ class Facts:
             )
             self.facts.append(FigureFact(subject, name, number, unit, period, currency, other))
 
-    def add_entry(self, subject: str, entry: Mapping[str, Any]) -> None:
+    def add_entry(self, subject: str, entry: Mapping[str, object]) -> None:
         """A finding, or one ticker's part of a tool's answer."""
         currency = str(entry["currency"]) if entry.get("currency") else None
         self.named.append(subject)
-        for period, value in cast("Mapping[str, Any]", entry.get("returns") or {}).items():
+        for period, value in cast("Mapping[str, object]", entry.get("returns") or {}).items():
             self.add(subject, "return", value, period, currency)
-        window = cast("Mapping[str, Any]", entry.get("window") or entry.get("ohlcv") or {})
+        window = cast("Mapping[str, object]", entry.get("window") or entry.get("ohlcv") or {})
         for name in ("high", "low", "open"):
             if name in window:
                 self.add(subject, name, window[name], "1y", currency)
@@ -121,7 +122,7 @@ class Facts:
             self.confirmed[subject] = entry["next_earnings_status"] == "confirmed"
         self._note(subject, {**entry, **{f"window_{key}": value for key, value in window.items()}})
 
-    def add_figures(self, figures: Sequence[Mapping[str, Any]]) -> None:
+    def add_figures(self, figures: Sequence[Mapping[str, object]]) -> None:
         """The typed figures that a tool lists: {ticker, figure, value, from?, to?, asked?, currency?, other?}."""
         for one in figures:
             if "ticker" not in one or "figure" not in one:
@@ -139,7 +140,7 @@ class Facts:
                     self.add(other, "correlation", value, period, currency, subject)
             self._note(subject, one)
 
-    def _note(self, subject: str, entry: Mapping[str, Any]) -> None:
+    def _note(self, subject: str, entry: Mapping[str, object]) -> None:
         """The dates, the source and the words of an entry."""
         days = self.days.setdefault(subject, set())
         for name, value in entry.items():
@@ -170,14 +171,14 @@ def _same_period(period: str, wanted: frozenset[str]) -> bool:
     return any(one.endswith("/") and period.startswith(one) for one in wanted)
 
 
-def facts_of_findings(findings: Sequence[Mapping[str, Any]], sources: Iterable[Mapping[str, Any]] = ()) -> Facts:
+def facts_of_findings(findings: Sequence[Mapping[str, object]], sources: Iterable[Mapping[str, object]] = ()) -> Facts:
     """What a report's findings say."""
     facts = Facts()
     for finding in findings:
         facts.add_entry(str(finding["ticker"]), finding)
         derived = finding.get("derived")
         if derived:
-            facts.add_figures(cast("Sequence[Mapping[str, Any]]", derived))
+            facts.add_figures(cast("Sequence[Mapping[str, object]]", derived))
     for source in sources:
         facts.sources.add(str(source["source"]))
         if source.get("report"):
@@ -185,7 +186,7 @@ def facts_of_findings(findings: Sequence[Mapping[str, Any]], sources: Iterable[M
     return facts
 
 
-def facts_of_results(results: Iterable[tuple[str, Mapping[str, Any]]]) -> Facts:
+def facts_of_results(results: Iterable[tuple[str, Mapping[str, object]]]) -> Facts:
     """What the data of tool results say, whichever tools they are: (tool, data)."""
     facts = Facts()
     for tool, data in results:
@@ -194,8 +195,8 @@ def facts_of_results(results: Iterable[tuple[str, Mapping[str, Any]]]) -> Facts:
 
 
 def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
-    if isinstance(value, Mapping):
-        entry = cast("Mapping[str, Any]", value)
+    if is_object(value):
+        entry = object_of(value)
         if name == "note":
             return
         subject = str(entry.get("ticker") or entry.get("symbol") or "") or subject
@@ -203,18 +204,18 @@ def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
             facts.add_entry(subject, _typed(entry))
         elif isinstance(entry.get("source"), str):
             facts.sources.add(str(entry["source"]))
-        if isinstance(entry.get("figures"), list):
-            facts.add_figures(cast("list[Mapping[str, Any]]", entry["figures"]))
+        if is_list(entry.get("figures")):
+            facts.add_figures(cast("list[Mapping[str, object]]", entry["figures"]))
         for key, part in entry.items():
             if key == "indicators" and subject:
-                _indicators(facts, subject, cast("Mapping[str, Any]", part))
-            elif key == "tickers" and isinstance(part, Mapping):
-                for ticker, one in cast("Mapping[str, Any]", part).items():
+                _indicators(facts, subject, cast("Mapping[str, object]", part))
+            elif key == "tickers" and is_object(part):
+                for ticker, one in object_of(part).items():
                     _walk(facts, ticker, one, ticker)
-            elif isinstance(part, Mapping | list) and key not in ("returns", "window", "ohlcv", "figures", "tail"):
+            elif isinstance(part, dict | list) and key not in ("returns", "window", "ohlcv", "figures", "tail"):
                 _walk(facts, key, cast("object", part), subject)
-    elif isinstance(value, list):
-        for part in cast("list[object]", value):
+    elif is_list(value):
+        for part in list_of(value):
             if isinstance(part, int | float) and not isinstance(part, bool):
                 facts.loose.append(float(part))
             elif isinstance(part, str):
@@ -223,20 +224,20 @@ def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
                 _walk(facts, name, part, subject)
 
 
-def _typed(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _typed(entry: Mapping[str, object]) -> dict[str, object]:
     """An answer's fields by the names that figures have."""
     found = dict(entry)
     if "change_percent" in found:
         change = found.pop("change_percent")
-        found["returns"] = {"1d": None if change is None else change / 100}
+        found["returns"] = {"1d": None if not isinstance(change, int | float) else change / 100}
     return found
 
 
-def _indicators(facts: Facts, subject: str, found: Mapping[str, Any]) -> None:
+def _indicators(facts: Facts, subject: str, found: Mapping[str, object]) -> None:
     for name, values in found.items():
-        if not isinstance(values, Mapping):
+        if not is_object(values):
             continue
-        parts = cast("Mapping[str, Any]", values)
+        parts = object_of(values)
         period = parts.get("period")
         for key, value in parts.items():
             if key == "period":

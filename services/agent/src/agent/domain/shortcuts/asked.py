@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+
+from contracts.json_values import is_list, is_object, list_of, object_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,25 +16,25 @@ class ShownAction:
     symbol: str = ""
 
 
-def asked_in(message: Mapping[str, Any]) -> tuple[ShownAction, ...]:
+def asked_in(message: Mapping[str, object]) -> tuple[ShownAction, ...]:
     """The pending actions of an assistant's message (its data, as stored); what cannot be read is none."""
     actions = message.get("actions")
-    if not isinstance(actions, list):
+    if not is_list(actions):
         return ()
     found: list[ShownAction] = []
-    for action in cast("list[Any]", actions):
-        if not isinstance(action, dict):
+    for action in list_of(actions):
+        if not is_object(action):
             continue
-        fields = cast("dict[str, Any]", action)
+        fields = object_of(action)
         if fields.get("state") == "pending" and isinstance(fields.get("id"), str):
             found.append(asked_of(fields))
     return tuple(found)
 
 
-def asked_of(action: Mapping[str, Any]) -> ShownAction:
+def asked_of(action: Mapping[str, object]) -> ShownAction:
     """One action from its wire form."""
     details = action.get("details")
-    known = cast("dict[str, Any]", details) if isinstance(details, dict) else {}
+    known = object_of(details)
     digest, symbol = known.get("contentHash"), known.get("symbol")
     return ShownAction(
         id=str(action["id"]),

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
 from agent.domain.prompt.copilot_words import WORDS
 from contracts.languages import Language
 from contracts.spoken import MONTH_NAMES
 
-Fields = Mapping[str, Any]
+Fields = Mapping[str, object]
 SHOWN = 15
 """Facts of one kind in an answer; an export has them all."""
 ENDED = 5

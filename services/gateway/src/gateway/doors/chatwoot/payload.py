@@ -8,12 +8,12 @@ app/presenters/conversations/event_data_presenter.rb of Chatwoot 4.
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
 from urllib.parse import unquote
 
 from contracts.events.chat import MAX_TEXT
+from contracts.json_values import list_of, object_of
 
-Json = dict[str, Any]
+Json = dict[str, object]
 BESIDE = "nexus_message_id"
 _INCOMING, _OUTGOING = (0, "incoming"), (1, "outgoing")
 _MOST = 10**18
@@ -74,8 +74,8 @@ def read(event: Json) -> Said | StatusChanged | None:
 
 
 def _message(event: Json) -> Said | None:
-    standing = _standing(_dict(event.get("conversation")), event)
-    identity, kind, sender = event.get("id"), event.get("message_type"), _dict(event.get("sender"))
+    standing = _standing(object_of(event.get("conversation")), event)
+    identity, kind, sender = event.get("id"), event.get("message_type"), object_of(event.get("sender"))
     # Notes are between the people of the company, whoever wrote them.
     if standing is None or identity is None or event.get("private"):
         return None
@@ -85,7 +85,7 @@ def _message(event: Json) -> Said | None:
     if kind not in _OUTGOING or not text:
         return None
     if sender.get("type") == "agent_bot":
-        ours = _dict(event.get("content_attributes")).get(BESIDE)
+        ours = object_of(event.get("content_attributes")).get(BESIDE)
         return Said(str(identity), text, standing, echo=True, ours=str(ours) if ours else None)
     person = _person(sender)
     return None if person is None or sender.get("type") not in ("user", None) else Said(
@@ -94,21 +94,21 @@ def _message(event: Json) -> Said | None:
 
 
 def _standing(conversation: Json, event: Json) -> Standing | None:
-    number, meta = conversation.get("id"), _dict(conversation.get("meta"))
-    contact = _person(_dict(meta.get("sender")))
+    number, meta = conversation.get("id"), object_of(conversation.get("meta"))
+    contact = _person(object_of(meta.get("sender")))
     if contact is None:
         # Older releases name the contact beside the message alone.
-        contact = _person(_dict(event.get("contact")) or _dict(event.get("sender")))
+        contact = _person(object_of(event.get("contact")) or object_of(event.get("sender")))
     if not isinstance(number, int) or not 0 < number < _MOST or contact is None:
         return None
-    inbox = conversation.get("inbox_id") or _dict(event.get("inbox")).get("id")
-    locale = _dict(conversation.get("additional_attributes")).get("browser_language")
+    inbox = conversation.get("inbox_id") or object_of(event.get("inbox")).get("id")
+    locale = object_of(conversation.get("additional_attributes")).get("browser_language")
     return Standing(
         number=number,
         status=str(conversation.get("status", "")),
         changed=_seconds(conversation.get("updated_at") or conversation.get("timestamp") or event.get("created_at")),
         contact=contact,
-        assignee=_person(_dict(meta.get("assignee"))),
+        assignee=_person(object_of(meta.get("assignee"))),
         inbox=inbox if isinstance(inbox, int) else None,
         locale=locale[:35] if isinstance(locale, str) and locale else None,
     )
@@ -119,8 +119,8 @@ def _text(event: Json) -> str:
     content = event.get("content")
     attachments = event.get("attachments")
     lines = [content.strip()] if isinstance(content, str) and content.strip() else []
-    for each in cast("list[Any]", attachments) if isinstance(attachments, list) else []:
-        lines.append(_attachment(_dict(each)))
+    for each in list_of(attachments):
+        lines.append(_attachment(object_of(each)))
     text = "\n".join(lines)
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
@@ -138,14 +138,11 @@ def _person(told: Json) -> Person | None:
     return None if identity is None else Person(str(identity), name[:200] if isinstance(name, str) and name else None)
 
 
-def _dict(value: Any) -> Json:
-    return cast("Json", value) if isinstance(value, dict) else {}
-
-
-def _seconds(value: Any) -> float:
+def _seconds(value: object) -> float:
     """A time, as a number of seconds or in words; 0: it is not told."""
-    with suppress(TypeError, ValueError, OverflowError):  # then it is the other one, or no time
-        return float(value)
+    text = str(value)
+    with suppress(ValueError):  # then it is the other one, or no time
+        return float(text)
     with suppress(ValueError, OverflowError):
-        return datetime.fromisoformat(str(value)).timestamp()
+        return datetime.fromisoformat(text).timestamp()
     return 0.0

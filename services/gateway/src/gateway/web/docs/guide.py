@@ -18,7 +18,7 @@ _EXAMPLE = re.compile(r"(?:\.\./)+examples/(?P<name>[\w.]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class GuideSection:
     """What stands under one heading."""
 
     path: str
@@ -28,14 +28,14 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class GuidePage:
     """One page; `body` is HTML."""
 
     language: Language
     slug: str
     title: str
     body: str
-    sections: tuple[Section, ...]
+    sections: tuple[GuideSection, ...]
 
     @property
     def path(self) -> str:
@@ -56,7 +56,7 @@ def slugs() -> tuple[dict[Language, str], ...]:
 
 
 @cache
-def guide(language: Language) -> tuple[Page, ...]:
+def guide(language: Language) -> tuple[GuidePage, ...]:
     """All pages of one language, in order."""
     return tuple(_page(language, names[language]) for names in slugs())
 
@@ -72,16 +72,16 @@ def _source(language: Language, slug: str) -> str:
     return (SITE / "guide" / language / f"{slug}.md").read_text(encoding="utf-8")
 
 
-def _page(language: Language, slug: str) -> Page:
+def _page(language: Language, slug: str) -> GuidePage:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(_source(language, slug))
-    title, sections = "", list[Section]()
+    title, sections = "", list[GuideSection]()
     anchors: set[str] = set()
     heading, anchor, texts = "", "", list[str]()
 
     def close() -> None:
         path = page_path(language, slug) + (f"#{anchor}" if anchor else "")
-        sections.append(Section(path, title, heading, " ".join(texts)))
+        sections.append(GuideSection(path, title, heading, " ".join(texts)))
 
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
@@ -102,7 +102,7 @@ def _page(language: Language, slug: str) -> Page:
         elif token.type in {"th_open", "th_close"} and not tokens[at + (1 if token.nesting == 1 else -1)].content:
             token.tag = "td"  # a column without a name has no header
     close()
-    return Page(language, slug, title, markdown.renderer.render(tokens, markdown.options, {}), tuple(sections))
+    return GuidePage(language, slug, title, markdown.renderer.render(tokens, markdown.options, {}), tuple(sections))
 
 
 def _plain(token: Token) -> str:

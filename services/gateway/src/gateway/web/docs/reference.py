@@ -9,7 +9,7 @@ from typing import Any, cast
 from contracts.languages import Language
 from contracts.schemas import schema_of_frame
 from contracts.ws import CLIENT_FRAMES, SERVER_FRAMES
-from gateway.web.docs.guide import Section, escaped
+from gateway.web.docs.guide import GuideSection, escaped
 from gateway.web.docs.schemas import Schema, Schemas
 from gateway.web.field_words import complete, examples
 
@@ -26,7 +26,7 @@ class Chapter:
     title: str
     names: tuple[str, ...]
     body: str
-    sections: tuple[Section, ...]
+    sections: tuple[GuideSection, ...]
 
 
 def chapter_path(language: Language, slug: str) -> str:
@@ -53,17 +53,17 @@ def _chapter(slug: str, operations: list[tuple[str, str, Schema]], schemas: Sche
     body = "".join(parts) + "".join(_schema(name, schemas) for name in used)
     path = chapter_path("en", slug)
     sections = [
-        Section(f"{path}#{_id(name)}", slug, name, f"{one.get('summary', '')}. {one.get('description', '')}")
+        GuideSection(f"{path}#{_id(name)}", slug, name, f"{one.get('summary', '')}. {one.get('description', '')}")
         for name, (_, _, one) in zip(names, operations, strict=True)
     ]
     sections += [_searched(path, slug, name, schemas.named[name]) for name in used]
     return Chapter(slug, slug, tuple(names), body, tuple(sections))
 
 
-def _searched(path: str, page: str, name: str, schema: Schema) -> Section:
+def _searched(path: str, page: str, name: str, schema: Schema) -> GuideSection:
     fields = cast("dict[str, Schema]", schema.get("properties", {}))
     texts = (f"{field}: {one.get('description', '')}" for field, one in fields.items())
-    return Section(f"{path}#{_id(name)}", page, _short(name), " ".join([schema.get("description", ""), *texts]))
+    return GuideSection(f"{path}#{_id(name)}", page, _short(name), " ".join([schema.get("description", ""), *texts]))
 
 
 def _operation(name: str, operation: Schema, schemas: Schemas) -> str:
@@ -165,7 +165,7 @@ def _id(name: str) -> str:
 
 def _frames() -> Chapter:
     """The frames of the chat's websocket, both ways."""
-    path, parts, names, sections = chapter_path("en", "frames"), list[str](), list[str](), list[Section]()
+    path, parts, names, sections = chapter_path("en", "frames"), list[str](), list[str](), list[GuideSection]()
     named = dict[str, Schema]()
     for side, table in (("client", CLIENT_FRAMES), ("server", SERVER_FRAMES)):
         parts.append(f"<h2>From the {side}</h2>")

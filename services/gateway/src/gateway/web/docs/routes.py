@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, cached_property
 from string import Template
-from typing import Any, NoReturn
+from typing import NoReturn
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from contracts.languages import LANGUAGES, Language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
-from gateway.web.docs.guide import Page, escaped, example, guide, page_path, slugs
+from gateway.web.docs.guide import GuidePage, escaped, example, guide, page_path, slugs
 from gateway.web.docs.reference import Chapter, chapter_path, chapters
 from gateway.web.docs.search import LONGEST, MARK, MOST, Found, Index
 from gateway.web.pages import static
@@ -30,7 +30,7 @@ _API = "api"
 """The reference's page, in every language."""
 
 
-def docs_routes(document: Callable[[], dict[str, Any]]) -> list[BaseRoute]:
+def docs_routes(document: Callable[[], dict[str, object]]) -> list[BaseRoute]:
     """The routes of /docs. `document`: the OpenAPI document, asked for once, when somebody reads the reference."""
     docs = _Docs(document)
     return [
@@ -58,7 +58,7 @@ def _nothing() -> NoReturn:
 
 
 class _Docs:
-    def __init__(self, document: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, document: Callable[[], dict[str, object]]) -> None:
         self._document = document
         self._pages = dict[str, Asset]()
 
@@ -201,7 +201,7 @@ def _layout(language: Language, slug: str, title: str, body: str, other_slug: st
     )
 
 
-def _link(page: Page, current: bool) -> str:
+def _link(page: GuidePage, current: bool) -> str:
     mark = ' aria-current="page"' if current else ""
     return f'<li><a href="{page.path}"{mark}>{escaped(page.title)}</a></li>'
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gateway.web.docs.guide import Section
+from gateway.web.docs.guide import GuideSection
 
 LONGEST = 100
 """Characters of a question that are looked at."""
@@ -33,7 +33,7 @@ class Found:
 class Index:
     """The words of some sections, regardless of case and accents."""
 
-    def __init__(self, sections: Iterable[Section]) -> None:
+    def __init__(self, sections: Iterable[GuideSection]) -> None:
         self._lock = threading.Lock()
         self._store = sqlite3.connect(":memory:", check_same_thread=False)
         self._store.execute(

@@ -55,7 +55,7 @@ class RankedMessage:
     score: float
 
 
-class PassageIndex:
+class RecallIndex:
     """The passages of one person. Grows by `add`; not to be searched while it grows."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class PassageIndex:
         """The ids of a conversation's newest messages."""
         return frozenset(self._passages[number].id for _, number in self._talks.get(conversation, [])[-count:])
 
-    def between(self, conversation: str, first: Any, last: Any) -> frozenset[str]:
+    def between(self, conversation: str, first: object, last: object) -> frozenset[str]:
         """The ids of a conversation's messages from one place to another, both counted."""
         talk = self._talks.get(conversation, [])
         return frozenset(self._passages[number].id for order, number in talk if first <= order <= last)
