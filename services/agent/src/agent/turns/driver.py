@@ -349,16 +349,10 @@ class Drive:
             # Its own change of owner must not cancel the wait for it.
             with nullcontext() if handing else self._until_stopped(effect, settings):
                 known = with_client_tools(with_analysis(tools, seen.asker.language, settings.config), seen.wishes)
-                asked = CallRound(
-                    key=self._key,
-                    journal=journal,
-                    asker=self._knowing.asker(seen),
-                    tools=known,
-                    seconds=seconds,
-                    own_words=await self._knowing.own_words(effect, seen, settings.config),
-                    completed=handing,
-                    begun={call.call_id for call in self._found.unsettled} if self._found is not None else (),
-                )
+                words = await self._knowing.own_words(effect, seen, settings.config)
+                begun = {call.call_id for call in self._found.unsettled} if self._found is not None else ()
+                asker = self._knowing.asker(seen)
+                asked = CallRound(self._key, journal, asker, known, seconds, words, handing, begun)
                 results = await outcomes(self._ports, asked, self._ports.own, self.handed)
                 return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
