@@ -45,7 +45,7 @@ class Calling(Protocol):
     def live(self) -> Live: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CallRound:
     """The calls of a journal that have no result yet, and what they are made with.
 
