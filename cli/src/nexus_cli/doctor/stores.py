@@ -62,7 +62,11 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
     if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
         return wrong("redis", f"it refuses the password: {text}", "put the right one into NEXUS_REDIS_URL")
     if isinstance(error, RedisTimeout):
-        return wrong("redis", f"no answer within {ANSWER:g} s", "it stands still or cannot be reached: look at its log")
+        advice = "it stands still or cannot be reached: look at its log"
+        return wrong("redis", f"no answer within {ANSWER:g} s: {text}", advice)
+    if text.startswith("CLUSTERDOWN"):
+        advice = "start the missing servers of the cluster: `redis-cli cluster nodes` names them"
+        return wrong("redis", f"a part of the cluster is away: {text}", advice)
     if isinstance(error, ConnectionError):
         return wrong("redis", text, "start Redis, or point NEXUS_REDIS_URL at one")
     if "OOM" in text or "maxmemory" in text:

