@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 from nats.aio.client import Client
 
+from contracts.company import ToolConfig
 from contracts.company_rpc import CompanyRequest
 from contracts.memory_rpc import UserRef
 from runtime.errors import RpcError
@@ -17,7 +18,7 @@ from runtime.testing_cluster import run_valkey_cluster
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.domain.declaration import CacheScope
-from tool_executor.testing import Asker, Counting, Someone, running_executor, tool_named
+from tool_executor.testing import Asker, Counting, Memory, Someone, running_executor, tool_named
 
 ANA, ANNA, ELSEWHERE = Someone(sub="ana"), Someone(sub="anna"), Someone(sub="ana", company="other")
 ASKED = UserRef(company_id="demo", user_id="ana")
@@ -33,6 +34,7 @@ async def test_nothing_of_a_deleted_user_is_left_and_others_keep_theirs(nats_cli
         # Keys of a cluster lie in slots: no command may name keys of two.
         (server,) = kept.enter_context(run_valkey_cluster(tmp_path))
         redis = await kept.enter_async_context(redis_client(server.url, 1.0, name="test"))
+        await Memory({"demo": ToolConfig(), "other": ToolConfig()}).serve(nats_client)
         await kept.enter_async_context(running_executor(nats_client, server.url, tools=tools))
         store = RedisStore(server.url, 1.0)
         kept.push_async_callback(store.close)
