@@ -77,10 +77,12 @@ async def close(here: Field) -> tuple[list[Violation], Totals]:
 
 
 def late(windows: Sequence[FaultWindow], waits: Sequence[Wait]) -> Iterator[Violation]:
-    """Who waited for longer than the faults that they met, and a minute; what was not ready half a minute behind one."""
+    """Who waited for longer than the faults that they met and a minute; what was not ready half a minute behind one."""
     for window in windows:
-        if window.ready - window.ended > READY_BEHIND:
-            yield Violation(f"ready {window.ready - window.ended:.1f} s behind {window.fault}")
+        # Whoever needs another one that is hurt at the same time is ready behind both.
+        behind = window.ready - max(one.ended for one in windows if one.began <= window.ready)
+        if behind > READY_BEHIND:
+            yield Violation(f"ready {behind:.1f} s behind {window.fault}")
     for wait in waits:
         met = [one for one in windows if wait.began <= one.ended and wait.ended >= one.began]
         behind = wait.ended - wait.began - sum(one.ended - one.began for one in met)

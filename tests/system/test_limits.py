@@ -17,6 +17,14 @@ from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 ASYNCAPI = object_of(json.loads((Path(__file__).parents[2] / "docs/asyncapi/asyncapi.json").read_text()))
+ADDRESSES = {"address", "url", "issuer", "siteUrl", "sitemap", "site", "allowedDomains", "allowedOrigins"}
+"""Fields whose texts are addresses, whatever their pattern says."""
+MORE = {
+    "ChatMessage": {"role": "user", "content": "hi"},
+    "InputItem": {"role": "user", "content": "hi"},
+    "ClientFunction": {"type": "function", "name": "f%s"},
+}
+"""What a schema needs beyond what it requires, since its fields depend on each other; %s: its number."""
 IDS = re.compile(r"\^\[[^\]]*\]\{(\d+),(\d+)\}\$")
 """A pattern that bounds a length alone."""
 AT_ONCE = 8
@@ -62,12 +70,13 @@ class Bounds:
             more = [self.least(items)] * (int(str(schema.get("minItems", 1))) - 1)
             for bound in self.of(items, name, seen):
                 yield Bound(bound.field, f"each {bound.kind}", [bound.at, *more], [bound.beyond, *more])
-        if values := object_of(schema.get("additionalProperties", {}) if schema.get("additionalProperties") is not True else {}):
+        if values := _values(schema):
             for bound in self.of(values, name, seen):
                 yield Bound(bound.field, f"each {bound.kind}", {"en": bound.at}, {"en": bound.beyond})
 
     def least(self, schema: JsonObject, name: str = "", number: int = 0) -> object:
         """The smallest value that fits; `number` tells several of them apart."""
+        more = MORE.get(str(schema.get("$ref", "")).rpartition("/")[2].rpartition("__")[2], {})
         schema = self._resolved(schema)
         for key in ("anyOf", "oneOf", "allOf"):
             if variants := list_of(schema.get(key, [])):
@@ -79,16 +88,17 @@ class Bounds:
         match schema.get("type"):
             case "object":
                 required = list_of(schema.get("required", []))
-                return {
+                made = {
                     key: self.least(object_of(one), key, number)
                     for key, one in object_of(schema.get("properties", {})).items()
                     if key in required
                 }
+                return made | {key: one.replace("%s", str(number)) for key, one in more.items()}
             case "array":
                 items = object_of(schema.get("items", {}))
                 return [self.least(items, name, at) for at in range(int(str(schema.get("minItems", 0))))]
             case "string":
-                return text(schema, max(int(str(schema.get("minLength", 1))), 1), str(number))
+                return text(schema, int(str(schema.get("minLength", 1))) + len(str(number)), name, str(number))
             case "integer" | "number":
                 return schema.get("minimum", 1)
             case "boolean":
@@ -110,7 +120,7 @@ class Bounds:
         for key, step in lengths.items():
             if key in schema and "format" not in schema:
                 most = int(str(schema[key]))
-                yield Bound(name, key, text(schema, most), text(schema, most + step))
+                yield Bound(name, key, text(schema, most, name), text(schema, most + step, name))
         items = object_of(schema.get("items", {}))
         for key, step in (("maxItems", 1), ("minItems", -1)):
             if key in schema and schema.get("type") == "array":
@@ -118,7 +128,7 @@ class Bounds:
                 made = [self.least(items, name, at) for at in range(most + 1)]
                 yield Bound(name, key, made[:most], made[: most + step])
         if "maxProperties" in schema:
-            most, values = int(str(schema["maxProperties"])), object_of(schema.get("additionalProperties", {}))
+            most, values = int(str(schema["maxProperties"])), _values(schema)
             made = {f"k{at}": self.least(values, name, at) for at in range(most + 1)}
             yield Bound(name, "maxProperties", dict(list(made.items())[:most]), made)
 
@@ -131,15 +141,24 @@ class Bounds:
         return schema
 
 
-def text(schema: JsonObject, length: int, end: str = "") -> str:
+def _values(schema: JsonObject) -> JsonObject:
+    """The schema of a table's values."""
+    patterns = list(object_of(schema.get("patternProperties", {})).values())
+    return object_of(patterns[0] if patterns else schema.get("additionalProperties", {}))
+
+
+def text(schema: JsonObject, length: int, name: str, end: str = "") -> str:
     """A text of that length that the pattern takes."""
     pattern = str(schema.get("pattern", ""))
     if schema.get("format") == "date-time":
         return "2026-01-02T10:00:00Z"
     if schema.get("format") == "date":
         return f"2026-01-{int(end or 0) % 28 + 1:02}"
-    if "https?" in pattern:
-        return ("https://shop.example/" + "a" * length)[: max(length, 21)]
+    if "https?" in pattern or name in ADDRESSES:
+        if length < 8:
+            return "a" * length
+        path = "" if name.startswith("allowed") else "/".ljust(length, "a")
+        return f"https://shop{end}.example{path}"[: max(length, 20)]
     if "a-fA-F" in pattern:
         return str(uuid.uuid4())
     if "@" in pattern:
@@ -150,9 +169,21 @@ def text(schema: JsonObject, length: int, end: str = "") -> str:
 
 
 COMPANY = "limits"
-OF_CUSTOMERS = ("/v2/tools", "/v2/memory", "/v2/analysis", "/v1/", "/v2/ui", "/v2/ag-ui", "/v2/users/me", "/a2a")
-ELSEWHERE = {"/v2/channels/chatwoot/{channelId}", "/a2a"}
-"""A webhook is answered 200 whatever it says; JSON-RPC answers in its own errors (below)."""
+OF_CUSTOMERS = (
+    "/v2/tools",
+    "/v2/memory",
+    "/v2/analysis",
+    "/v1/",
+    "/v2/ui",
+    "/v2/ag-ui",
+    "/v2/users/me",
+    "/v2/visitors/me",
+)
+ELSEWHERE = {"/v2/channels/chatwoot/{channelId}", "/a2a", "/v2/knowledge/refresh"}
+"""A webhook is answered 200 whatever it says; JSON-RPC answers in its own errors (below); and a company without a site
+has nothing to refresh."""
+CUT = ("page.url", "page.title")
+"""What a site says of itself is cut, not refused."""
 
 
 @pytest.fixture
@@ -175,8 +206,9 @@ async def test_every_bound_of_every_operation_holds_at_n_and_at_n_plus_one(stack
     async def refused(method: str, path: str, name: str, options: dict[str, object]) -> tuple[bool, object]:
         async with places:
             status, body, _ = await http(method, path, token=token_for(stack, path), **options)
-        faults = [str(one["field"]) for one in body.get("errors") or []] if isinstance(body, dict) else []
-        named = name in str(body) if path.startswith("/v1/") else any(one.split(".")[-1] in name.split(".") or name.startswith(one) for one in faults)
+        problems = body.get("errors") or [] if isinstance(body, dict) else []
+        faults = {part for one in problems for part in str(one["field"]).split(".") if not part.isdigit()}
+        named = name in re.sub(r"\[\d+\]", "", str(body)) if path.startswith("/v1/") else name.split(".")[-1] in faults
         return status in (400, 422) and named, (status, body)
 
     async def tried(method: str, path: str, bound: Bound, place: str) -> None:
@@ -193,7 +225,9 @@ async def test_every_bound_of_every_operation_holds_at_n_and_at_n_plus_one(stack
             address = re.sub(r"\{\w+\}", "a1", address)
             is_refused, told = await refused(method, address, bound.field, options)
             if is_refused is not wanted:
-                wrong.append(f"{method} {path} {place} {bound.field} {bound.kind} {'N+1' if wanted else 'N'}: {str(told)[:300]}")
+                wrong.append(
+                    f"{method} {path} {place} {bound.field} {bound.kind} {'N+1' if wanted else 'N'}: {str(told)[:300]}"
+                )
 
     async with asyncio.TaskGroup() as tasks:
         for path, operations in object_of(document["paths"]).items():
@@ -204,9 +238,13 @@ async def test_every_bound_of_every_operation_holds_at_n_and_at_n_plus_one(stack
                 for one in list_of(operation.get("parameters", [])):
                     parameter = object_of(one)
                     for bound in bounds.of(object_of(parameter["schema"]), str(parameter["name"])):
+                        if parameter["in"] == "path" and bound.kind == "minLength":
+                            continue  # an empty one is another path
                         tasks.create_task(tried(method.upper(), path, bound, str(parameter["in"])))
                 content = object_of(object_of(operation.get("requestBody", {})).get("content", {}))
                 for bound in bounds.of(object_of(object_of(content.get("application/json", {})).get("schema", {}))):
+                    if bound.field in CUT:
+                        continue
                     tasks.create_task(tried(method.upper(), path, bound, "body"))
     assert wrong == [], "\n".join([f"{len(wrong)}", *wrong])
 
@@ -218,14 +256,19 @@ async def test_every_bound_of_every_frame_holds_at_n_and_at_n_plus_one(visitor: 
         if not name.startswith("ws-client-") or name == "ws-client-hello":
             continue
         for bound in bounds.of(object_of(object_of(one)["payload"])):
+            if bound.field in CUT:
+                continue
             for value, wanted in ((bound.at, False), (bound.beyond, True)):
                 mark = len(visitor.frames)
                 await visitor.send_raw(json.dumps({"v": 1, **object_of(value)}))
-                await visitor.send_frame("typing", conversationId="x.")  # refused at once, behind the first
-                await visitor.wait_for("error", lambda frame: frame["message"].startswith("conversationId"), after=mark)
+                await visitor.send_frame("action.confirm", actionId=f"behind-{mark}")
+                await visitor.wait_for("error", lambda frame, ref=f"behind-{mark}": frame.get("ref") == ref, after=mark)
                 told = [frame for frame in visitor.frames[mark:] if frame["type"] == "error"][:-1]
                 last = bound.field.split(".")[-1]
-                refused = any(frame["code"] in {"BAD_FIELD", "TEXT_TOO_LONG", "EMPTY_TEXT"} and last in frame["message"] for frame in told)
+                refused = any(
+                    frame["code"] in {"BAD_FIELD", "TEXT_TOO_LONG", "EMPTY_TEXT"} and last in frame["message"]
+                    for frame in told
+                )
                 if refused is not wanted:
                     wrong.append(f"{name} {bound.field} {bound.kind} {'N+1' if wanted else 'N'}: {told}")
     assert wrong == [], "\n".join(wrong)
@@ -236,7 +279,10 @@ def said(door: str, words: str, number: int) -> tuple[str, JsonObject]:
     key = f"{door}-{number}"
     return {
         "responses": ("/v1/responses", {"model": "nexus", "input": words, "store": True}),
-        "ui": ("/v2/ui/chat", {"id": door, "message": {"id": key, "role": "user", "parts": [{"type": "text", "text": words}]}}),
+        "ui": (
+            "/v2/ui/chat",
+            {"id": door, "message": {"id": key, "role": "user", "parts": [{"type": "text", "text": words}]}},
+        ),
         "ag-ui": (
             "/v2/ag-ui",
             {
@@ -248,19 +294,31 @@ def said(door: str, words: str, number: int) -> tuple[str, JsonObject]:
             "/a2a",
             {
                 "jsonrpc": "2.0", "id": 1, "method": "SendMessage",
-                "params": {"message": {"messageId": key, "contextId": door, "role": "ROLE_USER", "parts": [{"text": words}]}},
+                "params": {"message": {"messageId": key, "role": "ROLE_USER", "parts": [{"text": words}]}},
             },
         ),
     }[door]  # fmt: skip
 
 
-REFUSED = {"responses": (400, "string_above_max_length"), "ui": (422, "TEXT_TOO_LONG"), "ag-ui": (422, "TEXT_TOO_LONG"), "a2a": (200, "-32602")}
-FULL = {"responses": (429, "rate_limit"), "ui": (429, "RATE_LIMITED"), "ag-ui": (429, "RATE_LIMITED"), "a2a": (429, "RATE_LIMITED")}
+REFUSED = {
+    "responses": (400, "at most 8000 characters"),
+    "ui": (422, "TEXT_TOO_LONG"),
+    "ag-ui": (422, "TEXT_TOO_LONG"),
+    "a2a": (200, "-32602"),
+}
+FULL = {
+    "responses": (429, "rate_limit"),
+    "ui": (429, "RATE_LIMITED"),
+    "ag-ui": (429, "RATE_LIMITED"),
+    "a2a": (429, "RATE_LIMITED"),
+}
 """How each door says that a text is too long, and that there were too many messages."""
 
 
 @pytest.mark.parametrize("door", REFUSED)
-async def test_a_door_takes_eight_thousand_characters_and_twenty_messages_a_minute(stack: RunningStack, http: Http, door: str) -> None:
+async def test_a_door_takes_eight_thousand_characters_and_twenty_messages_a_minute(
+    stack: RunningStack, http: Http, door: str
+) -> None:
     token = stack.mint("user", f"u-{uuid.uuid4().hex[:12]}")
 
     async def say(words: str, number: int) -> tuple[int, str]:

@@ -146,7 +146,20 @@ class Hostile:
         self.found.sent["http"] += 1
         self.found.statuses[status] += 1
         self.found.took(time.monotonic() - began, told[:200])
-        documented = {*map(int, object_of(operation["responses"])), 400, 401, 403, 404, 405, 408, 413, 414, 422, 429, 431}
+        documented = {
+            *map(int, object_of(operation["responses"])),
+            400,
+            401,
+            403,
+            404,
+            405,
+            408,
+            413,
+            414,
+            422,
+            429,
+            431,
+        }
         if status and status not in documented:
             self.found.tell(f"{what}: {status}", f"{told}: {bytes(read[:500])!r}")
         self._looks_clean(what, bytes(read), told)
@@ -298,7 +311,7 @@ async def attack(stack: RunningStack, seed: int, numbers: tuple[int, int, int]) 
         }
     hostile = Hostile(stack, seed, known)
     hostile.tokens["visitor"] = token
-    services = [one for one in stack.facts()["processes"]]
+    services = list(stack.facts()["processes"])
     before = {one["name"]: (one["pid"], _memory(one["pid"])) for one in services}
     for what, number in (("http", numbers[0]), ("sockets", numbers[1]), ("bus", numbers[2])):
         began = time.monotonic()

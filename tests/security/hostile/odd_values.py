@@ -11,10 +11,12 @@ DEEP = 4
 """Levels below which only what is required is made."""
 ODD: tuple[object, ...] = (
     None, True, False, 0, -1, 1, 1.5, -0.0, 1e308, -1e308, 2**31, 2**53 + 1, 2**63, -(2**63) - 1, 10**30, "", " ", "\n",
-    "\u0000", "a\u0000b", "\u202e", "\ufeff", "👩‍👩‍👧‍👦", "ı̇", "ß" * 70, "x" * 65, "x" * 8001, "x" * 70_000, "*", ">", "a.b", "a b",
+    "\u0000", "a\u0000b", "\u202e", "\ufeff", "👩‍👩‍👧‍👦", "ı̇", "ß" * 70, "x" * 65, "x" * 8001, "x" * 70_000,
+    "*", ">", "a.b", "a b",
     "$where", "{{7*7}}", "%s%n", "../../etc/passwd", "..%2f..%2f", "<script>alert(1)</script>", "'; DROP TABLE x; --",
     "http://127.0.0.1:1/", "http://[::1]/", "file:///etc/passwd", "2026-13-45T99:99:99Z", "9999-12-31T23:59:59Z",
-    "0001-01-01T00:00:00-23:59", "NaN", "Infinity", "-", "null", [], {}, [[]], [None], {"": {}}, {"$ref": "#"}, {"$gt": ""},
+    "0001-01-01T00:00:00-23:59", "NaN", "Infinity", "-", "null", [], {}, [[]], [None],
+    {"": {}}, {"$ref": "#"}, {"$gt": ""},
     {"__proto__": 1}, list(range(300)), {str(number): number for number in range(300)},
     "(" * 500, "a" * 500 + "!", "1" * 400, "\ud83d", "\uffff",
 )  # fmt: skip
@@ -22,8 +24,8 @@ ODD: tuple[object, ...] = (
 
 
 class OddValues:
-    """Makes values of the schemas of one document (OpenAPI, AsyncAPI). `known`: by a word in a field's name, values that
-    lead further than any that is made up, such as a conversation that is there."""
+    """Makes values of the schemas of one document (OpenAPI, AsyncAPI). `known`: by a word in a field's name, values
+    that lead further than any that is made up, such as a conversation that is there."""
 
     def __init__(self, random: Random, document: JsonObject, known: dict[str, Sequence[str]]) -> None:
         self._random, self._document, self._known = random, document, known
@@ -53,7 +55,9 @@ class OddValues:
             case "boolean":
                 return random.random() < 0.5
             case "integer" | "number":
-                least, most = (float(str(schema.get(bound, around))) for bound, around in (("minimum", 0), ("maximum", 100)))
+                least, most = (
+                    float(str(schema.get(bound, around))) for bound, around in (("minimum", 0), ("maximum", 100))
+                )
                 number = random.choice([least, most, random.uniform(least, most)])
                 return int(number) if kind == "integer" else number
             case "null":
@@ -102,12 +106,16 @@ class OddValues:
                 pass
         pattern = str(schema.get("pattern", ""))
         if "https?" in pattern:
-            return f"https://{random.choice(['shop.example', '127.0.0.1', 'a' * 60 + '.example'])}/{random.randint(0, 9)}"
+            return (
+                f"https://{random.choice(['shop.example', '127.0.0.1', 'a' * 60 + '.example'])}/{random.randint(0, 9)}"
+            )
         if "a-fA-F" in pattern:
             return "018f7e2a-7c0d-7b5e-8a9b-" + "".join(random.choices("0123456789abcdef", k=12))
         least, most = int(str(schema.get("minLength", 1))), int(str(schema.get("maxLength", 30)))
         letters = string.ascii_lowercase + string.digits + ("" if pattern else " .,-'ñé¿?")
-        return "".join(random.choices(letters, k=random.choice([least, most, random.randint(least, min(most, least + 30))])))
+        return "".join(
+            random.choices(letters, k=random.choice([least, most, random.randint(least, min(most, least + 30))]))
+        )
 
     def _resolved(self, schema: JsonObject) -> JsonObject:
         while "$ref" in schema:

@@ -78,7 +78,21 @@ async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.Cl
         (Reply(tool_calls=[ScriptedCall(name="look")] * 17), BadToolCallError),
         (Reply(tool_calls=[ScriptedCall(name="look", arguments={"x": "x" * MAX_TEXT})]), BadToolCallError),
     ],
-    ids=["429", "529", "500", "401", "404", "400", "cut", "no end", "empty", "malformed", "no object", "too many", "long"],
+    ids=[
+        "429",
+        "529",
+        "500",
+        "401",
+        "404",
+        "400",
+        "cut",
+        "no end",
+        "empty",
+        "malformed",
+        "no object",
+        "too many",
+        "long",
+    ],
 )
 async def test_each_failure_has_its_error(
     session: aiohttp.ClientSession, reply: Reply, error: type[ModelError]
