@@ -2,7 +2,7 @@
 
 import json
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from contracts.json_values import JsonObject, list_of, object_of
@@ -15,8 +15,8 @@ ODD: tuple[object, ...] = (
     "*", ">", "a.b", "a b",
     "$where", "{{7*7}}", "%s%n", "../../etc/passwd", "..%2f..%2f", "<script>alert(1)</script>", "'; DROP TABLE x; --",
     "http://127.0.0.1:1/", "http://[::1]/", "file:///etc/passwd", "2026-13-45T99:99:99Z", "9999-12-31T23:59:59Z",
-    "0001-01-01T00:00:00-23:59", "NaN", "Infinity", "-", "null", [], {}, [[]], [None],
-    {"": {}}, {"$ref": "#"}, {"$gt": ""},
+    "0001-01-01T00:00:00-23:59", "NaN", "Infinity", "-", "null",
+    *list_of(json.loads('[[], {}, [[]], [null], {"": {}}, {"$ref": "#"}, {"$gt": ""}]')),
     {"__proto__": 1}, list(range(300)), {str(number): number for number in range(300)},
     "(" * 500, "a" * 500 + "!", "1" * 400, "\ud83d", "\uffff",
 )  # fmt: skip
@@ -27,7 +27,7 @@ class OddValues:
     """Makes values of the schemas of one document (OpenAPI, AsyncAPI). `known`: by a word in a field's name, values
     that lead further than any that is made up, such as a conversation that is there."""
 
-    def __init__(self, random: Random, document: JsonObject, known: dict[str, Sequence[str]]) -> None:
+    def __init__(self, random: Random, document: JsonObject, known: Mapping[str, Sequence[str]]) -> None:
         self._random, self._document, self._known = random, document, known
 
     def value(self, schema: JsonObject, name: str = "", depth: int = 0) -> object:
@@ -43,14 +43,14 @@ class OddValues:
         if variants := list_of(schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf") or []):
             return self.value(object_of(random.choice(variants)), name, depth)
         kind = schema.get("type")
-        if isinstance(kind, list):
-            kind = random.choice(list_of(kind))
+        if several := list_of(kind):
+            kind = random.choice(several)
         match kind:
             case "object":
                 return self._object(schema, depth)
             case "array":
-                most = min(int(str(schema.get("maxItems", 3))), 3)
-                number = random.randint(min(int(str(schema.get("minItems", 0))), most), most if depth < DEEP else 0)
+                least = int(str(schema.get("minItems", 0)))
+                number = least + random.randint(0, 2 if depth < DEEP and "maxItems" not in schema else 0)
                 return [self.value(object_of(schema.get("items", {})), name, depth + 1) for _ in range(number)]
             case "boolean":
                 return random.random() < 0.5
@@ -70,8 +70,7 @@ class OddValues:
     def spoilt(self, value: object) -> object:
         """The same with one thing wrong, somewhere."""
         random = self._random
-        if isinstance(value, dict) and value and random.random() < 0.85:
-            held = object_of(value)
+        if (held := object_of(value)) and random.random() < 0.85:
             name = random.choice(list(held))
             match random.randrange(8):
                 case 0:
@@ -80,10 +79,9 @@ class OddValues:
                     return {**held, name + random.choice(["", "x", "\u0000", " "]): random.choice(ODD)}
                 case _:
                     return {**held, name: self.spoilt(held[name])}
-        if isinstance(value, list) and value and random.random() < 0.7:
-            held = list_of(value)
-            at = random.randrange(len(held))
-            return [*held[:at], self.spoilt(held[at]), *held[at + 1 :] * random.choice([1, 1, 400])]
+        if (several := list_of(value)) and random.random() < 0.7:
+            at = random.randrange(len(several))
+            return [*several[:at], self.spoilt(several[at]), *several[at + 1 :] * random.choice([1, 1, 400])]
         return random.choice(ODD)
 
     def _object(self, schema: JsonObject, depth: int) -> JsonObject:
