@@ -22,6 +22,7 @@ from runtime.faulty_proxy import Proxy
 from runtime.testing import MongoServer, NatsServer, ValkeyServer, eventually, run_mongo_server, run_valkey_server
 from runtime.testing_cluster import run_nats_cluster, urls
 from runtime.testing_network import proxy_to
+from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 COMPANY, POOR = "acme", "poor"
@@ -111,4 +112,7 @@ async def staged_stack(directory: Path) -> AsyncGenerator[Stage]:
         await asyncio.to_thread(stack.start)
         await stack.create_company(COMPANY, **SETTINGS)
         await stack.create_company(POOR, **SETTINGS, budget={"dailyTokens": 0})
+        async with ChatClient(stack.url, stack.mint("user", "staged", COMPANY)) as customer:
+            await customer.hello(locale="en")
+            await customer.ask("What is a drawdown?")
         yield Stage(stack, model, bus, redis, mongodb, way, directory)

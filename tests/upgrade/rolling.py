@@ -15,15 +15,24 @@ import time
 from pathlib import Path
 from random import Random
 
+from rich.console import Console
+
 from nexus_cli.drill.drill import DrillPlan, DrillReport, Say, break_once, drill
 from nexus_cli.drill.faults import Fault, FaultWindow, Kind
 from nexus_cli.drill.people import Wait
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.supervisor import Supervisor
+from nexus_cli.target import bus
+from nexus_cli.traces.spans import spans_of
+from nexus_cli.traces.waterfall import table
 from tests.cluster.campaign import answers
 from tests.cluster.rig import Cluster, running_cluster
 from tests.upgrade.previous import PREVIOUS, previous_release
 
+SHOWN = 3
+"""Of the longest waits, with what each of their turns did."""
+WIDE = 150
+"""Columns."""
 ORDER = ("memory", "agent", "tool-executor", "market-adapter", "gateway")
 """Memory first: it makes the streams that a newer release wants."""
 
@@ -83,7 +92,13 @@ async def run(plan: DrillPlan, older: Path, data: Path, each: int, say: Say) -> 
     async with running_cluster(data, {}, say) as cluster:
         rolling = Rolling(older, each)
         await rolling.begin(cluster)
-        return await drill(plan, cluster, say, rolling.run)
+        report = await drill(plan, cluster, say, rolling.run)
+        async with bus(cluster.nats) as client:
+            for wait in sorted(report.waits, key=lambda one: one.began - one.ended)[:SHOWN]:
+                say(f"{wait}:")
+                if wait.turn and (spans := await spans_of(client, wait.turn)):
+                    Console(stderr=True, width=WIDE).print(table(wait.turn, spans, WIDE))
+        return report
 
 
 def main() -> None:

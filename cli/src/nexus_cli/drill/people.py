@@ -51,6 +51,7 @@ class Wait:
     acknowledged: float = 0.0
     turn_began: float = 0.0
     reconnects: int = 0
+    turn: str = ""
 
     def __str__(self) -> str:
         at = {"acknowledged": self.acknowledged, "turn": self.turn_began, "answered": self.ended}
@@ -96,7 +97,7 @@ class Visitor:
         """Up to here by the AI; what a person settles has waited for that person."""
         self._handed_over = False
         self._acknowledged = self._turn_began = 0.0
-        self._reconnects = 0
+        self._reconnects, self._turn = 0, ""
         self._news = asyncio.Condition()
         self._resending: set[asyncio.Task[None]] = set()
         books.shown = [self._shown]
@@ -110,7 +111,7 @@ class Visitor:
                     if said is not None:
                         said.seq, self._acknowledged = frame["seq"], time.monotonic()
                 case "run.started":
-                    self._turn_began = time.monotonic()
+                    self._turn_began, self._turn = time.monotonic(), frame["turnId"]
                 case "welcome":
                     self._reconnects += 1
                 case "message.created":
@@ -148,7 +149,8 @@ class Visitor:
             await self._until(settled, AFTER_PEOPLE)
         elif self._answered > (said.seq or 0):
             now = time.monotonic()
-            self._scene.waits.append(Wait(said.sent_at, now, self._acknowledged, self._turn_began, self._reconnects))
+            met = (self._acknowledged, self._turn_began, self._reconnects, self._turn)
+            self._scene.waits.append(Wait(said.sent_at, now, *met))
 
     async def come_to_rest(self) -> None:
         """Waits until everything is settled and shown; what is not is told by the books."""
