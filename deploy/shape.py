@@ -186,8 +186,6 @@ def _is_gerund(name: str) -> bool:
     return GERUND.search(name) is not None and name.rpartition("_")[2] not in NOUNS
 
 
-
-
 def _names(each: ast.ClassDef, by_name: Mapping[str, list[ast.ClassDef]], depth: int = 0) -> set[str]:
     """The public names that a class has, its bases' among them."""
     found: set[str] = set()

@@ -20,8 +20,6 @@ from runtime.testing import NatsServer, eventually
 SUBJECT = "tools.call.requested.v1.market"
 
 
-
-
 async def all_well(without: Collection[str]) -> bool:
     del without
     return True
@@ -174,8 +172,6 @@ async def test_a_bus_that_is_away_and_comes_back_leaves_no_worker_standing_still
         await eventually(lambda: worker.listening and worker.still() is None)
         await Publisher(nats_streams).append(SUBJECT, b"two", stream="TOOLS", msg_id="two")
         await eventually(lambda: len(hangs.seen) >= 4)
-
-
 
 
 def test_what_is_only_away_is_tried_again_soon_however_long_it_was_away() -> None:

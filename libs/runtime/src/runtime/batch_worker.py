@@ -28,7 +28,7 @@ from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
 from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
-from runtime.outcomes import Done, DeadLetter, Later, Outcome
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.telemetry import caller, record
 
 log = structlog.get_logger(__name__)

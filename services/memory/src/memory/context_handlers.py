@@ -24,7 +24,7 @@ from memory.application.talk import Talks
 from memory.domain.short_term import Happening
 from memory.handlers import FactIntake, answering, fact_owner, take_in
 from runtime.clock import Clock
-from runtime.outcomes import Done, DeadLetter, Outcome
+from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 

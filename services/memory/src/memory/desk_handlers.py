@@ -44,7 +44,7 @@ from memory.domain.desk import RESOLVED, Update
 from memory.domain.keys import LogPosition
 from memory.handlers import FactIntake, answering, fact_owner, take_in
 from runtime.direct import StoredFact
-from runtime.outcomes import Done, DeadLetter, Outcome
+from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 

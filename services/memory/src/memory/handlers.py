@@ -86,7 +86,7 @@ from memory.ports import InboxFilter
 from runtime.batch_worker import BatchWorker, each, together
 from runtime.consumers import ConsumerSpec
 from runtime.errors import ReadFailed, RpcError
-from runtime.outcomes import Done, DeadLetter, Outcome
+from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 

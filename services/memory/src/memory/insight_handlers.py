@@ -9,7 +9,7 @@ from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from memory.application.insights import Insights
 from memory.domain.rating import Rating
 from memory.handlers import FactIntake, answering, fact_owner, take_in
-from runtime.outcomes import Done, DeadLetter, Later, Outcome
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 

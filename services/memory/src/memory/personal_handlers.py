@@ -48,7 +48,7 @@ from memory.handlers import (
     take_in_together,
 )
 from memory.ports import Spent
-from runtime.outcomes import Done, DeadLetter, Outcome
+from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 

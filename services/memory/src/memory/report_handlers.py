@@ -17,7 +17,7 @@ from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
 from memory.domain.rating import Satisfaction
 from memory.handlers import FactIntake, answering, fact_owner, take_in
-from runtime.outcomes import Done, DeadLetter, Outcome
+from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 

@@ -42,7 +42,7 @@ from runtime.clock import Clock
 from runtime.consumers import ConsumerSpec
 from runtime.direct import StoredFact
 from runtime.mongo import Database
-from runtime.outcomes import Done, DeadLetter, Outcome
+from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
