@@ -326,7 +326,10 @@ class World:
         del stage
         for stream, name in (("CHAT", "agent"), ("TOOLS", "tool-executor"), ("CHAT", "memory-projection")):
             held = self.bus.streams[stream]
-            consumer = held.consumers[name]
+            consumer = held.consumers.get(name)
+            if consumer is None:
+                # A memory that starts with a MongoDB which has lost its name begins the log anew.
+                return f"{name} is being made"
             if consumer.out or consumer.pending(held):
                 return f"{name} has {len(consumer.out)} out and {consumer.pending(held)} pending"
         for memory in self._memories():

@@ -211,7 +211,7 @@ class Positions:
                 keep = partial(self._keep, source, source.holds, progress.first)
                 await self._consumers.leave_out(source.stream, here.seq, keep)
             return
-        if here is None and not self._empty and known is None:
+        if here is None and not self._empty and name not in self._sure:
             await self._move(name, None, progress.done)
             return
         at = here or BEGINNING
