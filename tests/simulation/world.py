@@ -232,9 +232,10 @@ class World:
         """Ids are forgotten after two minutes: by then the first one is stored in memory (see decision 0052)."""
         chat = self.bus.streams["CHAT"]
         said = chat.last.get(f"chat.{COMPANY}.{operator.conversation}.message.operator.v1")
+        if said is None or any(fault.what == "restore" for fault in self.plan.faults):
+            return
         projection = chat.consumers["memory-projection"]
-        stored = said is not None and said.seq < projection.next_seq and said.seq not in projection.out
-        if said is not None and stored and all(fault.what != "restore" for fault in self.plan.faults):
+        if said.seq < projection.next_seq and said.seq not in projection.out:
             self.bus.copy(chat, said)
 
     async def _note(self, stage: Stage, conversation: str) -> None:
