@@ -1,7 +1,9 @@
 /* A company's first hour in three steps: its site, its assistant, the chat on its page. What is done shows, and can be done again. */
 import { call, get, Problem } from "./api.js";
-import { make, button } from "./dom.js";
+import { make } from "./dom.js";
 import { glyph } from "./glyphs.js";
+import { copying } from "./copying.js";
+import { Reading } from "./reading.js";
 import { language, say } from "./words-of.js";
 
 const AGAIN = 3_000, MOST_SECTIONS = 12;
@@ -15,21 +17,21 @@ export const beginView = {
 };
 
 class BeginView {
-  #company; #detail = null; #told; #steps; #timer = 0; #ended = false; #preview; #sections; #seen;
+  #company; #detail = null; #told; #steps; #timer = 0; #ended = false; #preview; #sections; #seen; #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;
     this.#told = make("p", { class: "told", role: "status" });
     this.#steps = make("ol", { class: "begin" });
     stage.append(make("div", { class: "page" }, make("h1", {}, say("begin")), make("p", { class: "hint" }, say("beginHint")), this.#told, this.#steps));
-    this.#load();
+    this.#reading.now();
   }
-  end() { this.#ended = true; clearTimeout(this.#timer); }
+  end() { this.#ended = true; this.#reading.end(); clearTimeout(this.#timer); }
   get #address() { return `/v2/companies/${this.#company}`; }
 
   async #load() {
     try { await this.#read(); } catch (error) {
-      if (error.status !== 404) { this.#told.textContent = error.message; return; }
+      if (error.status !== 404) throw error;
     }
     if (!this.#ended) this.#draw();
   }
@@ -155,7 +157,7 @@ class BeginView {
     const { snippet } = this.#detail;
     this.#seen = make("p", { class: "seen", role: "status" });
     const step = this.#step("page", false, make("pre", { tabindex: "0" }, make("code", {}, snippet)),
-      make("p", { class: "row" }, button(say("begin_copy"), async () => { await navigator.clipboard.writeText(snippet); this.#told.textContent = say("begin_copied"); })), this.#seen);
+      make("p", { class: "row" }, copying(snippet)), this.#seen);
     this.#showSeen(step);
     return step;
   }

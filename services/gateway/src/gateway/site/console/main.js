@@ -9,6 +9,7 @@ import { Notices } from "./notices.js";
 import { Presence } from "./presence.js";
 import { session, isDevelopment, linked } from "./session.js";
 import { signIn } from "./signin.js";
+import { Unsent } from "./unsent.js";
 import { VIEWS } from "./views.js";
 import { language, say, speak } from "./words-of.js";
 
@@ -26,13 +27,11 @@ function start(why = "") {
   const inbox = new Conversations();
   const notices = new Notices(who);
   const presence = new Presence(() => view?.present?.());
+  const unsent = new Unsent(who, (type, fields) => live.send(type, fields));
   live = new Live(
-    (frame) => { presence.frame(frame); inbox.frame(frame); view?.frame?.(frame); },
-    (state) => tellLine(line, state),
+    (frame) => { presence.frame(frame); inbox.frame(frame); unsent.frame(frame); view?.frame?.(frame); },
+    (state) => { tellLine(line, state); if (state === "ready") unsent.again(); },
   );
-  const waiting = new Map();
-  /* What one has written in a conversation and the log does not have: kept while one looks at another. */
-  const unsent = (id) => waiting.get(id) || waiting.set(id, []).get(id);
   const context = { live, inbox, presence, session, go, say, unsent };
   root.replaceChildren(rail(who, notices), make("div", { class: "beside" }, line, stage));
   /* Who waits for a person, or has written something that one has not read. */
@@ -46,7 +45,7 @@ function start(why = "") {
   inbox.start();
   const route = () => show(stage, context);
   addEventListener("hashchange", route);
-  stopped = () => { removeEventListener("hashchange", route); inbox.end(); notices.end(); presence.end(); };
+  stopped = () => { removeEventListener("hashchange", route); inbox.end(); notices.end(); presence.end(); unsent.end(); };
   const fresh = !location.hash;
   if (fresh) history.replaceState(null, "", "#/inbox");
   route();
