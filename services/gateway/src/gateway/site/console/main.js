@@ -49,8 +49,10 @@ function start(why = "") {
   const fresh = !location.hash;
   if (fresh) history.replaceState(null, "", "#/inbox");
   route();
-  // A company without settings is a beginning: its admin is shown the first steps.
-  if (fresh && session.isAdmin) call("GET", `/v2/llm/config/${who.company}`).catch((error) => error.status === 404 && go("begin"));
+  // A company without settings is a beginning, and one whose chat nobody has loaded yet: its admin is shown the first steps.
+  if (fresh && session.isAdmin) {
+    call("GET", `/v2/companies/${who.company}`).then(({ body }) => body.name && !body.seen.length && go("begin"), (error) => error.status === 404 && go("begin"));
+  }
 }
 
 let stopped = () => {};
