@@ -72,7 +72,7 @@ async def test_a_file_a_changed_page_and_a_question_nobody_could_answer_are_in_t
             {"name": "lamps.pdf", "mimeType": "application/pdf", "buffer": lamps}
         )
         await admin.get_by_role("button", name="Upload").click()
-        await expect(admin.locator(".documents li", has_text="lamps")).to_contain_text("1 passages")
+        await expect(admin.locator(".documents li", has_text="lamps")).to_contain_text("Passages: 1")
 
         shop = await (await visits.context()).new_page()
         await shop.goto(site.page)

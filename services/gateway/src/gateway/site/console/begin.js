@@ -51,20 +51,20 @@ class BeginView {
     const input = make("input", { type: "text", id: `begin-${name}`, value: value || "", ...attributes });
     return [make("label", { for: `begin-${name}` }, say(`begin_${name}_label`)), input];
   }
-  /* Work of a form: its button waits, what goes wrong is told. */
+  /* Work of a form, which gives what to say when it is done: its button waits, what goes wrong is told. */
   #form(work, label, ...children) {
-    const fault = make("p", { class: "fault", role: "alert" });
+    const fault = make("p", { class: "fault", role: "alert" }), told = make("p", { class: "hint", role: "status" });
     const submit = make("button", { type: "submit", class: "primary" }, say(label));
     return make("form", { class: "settings", onsubmit: async (event) => {
       event.preventDefault();
       submit.disabled = true;
-      fault.textContent = "";
-      try { await work(); } catch (error) {
+      fault.textContent = told.textContent = "";
+      try { told.textContent = await work() || ""; } catch (error) {
         if (!(error instanceof Problem)) throw error;
         fault.textContent = [error.message, ...error.fields.map(({ message }) => message)].join(" ");
       }
       submit.disabled = false;
-    } }, ...children, fault, make("p", { class: "row end" }, submit));
+    } }, ...children, fault, make("div", { class: "row end" }, told, submit));
   }
 
   /* ---- one: the site */
@@ -143,7 +143,7 @@ class BeginView {
       const greeting = Object.fromEntries(greetings.map(([tongue, input]) => [tongue, input.value.trim() || null]));
       await this.#change({ assistant: { name: name[1].value.trim() || null, tone: tone[1].value.trim() || null, greeting }, brandColor: color.value, aiAutoResponseEnabled: true });
       form.closest("li").dataset.done = "true";
-      this.#told.textContent = say("saved");
+      return say("saved");
     }, "save", ...name, ...tone, make("p", { class: "name" }, say("begin_greeting_label")),
     ...greetings.map(([tongue, input]) => make("div", { class: "row" }, make("code", {}, tongue), input)),
     make("label", { for: "begin-color" }, say("begin_color_label")), color);

@@ -71,7 +71,7 @@ export class Desk {
   }
   #labels(view) {
     const field = make("input", {
-      "aria-label": say("addLabel"), placeholder: say("addLabel"), "data-what": "label", maxlength: "40", size: "10",
+      "aria-label": say("addLabel"), placeholder: say("addLabel"), "data-what": "label", maxlength: "40", size: "14",
       onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#label((labels) => [...labels, label], () => { field.value = label; }); },
     });
     return make("span", { class: "row" }, ...(view.labels || []).map((label) => make("span", { class: "chip" }, label,

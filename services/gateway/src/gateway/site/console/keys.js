@@ -55,8 +55,8 @@ class KeysView {
   }
   async #make() {
     const hex = (bytes) => [...crypto.getRandomValues(new Uint8Array(bytes))].map((one) => one.toString(16).padStart(2, "0")).join("");
-    const id = `k${new Date().toISOString().slice(2, 10).replace(/-/g, "")}-${hex(2)}`, key = hex(32);
-    if (!(await this.#store((keys) => [...keys, { id, algorithm: "HS256", key }], "keyMade"))) return;
+    const first = !this.#list.querySelector("li"), id = `k${new Date().toISOString().slice(2, 10).replace(/-/g, "")}-${hex(2)}`, key = hex(32);
+    if (!(await this.#store((keys) => [...keys, { id, algorithm: "HS256", key }], first ? "firstKeyMade" : "keyMade"))) return;
     const code = make("code", {});
     const choice = make("select", { id: "sample", onchange: () => show() }, ...Object.keys(SAMPLES).map((name) => make("option", {}, name)));
     const show = () => { code.textContent = SAMPLES[choice.value].replaceAll("COMPANY", this.#company).replaceAll("KEY_ID", id); };
@@ -64,7 +64,7 @@ class KeysView {
     this.#made.replaceChildren(make("h2", {}, say("newKey")), make("p", {}, make("b", {}, say("shownOnce"))),
       make("pre", { tabindex: "0", class: "secret" }, make("code", {}, key)),
       copying(key),
-      make("p", {}, say("sampleHint")), make("label", { for: "sample" }, say("sampleLanguage")), choice,
+      make("p", {}, say("sampleHint")), make("p", { class: "row" }, make("label", { for: "sample" }, say("sampleLanguage")), choice),
       make("pre", { tabindex: "0" }, code), make("p", { class: "hint" }, say("pageHint")),
       make("pre", { tabindex: "0" }, make("code", {}, 'Nexus.identify(() => fetch("/nexus-token").then((answer) => answer.text()));')));
   }

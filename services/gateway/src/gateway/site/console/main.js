@@ -73,7 +73,7 @@ function show(stage, context) {
   const found = VIEWS.find((one) => one.path === path && (!one.admin || session.isAdmin)) || VIEWS[0];
   for (const link of root.querySelectorAll(".rail a")) {
     link.toggleAttribute("data-here", link.dataset.path === found.path);
-    if (link.dataset.path === found.path) link.setAttribute("aria-current", "page");
+    if (link.dataset.path === found.path) { link.setAttribute("aria-current", "page"); link.scrollIntoView({ block: "nearest", inline: "nearest" }); }
     else link.removeAttribute("aria-current");
   }
   if (shown === found && view?.again) return view.again(rest);
