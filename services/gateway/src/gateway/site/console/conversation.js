@@ -142,7 +142,7 @@ export class ConversationView {
       case "action.updated": this.#thread.action(frame.action); break;
       case "error":
         this.#granted();
-        this.#composer.tell(frame.message);
+        this.#composer.tell(frame.retryable && this.#unsent.of(this.#id).length ? say("sentAgain") : frame.message);
         break;
       default:
     }
@@ -181,7 +181,7 @@ export class ConversationView {
     const mine = this.#context.session.who.subject, { items, changes = [] } = this.#notes;
     for (const note of items) this.#thread.aside(note.id, note.createdAt, note.text, "note", note.by === mine ? say("you") : note.name || note.by);
     for (const change of changes) {
-      const text = changeInWords(change, mine);
+      const text = changeInWords(change);
       if (text) this.#thread.aside(change.id, change.createdAt, text, "change");
     }
   }

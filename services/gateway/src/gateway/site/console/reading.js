@@ -1,8 +1,12 @@
 /* Reading anew what was told to have changed: at most every PAUSE ms however much is told, one reading at a time, and once
    more later, since on a busy day what is read is a moment behind what was told. */
 import { Problem } from "./api.js";
+import { say } from "./words-of.js";
 
 const PAUSE = 200, LATER = 5_000;
+
+/* Why nothing is read: what does not answer now is asked again, and nobody has to do anything about it. */
+export const unread = ({ status, message }) => (status === 0 || status === 503 ? say("readAgain") : message);
 
 export class Reading {
   #read; #tell; #timer = 0; #late = 0; #busy = false; #again = false; #failed = false; #ended = false;
@@ -30,7 +34,7 @@ export class Reading {
       this.#failed = false;
     } catch (error) {
       if (!(error instanceof Problem)) reportError(error);
-      else if (!this.#ended) this.#tell(error.message);
+      else if (!this.#ended) this.#tell(unread(error));
       this.#failed = true;
       this.#soon(LATER);
     }
