@@ -32,7 +32,7 @@ async def test_an_admin_sees_a_document_and_finds_its_words(visits: Visits, stac
     page = await signed_in(visits, "Admin")
     await page.get_by_role("link", name="Knowledge").click()
     row = page.locator(".documents li", has_text="Where to park")
-    await expect(row).to_contain_text("passages")
+    await expect(row).to_contain_text("Passages: 1")
     await page.get_by_role("searchbox").fill("is there parking behind the bakery?")
     await page.get_by_role("button", name="Search").click()
     await expect(page.get_by_text("forty free places").first).to_be_visible()
