@@ -42,6 +42,7 @@ class BusConsumers:
         return ConsumerProgress(
             LogPosition(era, floor_of(consumer)),
             LogPosition(era, _furthest(consumer)),
+            LogPosition(era, consumer["delivered"]["stream_seq"]),
             held["first_seq"],
             held["last_seq"],
             served=bool(consumer.get("num_waiting")),

@@ -171,6 +171,7 @@ def from_document(row: Document) -> InboxConversation:
         company=company,
         conversation=conversation,
         version=row["version"],
+        writer=row.get("writer"),
         settled=_position(row["settled"]),
         taken=frozenset(_position(position) for position in row["taken"]),
         person=Person(person["userId"], person["role"], person["plan"]) if person else None,

@@ -84,7 +84,7 @@ class ConversationOutcome:
 
 @dataclass(slots=True)
 class InboxConversation:
-    """What the inbox shows of a conversation, and what the sweeps need. `version` guards each write.
+    """What the inbox shows of a conversation, and what the sweeps need. `version` and `writer` guard each write.
 
     A value: only `fold` makes new ones. It is not frozen because copying it for every fact would cost more than all
     the rest of the projection's own work.
@@ -93,6 +93,7 @@ class InboxConversation:
     company: str
     conversation: str
     version: int = 0
+    writer: str | None = field(default=None, compare=False)
     settled: LogPosition = BEGINNING
     taken: frozenset[LogPosition] = frozenset()
     person: Person | None = None
