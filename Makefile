@@ -25,7 +25,7 @@ SUITES := tests/support/widget_recipes tests/support/mcp_suite tests/support/scr
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
 .PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled check bench bench-turn bench-peers campaign kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
-	test-paused injections expressions verify-images store-outages audit advisories sbom lock shape sizes clean
+	test-paused injections expressions hostile verify-images store-outages audit advisories sbom lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -128,8 +128,9 @@ $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(STAMP)
 bench-peers: $(PEERS)/.installed ## Nexus beside FastAPI with the openai SDK, and LangGraph: a table of ratios (TURNS=200)
 	$(BIN)/python -m benchmarks.peers $(PEERS)/bin/python $(if $(TURNS),--turns $(TURNS))
 
-campaign: $(STAMP) ## break a running stack and count (FAULTS=1000 SEED=1 JSON=file)
-	$(BIN)/python -m tests.faults.campaign --faults $(or $(FAULTS),60) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
+campaign: $(STAMP) ## break a running stack and count (FAULTS=1000 SEED=1 JSON=file PAUSES="5 15 40")
+	$(BIN)/python -m tests.faults.campaign --faults $(or $(FAULTS),60) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON)) \
+		$(if $(PAUSES),--pauses $(PAUSES))
 
 cluster: $(STAMP) ## three NATS servers, two of each service, haproxy: broken, cut off, scaled, rolled, counted (MINUTES=5 SEED=1 JSON=file)
 	$(BIN)/python -m tests.cluster.campaign $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
@@ -157,6 +158,9 @@ store-outages: $(STAMP) ## stores go away and come back in every way (OUTAGES=16
 
 injections: $(STAMP) ## what an obedient model does with injected instructions: every goal, place and task, with figures
 	$(BIN)/python -m tests.security.injections.turns
+
+hostile: $(STAMP) ## random input at every door of a running stack, by the seed (SEED=1)
+	$(BIN)/python -m tests.security.hostile $(if $(SEED),--seed $(SEED))
 
 expressions: $(STAMP) ## which regular expressions take more than linear time on hostile texts (ONLY=agent/)
 	$(BIN)/python -m tests.security.expressions $(ONLY)

@@ -92,7 +92,11 @@ class Anthropic:
 
     async def _stream(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         async with self._session.post(
-            self._url, data=orjson.dumps(request_body(prompt)), headers=self._headers, timeout=self._timeout
+            self._url,
+            data=orjson.dumps(request_body(prompt)),
+            headers=self._headers,
+            timeout=self._timeout,
+            allow_redirects=False,
         ) as response:
             if response.status != 200:
                 raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))
@@ -159,7 +163,11 @@ def _read_delta(reading: _AnthropicStream, index: int, delta: dict[str, Any], si
         if piece:
             sink.text(piece)
     elif delta.get("type") == "input_json_delta":
-        reading.blocks[index].pieces.append(str(delta["partial_json"]))
+        piece = str(delta["partial_json"])
+        reading.length += len(piece)
+        if reading.length > MAX_TEXT:
+            raise BadToolCallError(f"{provider} asked for a call without end")
+        reading.blocks[index].pieces.append(piece)
 
 
 def _count(reading: _AnthropicStream, usage: Any) -> None:

@@ -99,7 +99,11 @@ class OpenAICompatible:
 
     async def _stream(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         async with self._session.post(
-            self._url, data=orjson.dumps(self._request(prompt)), headers=self._headers, timeout=self._timeout
+            self._url,
+            data=orjson.dumps(self._request(prompt)),
+            headers=self._headers,
+            timeout=self._timeout,
+            allow_redirects=False,
         ) as response:
             if response.status != 200:
                 raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))

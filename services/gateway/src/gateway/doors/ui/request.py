@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from contracts.errors import ErrorCode
-from contracts.events.chat import Action, ActionState
+from contracts.events.chat import MAX_CLIENT_TOOLS, Action, ActionState
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.client_tools import result_of
 from gateway.doors.messages import Part, file_of_url, new_messages, unreadable
@@ -30,7 +30,7 @@ class ChatRequest(BaseModel):
     message: Json | None = None
     trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
     message_id: str | None = Field(default=None, max_length=200)
-    tools: list[Json] = Field(default_factory=list[Json], max_length=1_000)
+    tools: list[Json] = Field(default_factory=list[Json], max_length=MAX_CLIENT_TOOLS)
     """Of the client's own: {name, description, inputSchema}."""
 
     @property
