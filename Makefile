@@ -24,7 +24,7 @@ PEERS := .venv-peers
 SUITES := tests/support/widget_recipes tests/support/mcp_suite tests/support/script_check tests/support/s3_server services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled check bench bench-turn bench-peers campaign kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled check bench bench-turn bench-peers campaign doctor-faults kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
 	test-paused injections expressions hostile verify-images store-outages audit advisories sbom lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -137,6 +137,9 @@ cluster: $(STAMP) ## three NATS servers, two of each service, haproxy: broken, c
 
 upgrade: $(STAMP) ## a cluster of the release before, replaced by this one and back under load and kills (ANSWERS=60 COMMIT=…)
 	$(BIN)/python -m tests.upgrade.rolling $(if $(ANSWERS),--answers $(ANSWERS)) $(if $(SEED),--seed $(SEED)) $(if $(COMMIT),--commit $(COMMIT))
+
+doctor-faults: $(STAMP) ## twenty faults at a running stack: is each one named by nexus doctor --live, and how soon (root; ONLY=word)
+	$(BIN)/python -m tests.faults.doctor_faults $(if $(ONLY),--only "$(ONLY)")
 
 restarts: $(STAMP) ## kill the servers of a running stack a thousand times: no dead subscription, no consumer left over (N=1000 SEED=1)
 	$(BIN)/python -m tests.endurance.restarts $(if $(N),--restarts $(N)) $(if $(SEED),--seed $(SEED))

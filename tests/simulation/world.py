@@ -232,9 +232,10 @@ class World:
         """Ids are forgotten after two minutes: by then the first one is stored in memory (see decision 0052)."""
         chat = self.bus.streams["CHAT"]
         said = chat.last.get(f"chat.{COMPANY}.{operator.conversation}.message.operator.v1")
+        if said is None or any(fault.what == "restore" for fault in self.plan.faults):
+            return
         projection = chat.consumers["memory-projection"]
-        stored = said is not None and said.seq < projection.next_seq and said.seq not in projection.out
-        if said is not None and stored and all(fault.what != "restore" for fault in self.plan.faults):
+        if said.seq < projection.next_seq and said.seq not in projection.out:
             self.bus.copy(chat, said)
 
     async def _note(self, stage: Stage, conversation: str) -> None:
@@ -326,7 +327,10 @@ class World:
         del stage
         for stream, name in (("CHAT", "agent"), ("TOOLS", "tool-executor"), ("CHAT", "memory-projection")):
             held = self.bus.streams[stream]
-            consumer = held.consumers[name]
+            consumer = held.consumers.get(name)
+            if consumer is None:
+                # A memory that starts with a MongoDB which has lost its name begins the log anew.
+                return f"{name} is being made"
             if consumer.out or consumer.pending(held):
                 return f"{name} has {len(consumer.out)} out and {consumer.pending(held)} pending"
         for memory in self._memories():

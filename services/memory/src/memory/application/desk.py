@@ -245,8 +245,8 @@ class Desk:
             if state.version and state.desk == desk:
                 return state
             changed = replace(state, desk=desk)
-            if not await self._conversations.save([changed]):
-                return replace(changed, version=changed.version + 1)
+            if saved := await self._conversations.save([changed]):
+                return saved[0]
         raise StoreUnavailable("the conversation kept changing while it was updated: it is tried again")
 
     async def take_note(self, place: LogPosition, note: NoteAdded) -> None:
