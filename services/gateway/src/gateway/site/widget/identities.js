@@ -3,7 +3,8 @@ import { Keeping } from "./keeping.js";
 import { locale } from "./saying.js";
 import { company, page, server } from "./settings.js";
 
-const SOON = 60_000, REFUSED = 4500, NO_COMPANY = 4510;
+const SOON = 60_000, NO_COMPANY = 4510;
+export const REFUSED = 4500;
 export const FORBIDDEN_SITE = 4590; // beside the close codes of the server: the widget may not run on this site
 
 /* No token is to be had: `final` when trying again would change nothing; `code` says why, as a close code would. */
