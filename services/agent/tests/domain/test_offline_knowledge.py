@@ -83,12 +83,20 @@ def test_what_no_passage_tells_is_not_told(question: str, language: str) -> None
     assert is_unknown(said(question, language))
 
 
-def test_where_nothing_answers_the_page_that_comes_nearest_is_named_and_nothing_of_it_quoted() -> None:
-    near = [*SHEDS[2:], passage("Shed S-20", SHEDS[0].text, score=0.8)]
-    told = said("what colour is the S-20?", "en", near)
+def test_where_nothing_answers_what_comes_nearest_is_quoted_as_no_more_than_that() -> None:
+    told = said("what colour is the S-20?", "en", SHEDS)
     assert is_unknown(told)
-    assert "What comes nearest is “Shed S-20” [4]." in told
-    assert "nearest" not in said("what colour is the S-20?", "en", [passage("Shed S-20", SHEDS[0].text, score=0.4)])
+    assert "I find no clear answer" in told
+    assert "under “Shed S-20”: The S-20 shed is made of larch. [1]" in told
+    assert said("what colour is the kayak?", "en", SHEDS).startswith("I do not know: ")
+    again = {"role": "assistant", "content": told}
+    second = said("what colour is the S-20?", "en", SHEDS, {"role": "user", "content": "what colour is it?"}, again)
+    assert "Would you like someone of the team to go on?" in second
+
+
+def test_a_columns_name_that_ends_in_a_figure_is_kept_apart_from_its_cells() -> None:
+    table = "| Bed | 90 × 190 | Height 2 |\n| --- | --- | --- |\n| Oak | 249 € | 30 cm |"
+    assert [one.text for one in sentences_of(table, "", "u", "t")] == ["Oak: 90 × 190: 249 €, Height 2: 30 cm"]
 
 
 def test_the_second_miss_offers_a_person_by_itself_and_a_yes_is_for_them() -> None:

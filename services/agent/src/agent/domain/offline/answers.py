@@ -9,6 +9,7 @@ from agent.domain.analysis.formats import figure, moment, percent, signed
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.intents import Intent, Wish
+from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.repeats import without_repeats
 from agent.domain.offline.slots import date_in
 from agent.domain.text_features import plain
@@ -72,10 +73,15 @@ _PERSON: tuple[dict[Language, str], dict[Language, str]] = (
     {"es": "Si lo prefieres, pide hablar con una persona.", "en": "If you like, ask for a person."},
     _OFFER,
 )
-_NEAREST: dict[Language, str] = {
-    "es": "Lo que más se acerca es «{name}» [{number}].",
-    "en": "What comes nearest is “{name}” [{number}].",
+_UNSURE: dict[Language, str] = {
+    "es": "No lo sé con certeza: en el sitio no encuentro una respuesta clara.",
+    "en": "I do not know for sure: I find no clear answer on the site.",
 }
+_NEAREST: dict[Language, str] = {"es": "Lo más cercano, en «{name}»:", "en": "The nearest is under “{name}”:"}
+_OTHERWISE: tuple[dict[Language, str], dict[Language, str]] = (
+    {"es": "Si no es lo que buscas, pide hablar con una persona.", "en": "If that is not it, ask for a person."},
+    _OFFER,
+)
 _UNREAD: dict[Language, str] = {
     "es": "Ahora mismo no puedo leer el sitio ({reason}), así que no lo sé. Si lo prefieres, pide hablar con una "
     "persona.",
@@ -176,11 +182,14 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     return _SAY[wish.intent][language] if wish.intent in _SAY else unknown(language, missed=missed)
 
 
-def unknown(language: Language, *, missed: bool, nearest: tuple[str, int] | None = None) -> str:
-    """That nothing known answers this, and a person is offered. `nearest`: the title and the number of the passage
-    that may help all the same; nothing of it is quoted as an answer."""
-    page = [_NEAREST[language].format(name=nearest[0], number=nearest[1])] if nearest else []
-    return " ".join([_UNKNOWN[missed][language], *page, _PERSON[missed][language]])
+def unknown(language: Language, *, missed: bool, nearest: Sequence[Excerpt] = ()) -> str:
+    """That nothing known answers this, and a person is offered. `nearest`: of one section, what may help all the same;
+    it is quoted as what comes nearest, and not as the answer."""
+    if not nearest:
+        return f"{_UNKNOWN[missed][language]} {_PERSON[missed][language]}"
+    name = nearest[0].heading or TITLE_END.split(nearest[0].title)[0]
+    told = [_UNSURE[language], _NEAREST[language].format(name=name), quoted(nearest, language)]
+    return " ".join([*told, _OTHERWISE[missed][language]])
 
 
 def not_searched(language: Language) -> str:
@@ -198,7 +207,7 @@ def nobody_yet(language: Language) -> str:
 
 def is_unknown(text: str) -> bool:
     """Whether an answer was that nothing is known."""
-    return any(said[language] in text for said in _UNKNOWN for language in said)
+    return any(said[language] in text for said in (*_UNKNOWN, _UNSURE) for language in said)
 
 
 def offers_person(text: str) -> bool:

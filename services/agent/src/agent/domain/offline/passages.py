@@ -40,6 +40,8 @@ from agent.domain.text_features import plain, stem
 
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
+NEAR = 0.4
+"""Of a question's weight, what a passage must cover to be told as what comes nearest, where nothing answers."""
 _SAYS_SO = 0.03
 _TELLS = 350
 """Characters of a section that is told whole."""
@@ -138,6 +140,31 @@ def rank(
         # An item of a list says what, and its heading says of which.
         return [replace(one, text=f"{one.heading}: {one.text}") if one.heading else one for one in found]
     return found
+
+
+def nearest(question: str, before: str, passages: Sequence[Excerpt], total: int = 0) -> list[Excerpt]:
+    """Of one section, what shares most with a question that nothing answers; nothing where that is little."""
+    asked = terms(FREE_OR_PAID.sub(" ", question))
+    if is_vague(asked) or is_bare(asked):
+        asked = terms(before) | asked
+    if not asked or not passages or is_vague(asked):
+        return []
+    index = PassageIndex(passages, total)
+    shares = [
+        0.0 if index.scrap(at) else index.share(asked, at) + 0.1 * index.preferred(asked, {}, frozenset(), at)
+        for at in range(len(passages))
+    ]
+    best = max(shares)
+    return _with_section(passages, shares.index(best)) if best >= NEAR else []
+
+
+def _with_section(passages: Sequence[Excerpt], at: int) -> list[Excerpt]:
+    """A sentence with all that stands beside it under its heading, where that is short; a row of a table alone."""
+    one = passages[at]
+    place = (one.url, one.heading, one.number, one.row)
+    section = [other for other in passages if (other.url, other.heading, other.number, other.row) == place]
+    alone = (one.row and not one.item) or sum(len(other.text) for other in section) > _TELLS
+    return [one] if alone else section
 
 
 def about(pages: Sequence[SitePage]) -> list[Excerpt]:

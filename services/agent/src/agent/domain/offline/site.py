@@ -9,9 +9,9 @@ from agent.domain.offline.answers import not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
-from agent.domain.offline.kinds import TITLE_END, with_names
+from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
-from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
+from agent.domain.offline.passages import ENOUGH, about, best_passages, nearest, rank
 from agent.domain.offline.questions import leans, terms
 from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
@@ -28,8 +28,6 @@ MOST = 5
 """Pages read for one question."""
 SURE = 0.8
 """Of a question's weight, what a passage must cover for nothing more to be read."""
-NEAR = 0.5
-"""Of a question's weight, what a passage must hold to be named where nothing answers."""
 _NO_CHANCE = 5
 _OF_A_PERSON = re.compile(
     r"\b(?:he|she)\b|(?<!para )(?<!con )(?<!de )(?<!a )\b(?:él|ella)\b|\b(?:está|esta|"
@@ -72,20 +70,11 @@ class SiteQuestion:
     away: bool = False
     """Not all that the company says could be searched: what is not found may be there all the same."""
 
-    def unknown(self, found: KnowledgeFound | None = None) -> SayText:
-        """That nothing is found, or that nobody could look; with the page that comes nearest, if one is near."""
+    def unknown(self, near: Sequence[Excerpt] = ()) -> SayText:
+        """That nothing is found, or that nobody could look; with what comes nearest, if something is near."""
         if self.away:
             return SayText(not_searched(self.language))
-        return SayText(unknown(self.language, missed=self.missed, nearest=_nearest(found) if found else None))
-
-
-def _nearest(found: KnowledgeFound) -> tuple[str, int] | None:
-    """What the passage with most of the question's words is called, and its number; None: none has enough of them."""
-    best = max(enumerate(found.passages, start=1), key=lambda each: each[1].score, default=None)
-    if best is None or best[1].score < NEAR:
-        return None
-    number, one = best
-    return one.heading[-1] if one.heading else TITLE_END.split(one.title)[0], number
+        return SayText(unknown(self.language, missed=self.missed, nearest=near))
 
 
 def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
@@ -102,32 +91,44 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
     named = with_names(asked.question, asked.answered, spoken)
     if named is None:
-        return asked.unknown(found)
+        return asked.unknown()
     asked = replace(asked, question=named)
+    chosen = _answering(asked, spoken, others, found.documents)
+    if chosen:
+        return SayText(quoted(chosen, asked.language))
+    if _of_a_person(asked.question):
+        return asked.unknown()
+    near = nearest(asked.question, asked.before, spoken, found.documents)
+    return asked.unknown(near or nearest(asked.question, asked.before, others, found.documents))
+
+
+def _answering(
+    asked: SiteQuestion, spoken: Sequence[Excerpt], others: Sequence[Excerpt], total: int
+) -> list[Excerpt]:
+    """What answers the question, of what is written in its language and in `others`."""
     same = _same_section(asked, [*spoken, *others])
     same = same if answers(asked.question, asked.before, same) else []
     if same or _of_a_person(asked.question):
-        return SayText(quoted(same, asked.language)) if same else asked.unknown(found)
+        return same
     # What follows a question that was not answered is answered where that one is, or not at all.
     of_it = OF_IT if asked.answered else ENOUGH
-    chosen = rank(asked.question, asked.before, spoken, total=found.documents, of_it=of_it)
+    chosen = rank(asked.question, asked.before, spoken, total=total, of_it=of_it)
     nearer = asked.before.rpartition("\n")[2]
     if not chosen and nearer != asked.before:
-        chosen = rank(asked.question, nearer, spoken, total=found.documents, of_it=of_it)
+        chosen = rank(asked.question, nearer, spoken, total=total, of_it=of_it)
     if not chosen and asked.before and any(key in TOLD_ITSELF for key in terms(asked.question)):
-        chosen = rank(asked.question, "", spoken, total=found.documents)
+        chosen = rank(asked.question, "", spoken, total=total)
     words = telling(asked.question)
     place = WHERE_IS.search(plain(asked.question))
     leaning = bool(asked.before) and leans(asked.question)
     if not chosen and (place or leaning or len(words) > 1 or any(_is_said(word, others) for word in words)):
         # Words of two languages look alike by chance: the stem of one alone proves nothing.
-        chosen = rank(asked.question, asked.before, others, SURE, found.documents, of_it)
+        chosen = rank(asked.question, asked.before, others, SURE, total, of_it)
     for clause in _CLAUSE.findall(asked.question):
         # What is said beside a question may be nothing that the pages speak of.
-        chosen = chosen or ([] if leans(clause) else rank(clause, "", spoken, SURE, found.documents))
+        chosen = chosen or ([] if leans(clause) else rank(clause, "", spoken, SURE, total))
     chosen = chosen if answers(asked.question, asked.before, chosen) else []
-    chosen = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
-    return SayText(quoted(chosen, asked.language)) if chosen else asked.unknown(found)
+    return [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
 
 
 def _of_a_person(question: str) -> bool:
