@@ -86,8 +86,8 @@ def test_what_no_passage_tells_is_not_told(question: str, language: str) -> None
 def test_where_nothing_answers_what_comes_nearest_is_quoted_as_no_more_than_that() -> None:
     told = said("what colour is the S-20?", "en", SHEDS)
     assert is_unknown(told)
-    assert "I find no clear answer" in told
-    assert "under “Shed S-20”: The S-20 shed is made of larch. [1]" in told
+    assert "I am not sure" in told
+    assert "Under “Shed S-20” the site says: The S-20 shed is made of larch. [1]" in told
     assert said("what colour is the kayak?", "en", SHEDS).startswith("I do not know: ")
     again = {"role": "assistant", "content": told}
     second = said("what colour is the S-20?", "en", SHEDS, {"role": "user", "content": "what colour is it?"}, again)
