@@ -17,6 +17,8 @@ from agent.domain.text_features import stem
 
 NEAR = 0.4
 """Of a question's weight, what a passage must cover to be told as what comes nearest, where nothing answers."""
+NEAR_ABROAD = 0.5
+"""The same of pages in another language."""
 _AS_MUCH = 0.06
 """How much less of the question another section may cover and still be meant as likely."""
 _TOLD = 0.75
@@ -25,6 +27,8 @@ _BEFORE = 0.2
 """What it counts that a passage covers what was asked before, too."""
 _HEADED = 0.3
 """What it counts that a heading says nothing but words of the question."""
+_TITLED = 0.5
+"""What a word counts at least that the page's title has."""
 _RIVALS = 2
 
 
@@ -43,8 +47,14 @@ def doubts(question: str, before: str, chosen: Sequence[Excerpt], among: Candida
     others = {(one.url, one.heading): one for at in reversed(rivals) if (one := among.passages[at])}
     # The same told twice is no other answer.
     also = [one for one in without_repeats([*chosen, *reversed(others.values())]) if one not in chosen][:_RIVALS]
-    untold = [word for word in specific if word not in told and not asked[word] & TOLD_OTHERWISE]
+    untold = [word for word in _untold(asked, mine, among) if not asked[word] & TOLD_OTHERWISE]
     return also if also or untold else None
+
+
+def _untold(asked: Mapping[str, frozenset[str]], at_places: Sequence[int], among: Candidates) -> list[str]:
+    """The words that say what a question is about and that none of these passages has, nor its page's title."""
+    index = among.index
+    return [word for word in _specific(asked) if all(index.has(asked[word], at) < _TITLED for at in at_places)]
 
 
 def _rivals(question: str, before: str, chosen: Sequence[Excerpt], among: Candidates) -> list[int]:
@@ -66,8 +76,9 @@ def _rivals(question: str, before: str, chosen: Sequence[Excerpt], among: Candid
     return sorted((at for at in others if scores[at] >= max(least, NEAR)), key=lambda at: -scores[at])
 
 
-def nearest(question: str, before: str, among: Candidates) -> list[Excerpt]:
-    """Of one section, what shares most with a question that nothing answers; nothing where that is little."""
+def nearest(question: str, before: str, among: Candidates, least: float = NEAR) -> list[Excerpt]:
+    """Of one section, what shares most with a question that nothing answers; nothing where that is little, or a row of
+    something else's figures."""
     asked = terms(FREE_OR_PAID.sub(" ", question))
     if is_vague(asked) or is_bare(asked):
         asked = terms(before) | asked
@@ -78,13 +89,15 @@ def nearest(question: str, before: str, among: Candidates) -> list[Excerpt]:
     def score(at: int) -> float:
         if index.scrap(at) or not any(index.has(asked[word], at) >= _TOLD for word in _specific(asked)):
             return 0.0
+        if among.passages[at].row and _untold(asked, [at], among):
+            return 0.0
         heading = {stem(word) for word in words_of(among.passages[at].heading)}
         asks_the_same = _HEADED * (bool(heading) and heading <= said)
         return index.share(asked, at) + 0.1 * index.preferred(asked, {}, frozenset(), at) + asks_the_same
 
     scores = list(map(score, range(len(among.passages))))
     best = max(scores)
-    return _with_section(among.passages, scores.index(best)) if best >= NEAR else []
+    return _with_section(among.passages, scores.index(best)) if best >= least else []
 
 
 def _tells_much(keys: frozenset[str]) -> bool:

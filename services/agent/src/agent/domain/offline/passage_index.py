@@ -56,6 +56,7 @@ _EVERYWHERE = 3
 """Pages from which on what all their titles say is no help to choose."""
 _WEEKEND = frozenset(("=weekend",))
 _WEEKDAY = frozenset(("=weekday",))
+_MONTH = frozenset(("=month",))
 _BESIDE = 0.75
 """What a word counts that another sentence of the section has."""
 _SECTION = 8
@@ -233,6 +234,11 @@ class PassageIndex:
         """Whether a passage or its own heading has a word."""
         return bool(keys & (self._own[at] | self._under[at]))
 
+    def tells_another_day(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
+        """Whether a passage has a day of the question by telling of other days."""
+        days = [keys & self._own[at] for keys in asked.values() if keys & _WEEKDAY]
+        return any(shared and shared <= _WEEKDAY | _WEEKEND for shared in days)
+
     def is_headed(self, asked: Mapping[str, frozenset[str]], words: Sequence[str], at: int) -> bool:
         """Whether a passage's own heading has all of these words of a question."""
         return all(asked[word] & self._under[at] for word in words)
@@ -279,6 +285,8 @@ class PassageIndex:
         shared = keys & self._own[at]
         if shared and shared <= _WEEKDAY | _WEEKEND and any(self._seen[key] for key in keys - _WEEKDAY - _WEEKEND):
             return 0.0 if shared == _WEEKDAY else _BESIDE  # another day, where this one is told somewhere
+        if shared == _MONTH and any(self._seen[key] for key in keys - _MONTH):
+            return 0.0  # another month, where this one is told somewhere
         if shared == _WEEKEND and len(keys) > 1:
             return _BESIDE  # the other of its days
         if shared:

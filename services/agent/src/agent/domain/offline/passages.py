@@ -120,6 +120,9 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
     if index.only_heading(asked, at):
         # The heading asks it; what stands below, from its beginning, is the answer: a list as a whole.
         return [passages[other] for other in section[: MOST_SHOWN if chosen.item else 3]]
+    if chosen.row and index.tells_another_day(asked, at):
+        # That a day is not among them shows by all of them.
+        return [passages[other] for other in section if passages[other].row][:MOST_SHOWN]
     titled = keys_in(f"{chosen.title} {chosen.heading}")
     if chosen.item and HOW_TO.search(plain(question)) and any(keys & titled for keys in asked.values()):
         return [passages[other] for other in section if passages[other].item][:MOST_SHOWN]

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from agent.domain.offline.answers import not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.doubts import doubts, nearest
+from agent.domain.offline.doubts import NEAR_ABROAD, doubts, nearest
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.kinds import with_names
@@ -104,9 +104,9 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     return SayText(quoted(chosen, asked.language)) if rest is None else asked.unknown([*chosen, *rest])
 
 
-def _nearest(asked: SiteQuestion, *candidates: Candidates) -> list[Excerpt]:
-    every = (nearest(asked.question, asked.before, one) for one in candidates)
-    return next((near for near in every if near), [])
+def _nearest(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
+    near = nearest(asked.question, asked.before, mine)
+    return near or nearest(asked.question, asked.before, others, NEAR_ABROAD)
 
 
 def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
