@@ -112,7 +112,7 @@ TUNING = [
         ("how much is the tuning?", "Tuning: Price 80 €. [1]"),
         ("do you move pianos?", "I am not sure that this answers your question. The site says:\n- Upright pianos: We"),
         ("do you move the first piano for free?", "I am not sure"),
-        ("how much is the tuning in Oslo?", "I am not sure that this answers your question. Under “Prices” the"),
+        ("how much is the tuning in Oslo?", "I do not know: "),
     ],
 )
 def test_an_answer_is_for_certain_where_it_has_every_word_and_no_other_section_tells_as_much(
@@ -197,7 +197,7 @@ def test_what_shares_words_with_a_question_and_does_not_tell_what_it_asks_is_no_
         ("what time is the rolling lesson?", "en", [passage("R", "The rolling lesson is at 7 pm.")], "The rolling"),
         ("what's the phone number?", "en", [passage("Contact", "Write, or ring +351 258 555 014.")], "Write, or ring"),
         ("are you shut on Mondays?", "en", [passage("Hours", "We are closed on Mondays.")], "We are closed"),
-        ("are you open in March?", "en", [passage("H", "Open daily in May. We open on 27 March.")], "We open on 27"),
+        ("are you open in March?", "en", [passage("H", "Open in May.\n\n## Spring\n\nFrom 27 March.")], "From 27"),
         (
             "are you open on Sundays?",
             "en",
@@ -275,7 +275,7 @@ INN = [
         ("can I cancel for free?", "en", "Cancel three days before"),
         ("any discount for a week?", "en", "From a week on it is 15 % less."),
         ("¿tenéis ático?", "es", "No lo sé"),
-        ("how many lamps are in the attic?", "en", "I am not sure"),
+        ("how many lamps are in the attic?", "en", "I do not know"),
     ],
 )
 def test_what_is_said_of_a_thing_is_told_apart_from_the_thing(question: str, language: str, answer: str) -> None:
