@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agent.domain.analysis.chat_text import told
@@ -9,6 +10,7 @@ from agent.domain.analysis.formats import figure, moment, percent, signed
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.intents import Intent, Wish
+from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.repeats import without_repeats
 from agent.domain.offline.slots import date_in
 from agent.domain.text_features import plain
@@ -72,10 +74,16 @@ _PERSON: tuple[dict[Language, str], dict[Language, str]] = (
     {"es": "Si lo prefieres, pide hablar con una persona.", "en": "If you like, ask for a person."},
     _OFFER,
 )
-_NEAREST: dict[Language, str] = {
-    "es": "Lo que más se acerca es «{name}» [{number}].",
-    "en": "What comes nearest is “{name}” [{number}].",
+_UNSURE: dict[Language, str] = {
+    "es": "No estoy seguro de que esto responda a tu pregunta.",
+    "en": "I am not sure that this answers your question.",
 }
+_SAYS: dict[Language, str] = {"es": "El sitio dice:", "en": "The site says:"}
+_SAYS_UNDER: dict[Language, str] = {"es": "En «{name}» el sitio dice:", "en": "Under “{name}” the site says:"}
+_OTHERWISE: tuple[dict[Language, str], dict[Language, str]] = (
+    {"es": "Si no es lo que buscas, pide hablar con una persona.", "en": "If that is not it, ask for a person."},
+    _OFFER,
+)
 _UNREAD: dict[Language, str] = {
     "es": "Ahora mismo no puedo leer el sitio ({reason}), así que no lo sé. Si lo prefieres, pide hablar con una "
     "persona.",
@@ -176,11 +184,16 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     return _SAY[wish.intent][language] if wish.intent in _SAY else unknown(language, missed=missed)
 
 
-def unknown(language: Language, *, missed: bool, nearest: tuple[str, int] | None = None) -> str:
-    """That nothing known answers this, and a person is offered. `nearest`: the title and the number of the passage
-    that may help all the same; nothing of it is quoted as an answer."""
-    page = [_NEAREST[language].format(name=nearest[0], number=nearest[1])] if nearest else []
-    return " ".join([_UNKNOWN[missed][language], *page, _PERSON[missed][language]])
+def unknown(language: Language, *, missed: bool, nearest: Sequence[Excerpt] = ()) -> str:
+    """That nothing known answers this for certain, and a person is offered. `nearest`: what may help all the same; it
+    is quoted as no more than that."""
+    if not nearest:
+        return f"{_UNKNOWN[missed][language]} {_PERSON[missed][language]}"
+    nearest = [one if one.heading else replace(one, heading=TITLE_END.split(one.title)[0]) for one in nearest]
+    told, other = quoted(nearest, language), _OTHERWISE[missed][language]
+    if len({one.heading for one in nearest}) > 1:
+        return f"{_UNSURE[language]} {_SAYS[language]}\n{told}\n{other}"
+    return f"{_UNSURE[language]} {_SAYS_UNDER[language].format(name=nearest[0].heading)} {told} {other}"
 
 
 def not_searched(language: Language) -> str:
@@ -197,13 +210,18 @@ def nobody_yet(language: Language) -> str:
 
 
 def is_unknown(text: str) -> bool:
+    """Whether an answer was that nothing is known, or nothing for certain."""
+    return tells_nothing(text) or any(said in text for said in _UNSURE.values())
+
+
+def tells_nothing(text: str) -> bool:
     """Whether an answer was that nothing is known."""
     return any(said[language] in text for said in _UNKNOWN for language in said)
 
 
 def offers_person(text: str) -> bool:
     """Whether an answer asked if a person shall go on."""
-    return is_unknown(text) or any(offer in text for offer in _OFFER.values())
+    return tells_nothing(text) or any(offer in text for offer in _OFFER.values())
 
 
 def abilities(offered: Collection[str], language: Language) -> str:
@@ -246,10 +264,7 @@ def quoted(passages: Sequence[Excerpt], language: Language) -> str:
     headings = list(dict.fromkeys(one.heading for one in passages))
     if len(headings) > 1:
         under = {name: [one for one in passages if one.heading == name] for name in headings}
-        lines = [
-            f"- {name}: ".replace("- : ", "- ") + "; ".join(one.text for one in those) + _mark(those)
-            for name, those in under.items()
-        ]
+        lines = [f"- {name}: ".replace("- : ", "- ") + _joined(those) + _mark(those) for name, those in under.items()]
         said = "\n".join(lines)
     elif len(passages) > 3 and any(one.row for one in passages):
         said = "\n".join(f"- {one.text}{_mark([one])}" for one in passages)
@@ -262,6 +277,11 @@ def quoted(passages: Sequence[Excerpt], language: Language) -> str:
     source = "; ".join(f"{title}, {url}" for title, url in pages)
     joint = "\n\n" if "\n" in said else " "
     return f"{said}{joint}" + {"es": f"(Fuente: {source})", "en": f"(Source: {source})"}[language]
+
+
+def _joined(passages: Sequence[Excerpt]) -> str:
+    sentences = all(one.text.endswith((".", "!", "?")) for one in passages)
+    return (" " if sentences else "; ").join(one.text for one in passages)
 
 
 def _mark(passages: Sequence[Excerpt]) -> str:

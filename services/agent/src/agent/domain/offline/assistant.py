@@ -13,6 +13,7 @@ from agent.domain.offline.answers import (
     not_searched,
     offers_person,
     plain_answer,
+    tells_nothing,
 )
 from agent.domain.offline.intents import Intent, Wish, asks_how, goes_on, wish_in
 from agent.domain.offline.person_words import beside_the_wish
@@ -77,7 +78,7 @@ def respond(
         leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
         if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
             leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
-        answered = said[-1] if said and not is_unknown(said[-1]) else ""
+        answered = said[-1] if said and not tells_nothing(said[-1]) else ""
         about = wish.intent is Intent.ABOUT
         asked = SiteQuestion(question, leaning, language, page_url, about, missed, answered, away)
         if knowledge is not None and known and not asked.about:

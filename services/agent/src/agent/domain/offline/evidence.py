@@ -98,6 +98,13 @@ CHECKS = (
         ),
     ),
     Evidence(AGE, _TELLS_AGE),
+    Evidence(
+        re.compile(
+            r"\b(?:first|last|latest|earliest|primer[oa]?|ultim[oa])\b"
+            r"(?! (?:of|week|month|year|night|time|name|thing|de todo|vez|semana|mes|ano|noche)\b)"
+        ),
+        re.compile(r"\b(?:first|last|latest|earliest|initial|final|primer[oa]?s?|ultim[oa]s?|inicial)\b"),
+    ),
 )  # fmt: skip
 
 

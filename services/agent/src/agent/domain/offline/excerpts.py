@@ -66,10 +66,7 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
             elif len(set(cells[1:])) == 1 and len(cells) > 2 and not any(one.isdigit() for one in cells[1]):
                 line = f"{cells[0]}: {cells[1]}"
             elif len(cells) == len(columns):
-                line = f"{cells[0]}: " + ", ".join(
-                    cell if not name or name == cell else f"{name} {cell}"
-                    for name, cell in zip(columns[1:], cells[1:], strict=True)
-                )
+                line = f"{cells[0]}: " + ", ".join(map(_named_cell, columns[1:], cells[1:]))
             pieces = [line]
         else:
             row = item = line.startswith("- ")
@@ -90,3 +87,10 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
             for at, said in enumerate(pieces)
         ]
     return found
+
+
+def _named_cell(name: str, cell: str) -> str:
+    """A cell with its column's name; a name that ends in a figure is kept apart from the cell's."""
+    if not name or name == cell:
+        return cell
+    return f"{name}: {cell}" if name[-1].isdigit() else f"{name} {cell}"

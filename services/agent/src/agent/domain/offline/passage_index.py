@@ -4,6 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
 
 from agent.domain.offline.common_words import COMMON, is_common
 from agent.domain.offline.constraints import (
@@ -54,6 +56,7 @@ _EVERYWHERE = 3
 """Pages from which on what all their titles say is no help to choose."""
 _WEEKEND = frozenset(("=weekend",))
 _WEEKDAY = frozenset(("=weekday",))
+_MONTH = frozenset(("=month",))
 _BESIDE = 0.75
 """What a word counts that another sentence of the section has."""
 _SECTION = 8
@@ -146,7 +149,7 @@ class PassageIndex:
 
     def share(self, asked: Mapping[str, frozenset[str]], at: int) -> float:
         """Of the question's weight, what a passage has."""
-        had = {word: self._has(keys, at) for word, keys in asked.items()}
+        had = {word: self.has(keys, at) for word, keys in asked.items()}
         had |= {word: max(had[word], _AROUND) for word, keys in asked.items() if keys & self._sitewide}
         whole = sum(map(self.weight, asked.values()))
         specific = [
@@ -176,7 +179,7 @@ class PassageIndex:
         self, asked: Mapping[str, frozenset[str]], earlier: Mapping[str, frozenset[str]], at: int, of_it: float
     ) -> float:
         """Of what was asked before, what a passage has that shows what is asked for now."""
-        shown = all(self._has(keys, at) for keys in asked.values() if keys & BARE)
+        shown = all(self.has(keys, at) for keys in asked.values() if keys & BARE)
         share = self.share(earlier, at)
         return 1.0 if shown and share >= of_it else 0.0
 
@@ -199,9 +202,10 @@ class PassageIndex:
         )
 
     def scrap(self, at: int) -> bool:
-        """Whether a passage is a few words and no sentence, as a button's are."""
+        """Whether a passage is a few words and no sentence, as a button's are, or who owns the page."""
         few = len(self._texts[at]) <= SHORT and not any(character.isdigit() for character in self._said[at])
-        return few and not self._row[at] and not self._said[at].endswith((".", "!", "?"))
+        few = few and not self._row[at] and not self._said[at].endswith((".", "!", "?"))
+        return few or self._said[at].startswith("©")
 
     def section(self, at: int) -> str:
         """All that stands under a passage's heading, with the heading."""
@@ -218,13 +222,26 @@ class PassageIndex:
 
     def shares_any(self, words: Sequence[frozenset[str]], at: int) -> bool:
         """Whether a passage or its section has one of the words."""
-        return any(self._has(keys, at) for keys in words)
+        return any(self.has(keys, at) for keys in words)
 
     def says_itself(self, words: Sequence[frozenset[str]], at: int) -> bool:
         """Whether one of the words stands in the passage, and not only around it."""
         return self._row[at] or any(
             keys & self._own[at] or (keys & self._under[at] and len(self._under[at]) <= _ONE_NAME) for keys in words
         )
+
+    def says(self, keys: frozenset[str], at: int) -> bool:
+        """Whether a passage or its own heading has a word."""
+        return bool(keys & (self._own[at] | self._under[at]))
+
+    def tells_another_day(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
+        """Whether a passage has a day of the question by telling of other days."""
+        days = [keys & self._own[at] for keys in asked.values() if keys & _WEEKDAY]
+        return any(shared and shared <= _WEEKDAY | _WEEKEND for shared in days)
+
+    def is_headed(self, asked: Mapping[str, frozenset[str]], words: Sequence[str], at: int) -> bool:
+        """Whether a passage's own heading has all of these words of a question."""
+        return all(asked[word] & self._under[at] for word in words)
 
     def counts(self, keys: frozenset[str], at: int) -> bool:
         """Whether a passage says how many there are of something: a number before it, or a cell of a table."""
@@ -242,7 +259,7 @@ class PassageIndex:
     def holds(self, needed: Sequence[frozenset[str]], at: int) -> bool:
         """Whether a passage, or what stands above it, tells all that is needed."""
         own = self._own[at] | self._around[at]
-        return all(keys & own if keys <= SHAPED else self._has(keys, at) for keys in needed)
+        return all(keys & own if keys <= SHAPED else self.has(keys, at) for keys in needed)
 
     def says_more(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is more than one word of the question, as a menu's are."""
@@ -263,10 +280,13 @@ class PassageIndex:
         """Whether a passage is found by its heading alone."""
         return not any(keys & self._own[at] for keys in asked.values())
 
-    def _has(self, keys: frozenset[str], at: int) -> float:
+    def has(self, keys: frozenset[str], at: int) -> float:
+        """How much of a word a passage has: all where it says it itself, less where what stands around it does."""
         shared = keys & self._own[at]
         if shared and shared <= _WEEKDAY | _WEEKEND and any(self._seen[key] for key in keys - _WEEKDAY - _WEEKEND):
             return 0.0 if shared == _WEEKDAY else _BESIDE  # another day, where this one is told somewhere
+        if shared == _MONTH and any(self._seen[key] for key in keys - _MONTH):
+            return 0.0  # another month, where this one is told somewhere
         if shared == _WEEKEND and len(keys) > 1:
             return _BESIDE  # the other of its days
         if shared:
@@ -289,10 +309,23 @@ class PassageIndex:
 
     def _near(self, keys: frozenset[str]) -> frozenset[str]:
         """Words of the pages that are a letter away from what was written, where it is in none as it stands."""
-        if any(self._seen[key] for key in keys):
-            return frozenset()
+        if any(self._seen[key] or len(keys_of(key)) > 1 for key in keys):
+            return frozenset()  # a word that the pages or the lexicon have is not misspelt
         long = [key for key in keys if len(key) >= 5 and key.isalpha()]
         return frozenset(word for word in self._seen for key in long if len(word) >= 4 and one_apart(word, key))
+
+
+@dataclass
+class Candidates:
+    """Passages that may answer a question; `total`: of how many documents they are the best."""
+
+    passages: Sequence[Excerpt]
+    total: int = 0
+
+    @cached_property
+    def index(self) -> PassageIndex:
+        """Which words each has, worked out when it is first asked for."""
+        return PassageIndex(self.passages, self.total)
 
 
 def _section_texts(passages: Sequence[Excerpt]) -> list[str]:

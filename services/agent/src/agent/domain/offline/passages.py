@@ -22,7 +22,7 @@ from agent.domain.offline.evidence import HOW_TO, tells
 from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
 from agent.domain.offline.kinds import MOST_SHOWN, counts_up, listed
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.passage_index import SHORT, SHOWN_ALONE, PassageIndex
+from agent.domain.offline.passage_index import SHORT, SHOWN_ALONE, Candidates
 from agent.domain.offline.questions import is_bare, is_vague, needed, terms
 from agent.domain.offline.sections import all_shown, compared, included
 from agent.domain.offline.shapes import (
@@ -41,41 +41,39 @@ from agent.domain.text_features import plain, stem
 ENOUGH = 0.6
 """Of a question's weight, what a passage must cover to be its answer."""
 _SAYS_SO = 0.03
-_TELLS = 350
+TELLS = 350
 """Characters of a section that is told whole."""
 
 
 def best_passages(question: str, before: str, pages: Sequence[SitePage], enough: float = ENOUGH) -> list[Excerpt]:
     """What the pages say that answers the question; nothing where they do not."""
-    return rank(question, before, [one for page in pages for one in passages_of(page)], enough)
+    return rank(question, before, Candidates([one for page in pages for one in passages_of(page)]), enough)
 
 
-def rank(
-    question: str,
-    before: str,
-    passages: Sequence[Excerpt],
-    enough: float = ENOUGH,
-    total: int = 0,
-    of_it: float = OF_IT,
-) -> list[Excerpt]:
-    """What answers the question, of one section, in the page's order; `before`: the question that it follows; `total`:
-    of how many documents the passages are the best; `of_it`: how much of the earlier question a passage must cover that
-    answers one for a price, or how long, of "it"."""
+def as_a_whole(question: str, before: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """What answers a question for all there is of something: a kind's members, a difference, what something holds."""
     question = FREE_OR_PAID.sub(" ", question)
-    asked, earlier = terms(question), terms(before)
-    if not asked and before:
-        asked = _names_said(question, passages)
+    asked = _asked(question, before, passages)
     sections = listed(question, passages)
     sections = sections or ([] if ASKS_OPINION.search(plain(question)) else compared(question, passages))
     if not sections and asks_for_most(question):
         return the_most(question, before, passages)
     sections = sections or included(question, passages)
-    sections = sections or ([] if before else all_shown(plain(question), asked, passages))
-    if sections or not passages or not asked or not (before or telling(question)):
+    return sections or ([] if before else all_shown(plain(question), asked, passages))
+
+
+def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, of_it: float = OF_IT) -> list[Excerpt]:
+    """What answers the question, of one section, in the page's order; `before`: the question that it follows; `of_it`:
+    how much of the earlier question a passage must cover that answers one for a price, or how long, of "it"."""
+    passages = among.passages
+    sections = as_a_whole(question, before, passages)
+    question = FREE_OR_PAID.sub(" ", question)
+    asked, earlier = _asked(question, before, passages), terms(before)
+    if sections or asks_for_most(question) or not passages or not asked or not (before or telling(question)):
         return sections
     if all(keys & PRICE for keys in asked.values()) and OBLIGED.search(plain(question)):
         return []  # whether it has to be paid, or when
-    index = PassageIndex(passages, total)
+    index = among.index
     leaning_on = carried(question, before) if before else []
     names_alone = bool(earlier) and index.names_alone(asked)
     must = [*needed(question), *leaning_on]
@@ -122,10 +120,13 @@ def rank(
     if index.only_heading(asked, at):
         # The heading asks it; what stands below, from its beginning, is the answer: a list as a whole.
         return [passages[other] for other in section[: MOST_SHOWN if chosen.item else 3]]
+    if chosen.row and index.tells_another_day(asked, at):
+        # That a day is not among them shows by all of them.
+        return [passages[other] for other in section if passages[other].row][:MOST_SHOWN]
     titled = keys_in(f"{chosen.title} {chosen.heading}")
     if chosen.item and HOW_TO.search(plain(question)) and any(keys & titled for keys in asked.values()):
         return [passages[other] for other in section if passages[other].item][:MOST_SHOWN]
-    if index.needs_section(asked, must, at) and sum(len(passages[other].text) for other in section) <= _TELLS:
+    if index.needs_section(asked, must, at) and sum(len(passages[other].text) for other in section) <= TELLS:
         return [passages[other] for other in section if not (index.scrap(other) or passages[other].row)]
     # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
     also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
@@ -143,6 +144,10 @@ def rank(
 def about(pages: Sequence[SitePage]) -> list[Excerpt]:
     """What the site says that it is: how its first page begins."""
     return [one for page in pages[:1] for one in passages_of(page)][:1]
+
+
+def _asked(question: str, before: str, passages: Sequence[Excerpt]) -> dict[str, frozenset[str]]:
+    return terms(question) or (_names_said(question, passages) if before else {})
 
 
 def _names_said(question: str, passages: Sequence[Excerpt]) -> dict[str, frozenset[str]]:

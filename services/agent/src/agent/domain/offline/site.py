@@ -7,10 +7,12 @@ from typing import Any, cast
 
 from agent.domain.offline.answers import not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
+from agent.domain.offline.doubts import NEAR_ABROAD, doubts, nearest
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
-from agent.domain.offline.kinds import TITLE_END, with_names
+from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
+from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
 from agent.domain.offline.questions import leans, terms
 from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
@@ -28,8 +30,6 @@ MOST = 5
 """Pages read for one question."""
 SURE = 0.8
 """Of a question's weight, what a passage must cover for nothing more to be read."""
-NEAR = 0.5
-"""Of a question's weight, what a passage must hold to be named where nothing answers."""
 _NO_CHANCE = 5
 _OF_A_PERSON = re.compile(
     r"\b(?:he|she)\b|(?<!para )(?<!con )(?<!de )(?<!a )\b(?:él|ella)\b|\b(?:está|esta|"
@@ -72,20 +72,11 @@ class SiteQuestion:
     away: bool = False
     """Not all that the company says could be searched: what is not found may be there all the same."""
 
-    def unknown(self, found: KnowledgeFound | None = None) -> SayText:
-        """That nothing is found, or that nobody could look; with the page that comes nearest, if one is near."""
+    def unknown(self, near: Sequence[Excerpt] = ()) -> SayText:
+        """That nothing is found, or that nobody could look; with what comes nearest, if something is near."""
         if self.away:
             return SayText(not_searched(self.language))
-        return SayText(unknown(self.language, missed=self.missed, nearest=_nearest(found) if found else None))
-
-
-def _nearest(found: KnowledgeFound) -> tuple[str, int] | None:
-    """What the passage with most of the question's words is called, and its number; None: none has enough of them."""
-    best = max(enumerate(found.passages, start=1), key=lambda each: each[1].score, default=None)
-    if best is None or best[1].score < NEAR:
-        return None
-    number, one = best
-    return one.heading[-1] if one.heading else TITLE_END.split(one.title)[0], number
+        return SayText(unknown(self.language, missed=self.missed, nearest=near))
 
 
 def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
@@ -102,32 +93,46 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
     named = with_names(asked.question, asked.answered, spoken)
     if named is None:
-        return asked.unknown(found)
+        return asked.unknown()
     asked = replace(asked, question=named)
-    same = _same_section(asked, [*spoken, *others])
+    mine, foreign_ones = Candidates(spoken, found.documents), Candidates(others, found.documents)
+    chosen = _answering(asked, mine, foreign_ones)
+    if not chosen:
+        return asked.unknown() if _of_a_person(asked.question) else asked.unknown(_nearest(asked, mine, foreign_ones))
+    rest = doubts(asked.question, asked.before, chosen, mine if chosen[0] in spoken else foreign_ones)
+    chosen = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
+    return SayText(quoted(chosen, asked.language)) if rest is None else asked.unknown([*chosen, *rest])
+
+
+def _nearest(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
+    near = nearest(asked.question, asked.before, mine)
+    return near or nearest(asked.question, asked.before, others, NEAR_ABROAD)
+
+
+def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
+    """What answers the question, of what is written in its language and in `others`."""
+    same = _same_section(asked, [*mine.passages, *others.passages])
     same = same if answers(asked.question, asked.before, same) else []
     if same or _of_a_person(asked.question):
-        return SayText(quoted(same, asked.language)) if same else asked.unknown(found)
+        return same
     # What follows a question that was not answered is answered where that one is, or not at all.
     of_it = OF_IT if asked.answered else ENOUGH
-    chosen = rank(asked.question, asked.before, spoken, total=found.documents, of_it=of_it)
+    chosen = rank(asked.question, asked.before, mine, of_it=of_it)
     nearer = asked.before.rpartition("\n")[2]
     if not chosen and nearer != asked.before:
-        chosen = rank(asked.question, nearer, spoken, total=found.documents, of_it=of_it)
+        chosen = rank(asked.question, nearer, mine, of_it=of_it)
     if not chosen and asked.before and any(key in TOLD_ITSELF for key in terms(asked.question)):
-        chosen = rank(asked.question, "", spoken, total=found.documents)
+        chosen = rank(asked.question, "", mine)
     words = telling(asked.question)
     place = WHERE_IS.search(plain(asked.question))
     leaning = bool(asked.before) and leans(asked.question)
-    if not chosen and (place or leaning or len(words) > 1 or any(_is_said(word, others) for word in words)):
+    if not chosen and (place or leaning or len(words) > 1 or any(_is_said(word, others.passages) for word in words)):
         # Words of two languages look alike by chance: the stem of one alone proves nothing.
-        chosen = rank(asked.question, asked.before, others, SURE, found.documents, of_it)
+        chosen = rank(asked.question, asked.before, others, SURE, of_it)
     for clause in _CLAUSE.findall(asked.question):
         # What is said beside a question may be nothing that the pages speak of.
-        chosen = chosen or ([] if leans(clause) else rank(clause, "", spoken, SURE, found.documents))
-    chosen = chosen if answers(asked.question, asked.before, chosen) else []
-    chosen = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
-    return SayText(quoted(chosen, asked.language)) if chosen else asked.unknown(found)
+        chosen = chosen or ([] if leans(clause) else rank(clause, "", mine, SURE))
+    return chosen if answers(asked.question, asked.before, chosen) else []
 
 
 def _of_a_person(question: str) -> bool:
@@ -143,7 +148,7 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
     if person:
         names = [set(words_of(name)) for name in FULL_NAME.findall(asked.answered)]
         of_them = [one for one in passages if any(name <= set(words_of(one.heading)) for name in names)]
-        if found := rank(asked.question, "", of_them):
+        if found := rank(asked.question, "", Candidates(of_them)):
             return found
     told = [one for one in passages if one.text in asked.answered]
     if len({(one.url, one.heading) for one in told}) != 1:
@@ -151,7 +156,7 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
     beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]
     if _WHAT_IT_HAS.search(plain(asked.question)):
         return [one for one in beside if one not in told] or told
-    return rank(asked.question, "", told) or rank(asked.question, "", beside)
+    return rank(asked.question, "", Candidates(told)) or rank(asked.question, "", Candidates(beside))
 
 
 def _named(one: Excerpt, question: str) -> Excerpt:
