@@ -276,6 +276,16 @@ async def test_every_bound_of_every_frame_holds_at_n_and_at_n_plus_one(visitor: 
     assert wrong == [], "\n".join(wrong)
 
 
+async def test_what_a_customer_corrects_holds_as_many_as_is_said_and_no_more(stack: RunningStack, http: Http) -> None:
+    token = stack.mint("user", f"u-{uuid.uuid4().hex[:12]}", plan="pro")
+    for field, most in (("favoriteSymbols", 20), ("frequentQuestions", 20), ("userNotes", 50)):
+        made = [f"{chr(65 + number // 26)}{chr(65 + number % 26)}X" for number in range(most + 1)]
+        status, body, _ = await http("PATCH", "/v2/memory", token=token, json={field: made[:most]})
+        assert (status, len(body[field])) == (200, most), body
+        status, body, _ = await http("PATCH", "/v2/memory", token=token, json={field: made})
+        assert (status, body["code"], body["errors"][0]["field"]) == (422, "BAD_FIELD", field), body
+
+
 def said(door: str, words: str, number: int) -> tuple[str, JsonObject]:
     """Path and body of a message through a door."""
     key = f"{door}-{number}"

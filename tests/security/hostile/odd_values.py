@@ -9,6 +9,8 @@ from contracts.json_values import JsonObject, list_of, object_of
 
 DEEP = 4
 """Levels below which only what is required is made."""
+LONGEST = 20_000
+"""Characters of a text that is as long as it may be."""
 ODD: tuple[object, ...] = (
     None, True, False, 0, -1, 1, 1.5, -0.0, 1e308, -1e308, 2**31, 2**53 + 1, 2**63, -(2**63) - 1, 10**30, "", " ", "\n",
     "\u0000", "a\u0000b", "\u202e", "\ufeff", "👩‍👩‍👧‍👦", "ı̇", "ß" * 70, "x" * 65, "x" * 8001, "x" * 70_000,
@@ -109,7 +111,7 @@ class OddValues:
             )
         if "a-fA-F" in pattern:
             return "018f7e2a-7c0d-7b5e-8a9b-" + "".join(random.choices("0123456789abcdef", k=12))
-        least, most = int(str(schema.get("minLength", 1))), int(str(schema.get("maxLength", 30)))
+        least, most = int(str(schema.get("minLength", 1))), min(int(str(schema.get("maxLength", 30))), LONGEST)
         letters = string.ascii_lowercase + string.digits + ("" if pattern else " .,-'ñé¿?")
         return "".join(
             random.choices(letters, k=random.choice([least, most, random.randint(least, min(most, least + 30))]))

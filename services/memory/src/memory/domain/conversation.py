@@ -25,7 +25,7 @@ from contracts.events.desk import Status
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView
 from memory.domain import handoff
-from memory.domain.desk import OPEN, RESOLVED, SNOOZED, Desk
+from memory.domain.desk import OPEN, RESOLVED, SNOOZED, DeskState
 from memory.domain.facts import LogFact, view
 from memory.domain.farewell import says_that_is_all
 from memory.domain.keys import BEGINNING, LogPosition
@@ -120,7 +120,7 @@ class InboxConversation:
     hand_over_position: LogPosition = BEGINNING
     replied: LogPosition = BEGINNING
     """Up to where visitors have a reply: the newest operator message, or what an answer or a notice names."""
-    desk: Desk = field(default_factory=Desk)
+    desk: DeskState = field(default_factory=DeskState)
     """What people did with it beside writing: it comes from another stream (domain/desk.py)."""
     heard_at: datetime | None = None
     """When the log stored the visitor's newest message."""

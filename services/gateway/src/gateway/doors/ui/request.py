@@ -80,7 +80,7 @@ class ChatRequest(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Approval:
     """To an approval. `given`: the arguments that it approves, as the client shows them."""
 
     approval: str
@@ -95,7 +95,7 @@ class Answer:
         return {name: value for name, value in self.given.items() if name in asked and value != asked[name]} or None
 
 
-def approval_in(part: Json) -> Answer:
+def approval_in(part: Json) -> Approval:
     """What a part answers; raises Refused: BAD_FIELD."""
     told = part.get("approval")
     approval = cast("Json", told) if isinstance(told, dict) else {}
@@ -103,7 +103,7 @@ def approval_in(part: Json) -> Answer:
     if not isinstance(identity, str) or not isinstance(approved, bool):
         raise Refused(ErrorCode.BAD_FIELD, "approval: an answer has the approval's id, and approved: true or false")
     given = part.get("input")
-    return Answer(identity, approved, cast("Json", given) if isinstance(given, dict) else {})
+    return Approval(identity, approved, cast("Json", given) if isinstance(given, dict) else {})
 
 
 def _said(message: Json, field: str) -> Iterator[Part]:
