@@ -160,7 +160,7 @@ class Memory:
 
         def older() -> None:
             self.projection.forget()
-            told.hurry()
+            told.hurry(app.SETTINGS_LOOKS)
 
         handlers.serve(service, self.histories, self.inbox, self.companies, _NoKnowledge())
         owner_methods.serve(service, RedisLooks(self._redis), self.floor)

@@ -38,6 +38,10 @@ async def test_where_nothing_is_there_it_rests_until_something_stirs() -> None:
     assert work.calls == ended
     sweep.hurry()
     await eventually(lambda: work.calls == ended + 1)
+    sweep.hurry(again=2)
+    await eventually(lambda: work.calls == ended + 4)
+    await after(busy, 8)
+    assert work.calls == ended + 4
     await sweep.stop()
     await other.stop()
 

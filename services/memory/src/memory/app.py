@@ -94,9 +94,9 @@ from runtime.settings import DevSettings, FileSettings, MongoSettings, RedisSett
 
 BOUNDS_EVERY = 30.0
 """Seconds between looks at the stream's beginning and incarnation: what is trimmed is far behind both looks."""
-SETTINGS_AGAIN, SETTINGS_EVERY = 5.0, 3_600.0
+SETTINGS_AGAIN, SETTINGS_EVERY, SETTINGS_LOOKS = 5.0, 3_600.0, 3
 """Seconds to the next look at the settings on the bus after one that has found something, for it may have been answered
-by a replica that was behind, and after one that has not."""
+by a replica that was behind, and after one that has not; and how often it is repeated when a store may be older."""
 FORMER_EVERY = 600.0
 """Seconds between looks for consumers of earlier releases."""
 POSITIONS_EVERY = 5.0
@@ -315,7 +315,7 @@ class MemoryReplica:
 
         def older() -> None:
             projection.forget()
-            told.hurry()  # what it has lost of the settings is on the bus
+            told.hurry(SETTINGS_LOOKS)  # what it has lost of the settings is on the bus
 
         in_mongodb = sources.in_mongodb(
             log, projection, self._executions, self._usages, insights, self._ratings, learner, lessons, room, desk

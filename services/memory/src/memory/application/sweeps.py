@@ -28,6 +28,7 @@ class PeriodicSweep:
         self._seconds = seconds
         self._work = work
         self._rest = rest
+        self._again = 0
         self._first, self._found, self._failed = True, True, False
         self._due, self._stirred = asyncio.Event(), asyncio.Event()
         self._loop = BackgroundLoop(name, self._call, wait=self._until_due)
@@ -38,8 +39,9 @@ class PeriodicSweep:
         """Starts, with the first call at once."""
         self._loop.start()
 
-    def hurry(self) -> None:
-        """Calls it now, or once more when it is being called."""
+    def hurry(self, again: int = 0) -> None:
+        """Calls it now, or once more when it is being called; and so often again in the usual time, without rest."""
+        self._again = again
         self._due.set()
         self._stirred.set()
 
@@ -57,8 +59,9 @@ class PeriodicSweep:
 
     async def _call(self) -> None:
         self._found, self._failed = True, False
+        again, self._again = self._again, max(self._again - 1, 0)
         try:
-            self._found = bool(await self._work())
+            self._found = bool(await self._work()) or again > 0
         except Exception as error:
             self._failed = True
             _log.warning("sweep failed", sweep=self.name, error=f"{error.__class__.__name__}: {error}"[:300])
