@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from redis import Redis
 from redis.exceptions import RedisError
 
-from runtime.redis_client import life, redis_client
+from runtime.redis_client import life, lost_servers, redis_client
 from runtime.settings import MongoSettings, RedisSettings
 from runtime.testing import ValkeyServer, eventually
 from runtime.testing_cluster import run_valkey_cluster
@@ -117,6 +117,7 @@ async def test_a_cluster_goes_on_while_one_of_its_servers_stands_still(tmp_path:
             assert await client.mget(keys) == [b"1"] * len(keys)
             assert await client.delete(*keys) == len(keys)
             assert await life(client) != before
+            assert await lost_servers(client) == [f"{servers[0].host}:{servers[0].port}"]
         finally:
             servers[0].resume()
         for server in servers:

@@ -15,7 +15,7 @@ from redis.exceptions import TimeoutError as RedisTimeout
 
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from runtime.logging import masked_text
-from runtime.redis_client import redis_client
+from runtime.redis_client import lost_servers, redis_client
 from runtime.settings import MongoSettings, RedisSettings
 
 ANSWER = 4.0
@@ -57,6 +57,8 @@ async def _redis(client: Redis, tell: Tell) -> Diagnosis:
     if taken > SLOW:
         advice = "look at its load, its disk and the network between: `redis-cli --latency`, `redis-cli slowlog get`"
         return wrong("redis", f"slow: {taken * 1000:.0f} ms for a small command", advice)
+    if lost := await lost_servers(client):
+        return wrong("redis", f"of the cluster {', '.join(lost)} is away; the others serve", "start it again")
     return fine("redis", f"takes a write; {taken * 1000:.1f} ms")
 
 

@@ -63,6 +63,14 @@ async def life(client: Redis) -> str:
     return " ".join(sorted(str(one["run_id"]) for one in servers))
 
 
+async def lost_servers(client: Redis) -> list[str]:
+    """Those of a cluster that the others have given up, by address."""
+    if not isinstance(client, _Cluster):
+        return []
+    told: dict[str, dict[str, Any]] = await cast("Any", client).execute_command("CLUSTER NODES")
+    return [address for address, server in told.items() if "fail" in str(server["flags"]).split(",")]
+
+
 async def _info(answer: Any) -> dict[str, Any]:
     return await cast("Awaitable[dict[str, Any]]", answer)
 
