@@ -3,16 +3,17 @@ import { pauseBefore } from "./returning.js";
 import { session } from "./session.js";
 import { language } from "./words-of.js";
 
-const EXPIRED = 4005, FINAL = 4500, MOST_FOLLOWED = 50;
+const EXPIRED = 4005, FINAL = 4500, NO_COMPANY = 4510, MOST_FOLLOWED = 50;
 
 export class Live {
   #socket = null; #ready = false; #tries = 0; #missed = 0; #beat = 0; #timer = 0; #ended = false;
   #open = null; #followed = new Set(); #onFrame; #onState;
 
-  /* onFrame(frame); onState("connecting" | "ready" | "ended") */
+  /* onFrame(frame); onState("connecting" | "none" | "ready" | "ended"); none: the company has no settings yet. */
   constructor(onFrame, onState) {
     this.#onFrame = onFrame;
     this.#onState = onState;
+    onState("connecting");
     addEventListener("online", this.#hurry);
     addEventListener("offline", this.#offline);
     this.#connect();
@@ -43,7 +44,6 @@ export class Live {
   /* A line that the machine knows to be cut is not waited for. */
   #offline = () => { const cut = this.#socket; this.#socket = null; cut?.close(); this.#lost(0); };
   #connect() {
-    this.#onState("connecting");
     this.#followed.clear();
     const earlier = this.#socket;
     const socket = this.#socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v2/chat/ws`);
@@ -87,8 +87,8 @@ export class Live {
     clearTimeout(this.#timer);
     if (this.#ended) return;
     // A token is good for its time: another one comes with signing in.
-    if (code >= FINAL || code === EXPIRED) { this.#onState("ended"); return; }
-    this.#onState("connecting");
+    if ((code >= FINAL && code !== NO_COMPANY) || code === EXPIRED) { this.#onState("ended"); return; }
+    this.#onState(code === NO_COMPANY ? "none" : "connecting");
     this.#timer = setTimeout(() => this.#connect(), pauseBefore(this.#tries++));
   }
 }

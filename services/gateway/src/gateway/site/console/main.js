@@ -110,7 +110,7 @@ function rail(who, notices) {
 }
 
 function tellLine(line, state) {
-  line.hidden = state === "ready";
+  line.hidden = state === "ready" || state === "none";
   if (state !== "ended") { line.textContent = say("lineLost"); return; }
   line.replaceChildren(say("lineEnded"), " ", button(say("signIn"), () => { session.end(); start(); }, { class: "small" }));
 }
