@@ -389,7 +389,7 @@ async def test_a_usual_wait_is_measured_or_not_told(servers: Servers) -> None:
             await writer.owner(OwnerKind.HUMAN, "op1")
         assert await reports.usual_wait("rival") is None
         # The calendar's ends are days like others.
-        began = MongoReports(mongo[servers.database]).began(
+        began = MongoReports(asked(mongo[servers.database])).began(
             "acme", date.min, date.max, 5, ZoneInfo("America/Mexico_City")
         )
         assert len(await began) >= 3
