@@ -153,8 +153,8 @@ kill-doors: $(STAMP) ## kill -9 of the gateway at random moments behind each doo
 test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
 	$(BIN)/python -m tests.support.containers
 
-test-paused: $(STAMP) ## every process and pair of them stands still for 2, 8, 45 s: paused-results.md, 45 minutes
-	$(BIN)/pytest -n $(WORKERS) tests/faults/paused_matrix.py
+test-paused: $(STAMP) ## every process and pair of them stands still for 2, 8, 45 s, and behind every door for 12 s: paused-results.md, paused-doors.md, 50 minutes
+	$(BIN)/pytest -n $(WORKERS) tests/faults/paused_matrix.py tests/faults/paused_doors.py
 
 store-outages: $(STAMP) ## stores go away and come back in every way (OUTAGES=16 SEED=1 LONGEST=60)
 	$(BIN)/python -m tests.faults.store_outages --outages $(or $(OUTAGES),16) $(if $(SEED),--seed $(SEED)) $(if $(LONGEST),--longest $(LONGEST))

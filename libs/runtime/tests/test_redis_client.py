@@ -13,7 +13,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from runtime.redis_client import life, redis_client
-from runtime.settings import RedisSettings
+from runtime.settings import MongoSettings, RedisSettings
 from runtime.testing import ValkeyServer, eventually
 from runtime.testing_cluster import run_valkey_cluster
 
@@ -144,7 +144,15 @@ def test_an_address_that_cannot_be_one_is_refused_with_what_to_write(url: str) -
         RedisSettings(url=url)
 
 
+@pytest.mark.parametrize("url", ["mongo:27017", "mongodb://", "mongodb://one:port", "mongodb://u:p@one,two:27017x"])
+def test_an_address_of_mongodb_that_cannot_be_one_is_refused(url: str) -> None:
+    with pytest.raises(ValidationError, match="write mongodb://"):
+        MongoSettings(url=url)
+
+
 def test_addresses_that_can_be_ones_are_taken() -> None:
+    for url in ("mongodb://u:p@a,b:27018/?tls=true", "mongodb+srv://u:p@cluster.example.com/?w=1", "mongodb://[::1]:1"):
+        assert MongoSettings(url=url).url == url
     for url in (
         "redis://:p@h:1/0",
         "rediss+sentinel://:p@a:1,b:2/main/0?x=1",

@@ -31,7 +31,7 @@ async def redis(url: str, tell: Tell) -> list[Diagnosis]:
     try:
         client = redis_client(RedisSettings(url=url).url, ANSWER, name="nexus-doctor")
     except ValidationError as error:
-        return [wrong("redis", "NEXUS_REDIS_URL is no address", error.errors()[0]["msg"].partition(", ")[2])]
+        return [_no_address("redis", error)]
     try:
         return [await _redis(client, tell)]
     except RedisError as error:
@@ -40,6 +40,11 @@ async def redis(url: str, tell: Tell) -> list[Diagnosis]:
         return [wrong("redis", masked_text(str(error)), "start Redis, or point NEXUS_REDIS_URL at one")]
     finally:
         await client.aclose()
+
+
+def _no_address(store: str, error: ValidationError | PyMongoError) -> Diagnosis:
+    advice = error.errors()[0]["msg"] if isinstance(error, ValidationError) else masked_text(str(error))
+    return wrong(store, f"NEXUS_{store.upper()}_URL is no address", advice.removeprefix("Value error, "))
 
 
 async def _redis(client: Redis, tell: Tell) -> Diagnosis:
@@ -82,13 +87,11 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
 
 async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
     """Writes one document, always the same."""
-    options = MongoSettings(url=url, deadline=ANSWER).client_options
     try:
+        options = MongoSettings(url=url, deadline=ANSWER).client_options
         client: AsyncMongoClient[dict[str, object]] = AsyncMongoClient(url, **options)
-    except PyMongoError as error:
-        return [
-            wrong("mongodb", f"NEXUS_MONGODB_URL is no address: {masked_text(str(error))}", "write mongodb://HOST:PORT")
-        ]
+    except (ValidationError, PyMongoError) as error:
+        return [_no_address("mongodb", error)]
     try:
         began, before = time.perf_counter(), time.time()
         answer = await client.admin.command("hello")

@@ -128,8 +128,8 @@ def _seconds(value: str) -> float:
     return float(number) * _SECONDS[unit]
 
 
-_HOST = r"(\[[^\]]+\]|[^@/,:\[]+):\d+"
-_HOSTS = rf"([^@/]*@)?{_HOST}(,{_HOST})*"
+_HOST = r"(\[[^\]]+\]|[^@/,:\[]+)"
+_HOSTS = rf"([^@/]*@)?{_HOST}:\d+(,{_HOST}:\d+)*"
 
 
 class RedisSettings(EnvSettings):
@@ -171,6 +171,13 @@ class MongoSettings(EnvSettings):
     url: str = Field(default="mongodb://127.0.0.1:27017")
     database: str = Field(default="nexus")
     deadline: float = Field(default=5.0, gt=0, description="seconds for one operation")
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        if not re.match(rf"mongodb(\+srv)?://([^@/]*@)?{_HOST}(:\d+)?(,{_HOST}(:\d+)?)*([/?]|$)", value):
+            raise ValueError("write mongodb://USER:PASSWORD@HOST:PORT,HOST:PORT/?authSource=admin")
+        return value
 
     @property
     def client_options(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from agent.adapters.anthropic import VERSION, Anthropic
 from agent.adapters.anthropic_request import request_body
-from agent.adapters.openai_compatible import MAX_TEXT, ProviderEndpoint
+from agent.adapters.provider_client import MAX_TEXT, ProviderEndpoint
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError

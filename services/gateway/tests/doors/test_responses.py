@@ -242,7 +242,10 @@ async def test_a_deleted_response_is_gone_for_its_client_and_the_conversation_st
         with pytest.raises(openai.NotFoundError):
             await call
     assert (await client.responses.retrieve(then.id)).output_text == "One two."
-    await client.responses.create(model="nexus", input="three", previous_response_id=then.id)
+    newest = await client.responses.create(model="nexus", input="three", previous_response_id=then.id)
+    await client.responses.delete(newest.id)
+    with pytest.raises(openai.NotFoundError):
+        await client.responses.create(model="nexus", input="four", previous_response_id=newest.id)
     assert [text for _, text in agent.said] == ["one", "two", "three"]
     assert len({conversation for conversation, _ in agent.said}) == 1
 

@@ -36,7 +36,8 @@ from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.rpc import ConversationRef, ConversationReply
 from memory.adapters.desk_facts import NOTED, UPDATED
-from memory.application.desk import Desk, DeskStore
+from memory.adapters.mongo_desk import MongoDesk
+from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.application.people import People
 from memory.application.rating_question import RatingQuestion
@@ -52,7 +53,7 @@ UPDATES, NOTE_CONSUMER = "memory-updates", "memory-notes"
 """The durable consumers."""
 
 
-def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox, people: People) -> None:
+def serve(service: Service, desk: Desk, store: MongoDesk, inbox: Inbox, people: People) -> None:
     """The methods."""
 
     async def update(request: ConversationUpdate) -> ConversationReply:

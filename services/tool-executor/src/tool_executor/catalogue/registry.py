@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.ids import is_id
-from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.adapters.json_schema import CompiledSchema, CompiledSchemas
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.limits import Limits, limits_of
 from tool_executor.domain.nulls import taking_null
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller, plan_named
-from tool_executor.ports import SchemaBroken, SchemaChecker
+from tool_executor.ports import SchemaBroken
 
 LONGEST_DESCRIPTION = 1024
 """Characters that OpenAI-compatible models take: with a longer one they refuse every request that lists the tool."""
@@ -30,8 +30,8 @@ class Entry:
     limits: Limits
     parameters: dict[str, Any]
     """The input schema as callers are shown it."""
-    input: SchemaChecker
-    output: SchemaChecker
+    input: CompiledSchema
+    output: CompiledSchema
 
     def visible_to(self, caller: VerifiedCaller, company: CompanyTools) -> bool:
         """Whether the tool exists for this caller, whatever the plan says."""
@@ -128,7 +128,7 @@ def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
     )
 
 
-def _compiled(tool: DeclaredTool, which: str, schema: Mapping[str, Any], compiler: CompiledSchemas) -> SchemaChecker:
+def _compiled(tool: DeclaredTool, which: str, schema: Mapping[str, Any], compiler: CompiledSchemas) -> CompiledSchema:
     try:
         return compiler.compile(schema)
     except SchemaBroken as broken:

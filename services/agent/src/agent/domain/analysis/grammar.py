@@ -13,6 +13,7 @@ from typing import Any
 
 from agent.domain.analysis.amounts import amount_in
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, QUESTION_WORDS, ROWS, Kind
+from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import (
     AVERAGES,
     BEATING,
@@ -37,7 +38,6 @@ from agent.domain.analysis.question_patterns import (
     WORD,
     WORST,
 )
-from agent.domain.analysis.rephrased import rephrased
 from agent.domain.analysis.stretches import ALL_TIME, BLANK, MARK, SNAPSHOTS, Unread, When, since, stretches_in
 from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
@@ -93,7 +93,7 @@ class _QuestionReader:
     """One question, while it is read."""
 
     def __init__(self, query: str, tickers: tuple[str, ...]) -> None:
-        self._query = query = rephrased(query).text
+        self._query = query = normalized(query).text
         self._tickers = tickers
         self._unread = Unread(folded(query))
         self._found = Question(lowest_first=bool(LOWEST.search(FROM_THE_TOP.sub(" ", folded(query)))))

@@ -70,8 +70,8 @@ class RunAgentInput(_AguiModel):
     thread_id: Name
     run_id: Name
     messages: list[Json] = Field(max_length=10_000)
-    tools: list[Json] = Field(default_factory=list[Json], max_length=MAX_CLIENT_TOOLS)
-    resume: list[ResumeEntry] = Field(default_factory=list[ResumeEntry], max_length=100)
+    tools: list[Json] | None = Field(default=None, max_length=MAX_CLIENT_TOOLS)
+    resume: list[ResumeEntry] | None = Field(default=None, max_length=100)
 
     def new_messages(self) -> list[SentMessage]:
         """The user's messages at the end, behind which nobody has spoken; raises Refused."""
