@@ -55,6 +55,8 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
         ("Noticias y PER de IBM", [("get_news", {}), ("fundamentals_events", {})]),
         ("IBM's RSI and MACD?", [("get_indicators", {"indicators": ["RSI", "MACD"]})]),
         ("RSI de IBM el 1 de junio de 2012", [("get_indicators", {"indicators": ["RSI"], "end": "2012-06-01"})]),
+        ("IBM's ATR as a percentage of its price", [("get_indicators", {"indicators": ["ATR"]})]),
+        ("Most profitable first: IBM in 2010", [("get_performance", {"start": "2010-01-01", "end": "2010-12-31"})]),
         ("IBM's 9-day RSI", [("get_indicators", {"indicators": ["RSI"], "length": 9})]),
         ("Is IBM above its 50 and 200 day averages?",
          [("get_indicators",

@@ -183,7 +183,7 @@ def _said(one: Mapping[str, Any], language: Language) -> str:
     return text
 
 
-_OF_DAY = frozenset(("price", "RSI", "EMA", "ATR", "VWAP", "OBV", "ADX", *_PARTS["MACD"], *_PARTS["BB"]))
+_OF_DAY = frozenset(("price", "RSI", "EMA", "ATR", "atr_share", "VWAP", "OBV", "ADX", *_PARTS["MACD"], *_PARTS["BB"]))
 """Figures whose day heads the line."""
 
 

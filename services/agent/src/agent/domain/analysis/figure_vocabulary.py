@@ -38,7 +38,18 @@ INDICATOR_WORDS = {
     "OBV": r"obv|on[- ]balance volume",
     "ADX": r"adx",
 }
+_SHARE = r"(?:%|per ?cent(?:age)?|share|fraction|proportion|porcentaje|proporcion|por ?ciento)"
+_PRICE = r"(?:its |the |their |su |el )?(?:share |stock )?(?:price|precio|cotizacion)"
+_OF_THE_PRICE = (
+    rf"[^?;\x00]{{0,30}}?(?:(?:in|as|en) (?:an? |un |el )?{_SHARE}(?: terms)?(?: (?:of|de|del|al|sobre) {_PRICE})?"
+    rf"|{_SHARE} (?:of|de|del|al|sobre) {_PRICE}"
+    rf"|(?:relative to|compared (?:to|with)|against|respecto (?:a|de|al|del)|relativ[oa] al?|frente al?) {_PRICE})"
+)
+INDICATOR_OF = {"atr_share": "ATR"}
+"""Figures that an indicator gives beside its own."""
 ROWS: tuple[FigureWords, ...] = (
+    _row("indicator", "atr_share", rf"(?:{INDICATOR_WORDS['ATR']}){_OF_THE_PRICE}",
+         rf"(?:percentage|percent|relative|normali[sz]ed|porcentual|relativo) (?:{INDICATOR_WORDS['ATR']})"),
     *(_row("indicator", name, pattern) for name, pattern in INDICATOR_WORDS.items()),
     _row("indicator", "RSI", r"over(?:bought|sold)", r"sobre(?:comprad|vendid)[oa]s?"),
     _row("company", "eps", _CLAIMS["eps"]),
@@ -49,9 +60,9 @@ ROWS: tuple[FigureWords, ...] = (
     _row("company", "next_dividend_date", r"(?:fecha )?ex[- ]?divide?n\w*(?: dates?)?"),
     _row("company", "dividend_yield", _CLAIMS["dividend_yield"]),
     _row("company", "gross_margin", _CLAIMS["gross_margin"]),
-    _row("company", "net_margin", _CLAIMS["net_margin"], r"(?:most |more )?profitable"),
+    _row("company", "net_margin", _CLAIMS["net_margin"]),
     _row("company", "gross_margin net_margin", r"margins?|margen(?:es)?"),
-    _row("company", "profitable", r"(?:most |least |more )?profitable", r"rentables?"),
+    _row("company", "profitable", r"(?:most |least |more |less )?profitable", r"rentables?"),
     _row("company", "revenue", _CLAIMS["revenue"]),
     _row("company", "next_earnings_date",
          r"(?:next|upcoming) (?:quarterly )?(?:earnings|results|report)\w*(?: (?:date|report|release|earnings|"

@@ -42,6 +42,7 @@ FIGURES: dict[str, dict[Language, str]] = {
     "sma_50": {"es": "media de 50 sesiones", "en": "50-day average"},
     "sma_200": {"es": "media de 200 sesiones", "en": "200-day average"},
     "atr_14": {"es": "ATR de 14 sesiones", "en": "14-day ATR"},
+    "atr_share": {"es": "ATR en proporción al precio", "en": "ATR as a share of the price"},
     "volume_zscore": {"es": "z del volumen", "en": "volume z-score"},
     "return": {"es": "rentabilidad", "en": "return"},
     "high": {"es": "máximo", "en": "high"},

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.domain.analysis.amounts import amount_in
-from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, QUESTION_WORDS, ROWS, Kind
+from agent.domain.analysis.figure_vocabulary import INDICATOR_OF, INDICATOR_WORDS, LOWEST, QUESTION_WORDS, ROWS, Kind
 from agent.domain.analysis.question_patterns import (
     AVERAGES,
     BEATING,
@@ -342,7 +342,9 @@ class _QuestionReader:
         beside: dict[str, Any] = {"end": end} if end else {}
         if hours is not None:
             beside["timeframe"] = f"{hours['n'] or 1}h"
-        usual = [name for name in names if name not in lengths and name != "averages"]
+        usual = list(
+            dict.fromkeys(INDICATOR_OF.get(one, one) for one in names if one not in lengths and one != "averages")
+        )
         if usual:
             self._each(INDICATORS, {"indicators": usual, **beside})
         for name, length in lengths.items():

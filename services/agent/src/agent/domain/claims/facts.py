@@ -13,7 +13,7 @@ from contracts.json_values import is_list, is_object, list_of, object_of
 Unit = Literal["fraction", "money", "number", "date"]
 FRACTIONS = frozenset(
     ("return", "max_drawdown", "current_drawdown", "volatility", "gross_margin", "net_margin", "dividend_yield",
-     "cagr", "total_return", "total_cagr", "gap", "best_day", "worst_day", "exposure", "win_rate")
+     "cagr", "total_return", "total_cagr", "gap", "share", "atr_share", "best_day", "worst_day", "exposure", "win_rate")
 )  # fmt: skip
 MONEY = frozenset(
     ("price", "change", "open", "high", "low", "close", "sma_20", "sma_50", "sma_200", "atr_14", "eps", "revenue",
