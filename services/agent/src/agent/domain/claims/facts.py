@@ -202,8 +202,11 @@ def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
         subject = str(entry.get("ticker") or entry.get("symbol") or "") or subject
         if subject:
             facts.add_entry(subject, _typed(entry))
-        elif isinstance(entry.get("source"), str):
-            facts.sources.add(str(entry["source"]))
+        else:
+            if isinstance(entry.get("source"), str):
+                facts.sources.add(str(entry["source"]))
+            numbers = (one for one in entry.values() if isinstance(one, int | float) and not isinstance(one, bool))
+            facts.loose += [float(one) for one in numbers]
         if is_list(entry.get("figures")):
             facts.add_figures(cast("list[Mapping[str, object]]", entry["figures"]))
         for key, part in entry.items():
