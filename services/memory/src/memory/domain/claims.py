@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory.domain.long_term.attributes import Value, changing, differ, values
+from memory.domain.long_term.attributes import Value, changing, differ, of_relative, values
 from memory.domain.long_term.concepts import concept, content, plain
 from memory.domain.long_term.endings import StatementEnd, ended_by, endings
 
@@ -40,12 +40,13 @@ _RELATIVE = re.compile(
     r"hermanastr[oa]s?|companer[oa]s?|colegas?|soci[oa]s?)\b(?!'s name| se llama)"
 )
 _DID = re.compile(
-    r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: \w+){0,2}? (?:left|gave|bought|taught|told|lent|sold|won|"
+    r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
+    r"(?:left|gave|bought|taught|told|lent|sold|won|"
     r"lost|built|made|was|were|had|(?!(?:called|named)\b)\w{3,}ed|dio|fue|hizo|tuvo|trajo|dijo|puso|era|"
     r"\w+(?:ó|aba|ía|aron|ieron))\b"
 )
 """What somebody did once: it stays true when they have died or gone, too."""
-_NOT_COUNTED = frozenset(("be", "have", "stock"))
+_NOT_COUNTED = content("be have stock week month year day time times veces vez semana mes ano dia")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,9 @@ def claims(text: str, *, short: bool = False) -> Claims:
     every = statements(text)
     said = plain(" ".join(every))
     relative = _RELATIVE.match(said)
-    made = [] if relative else [value for one in every for value in values(one, short=short)]
+    made = [value for one in every for value in values(one, short=short)] if not relative else []
+    if relative:
+        made = of_relative(relative["who"], said)
     return Claims(
         made=tuple(dict.fromkeys(made)),
         ended=tuple(dict.fromkeys(ending for one in every for ending in endings(one))),

@@ -5,21 +5,19 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from agent.domain.analysis.grammar import (
-    BACKTEST,
-    CORRELATION,
-    CROSSINGS,
-    PERFORMANCE,
-    Question,
-    read_question,
-)
+from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import EXTREME
 from agent.domain.analysis.rephrased import rephrased
+from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, Question
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
 from contracts.languages import Language
 
 Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
+
+
+LONGEST = 1_000
+"""Characters of a chat message that are read as a question for an analysis."""
 
 
 class Refusal(Enum):
@@ -162,7 +160,7 @@ def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
 def is_analysis(text: str) -> bool:
     """Whether a chat message asks for an analysis of tickers: it compares, chooses among them or looks back, or asks
     for more than one tool tells."""
-    text = rephrased(text).text
+    text = rephrased(text[:LONGEST]).text
     said, tickers = plain(text), tickers_in(text)
     if not tickers or _OTHER.search(said):
         return False
@@ -182,7 +180,10 @@ def _takes_more(question: Question) -> bool:
     if question.figures == ["price"] and all(one.arguments.get("start") == one.arguments.get("end") for one in calls):
         return False  # of one day, or of now
     derived = any(one.tool in (PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST) for one in calls)
-    return derived or len(question.figures) > 1 or len({(one.tool, repr(one.arguments)) for one in calls}) > 1
+    several = max((len(one.tickers) for one in calls), default=0) > 1 and question.figures != ["price"]
+    more = {"end", "length", "timeframe"} & {name for one in calls for name in one.arguments}
+    many = len(question.figures) > 1 or len({(one.tool, repr(one.arguments)) for one in calls}) > 1
+    return derived or many or bool(more) or (several and bool(question.figures)) or "atr_share" in question.figures
 
 
 def period_in(query: str) -> AskedPeriod:

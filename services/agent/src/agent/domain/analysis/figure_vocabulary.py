@@ -52,7 +52,8 @@ ROWS: tuple[FigureWords, ...] = (
          rf"(?:percentage|percent|relative|normali[sz]ed|porcentual|relativo) (?:{INDICATOR_WORDS['ATR']})"),
     *(_row("indicator", name, pattern) for name, pattern in INDICATOR_WORDS.items()),
     _row("indicator", "RSI", r"over(?:bought|sold)", r"sobre(?:comprad|vendid)[oa]s?"),
-    _row("company", "eps", _CLAIMS["eps"]),
+    _row("company", "eps", _CLAIMS["eps"],
+         r"(?:gan(?:o|a|aron|an)|earn(?:s|ed)?|ma(?:de|kes?))\b[^?;\x00]{0,25}?(?:por accion|(?:per|a) share)"),
     _row("company", "pe", _CLAIMS["pe"], r"cheap(?:er|est)?", r"(?:most |"
          r"more )?expensive", r"barat[oa]s?", r"car[oa]s?"),
     _row("company", "market_cap", _CLAIMS["market_cap"], r"(?:biggest|largest|smallest) (?:compan(?:y|ies)|firms?)",
@@ -107,9 +108,13 @@ ROWS: tuple[FigureWords, ...] = (
          r"drawdowns|drops|declines)", r"periodos? de (?:caidas?|retroceso|drawdown)|(?:mayores|peores|"
          r"principales) (?:caidas|retrocesos)",
          r"recover(?:ed|s|y)?|recuper\w+"),
+    _row("stretch", "high low", r"(?:trading |price )?range", r"rango(?: de (?:precios|cotizacion))?",
+         r"(?:entre|between) (?:que|what|which) (?:precios|prices|levels|niveles)(?: se (?:movio|ha movido|mueve))?"),
+    _row("stretch", "low price",
+         r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?(?:minimos?|lows?|troughs?|bottom)"),
     _row("stretch", "current_drawdown", r"(?:a que distancia|how far|lejos|"
          r"cuanto le falta)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
-         r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ])?(?:peak|"
+         r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|"
          r"highs?|top|maximum)",
          r"(?:por debajo de|desde|lejos de|bajo) sus? maximos?", _CLAIMS["current_drawdown"]),
     _row("stretch", "max_drawdown", _CLAIMS["max_drawdown"], r"drawdowns?", r"(?:biggest|largest|deepest|"
@@ -146,7 +151,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"cerraban?|cierres?|cotizaba"),
     _row("stretch", "return", _CLAIMS["return"], r"gain(?:s|ed)?", r"los[et]|lost|"
          r"lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
-         r"(?<!mas )baj(?:o|aron|ado)", r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)",
+         r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
+         r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)",
          r"(?:best|worst) (?:performer|"
          r"performing\b.*?)",
          r"(?:did|do|done|perform(?:ed)?) (?:the )?(?:best|better|worst|worse)", r"outperform\w*|"
@@ -157,6 +163,7 @@ ROWS: tuple[FigureWords, ...] = (
 FELL = r"(?:f[ae]ll(?:en)?|lost|lose|dropped|declined|ca(?:yo|yeron|ido)|perdi(?:o|eron|do)|baj(?:o|aron|ado))"
 LOWEST = re.compile(
     rf"\b(?:{FELL} (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
+    r"losers first|weakest first|"
     r"cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|safest|worst|"
     r"barat[oa]s?|menor(?:es)?|"
     r"menos|mas baj[oa]s?|ascending|de menor a mayor|lowest first|tranquil[oa]s?|minim[oa]|peor(?:es)?|"
@@ -164,7 +171,9 @@ LOWEST = re.compile(
 )
 """Words that rank from the lowest up."""
 _ASKING = """
-above add ago am among analiza analizar analyse analyst analyze anda andan aparte ask aventaja averaged bastante
+buying closely comprando deepest dinero direction distribuyo haz holding losers reparte repartido repartio shallowest
+tend winners
+above add ago alza am among analiza analizar analyse analyst analyze anda andan aparte ask aventaja averaged bastante
 batido beaten became become behind below benchmark bien bought broken buy buying chart check clasifica
 clasificacion comporta comportado comportan comportaron comporto comprado comprar compre compro convertido
 convertirian cost costs cotiza cotizaba crash crisis cruce cruces cualquier cuanta cuantas cuantos dame dar

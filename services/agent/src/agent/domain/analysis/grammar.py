@@ -8,7 +8,7 @@ Nothing here computes a figure: each of these is a call of a tool. What no rule 
 """
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 from agent.domain.analysis.amounts import amount_in
@@ -24,64 +24,47 @@ from agent.domain.analysis.question_patterns import (
     EXTREME,
     FROM_THE_TOP,
     HOURS,
+    HOW_MANY,
     LENGTH_OF,
     LENGTHS,
+    LEVEL,
     ODD_BARS,
     OVERALL,
     PAST,
     RECOVERED,
+    REGULAR,
     RULES,
     TRIAL,
-    UNITS,
     WHOLE_AVERAGE,
     WORD,
     WORST,
-)
+    numbers_of,
+    unit_of,
+)  # fmt: skip
 from agent.domain.analysis.rephrased import rephrased
 from agent.domain.analysis.stretches import ALL_TIME, BLANK, MARK, SNAPSHOTS, Unread, When, since, stretches_in
+from agent.domain.analysis.wanted_calls import (
+    BACKTEST,
+    COMPANY,
+    CORRELATION,
+    CROSSINGS,
+    INDICATORS,
+    NEWS,
+    PERFORMANCE,
+    SENTIMENT,
+    SNAPSHOT,
+    Question,
+    WantedCall,
+)  # fmt: skip
 from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
 
-PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST = (
-    "get_performance", "get_correlation", "get_crossings", "backtest_strategy",
-)  # fmt: skip
-NEWS, SENTIMENT, INDICATORS = "get_news", "get_sentiment", "get_indicators"
-SNAPSHOT, COMPANY = "market_snapshot", "fundamentals_events"
 HOLDING = "buy_and_hold"
 _OF_A_YEAR = frozenset(("current_drawdown", "max_drawdown", "volatility"))
 _SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_drawdown", "current_drawdown"), ("1y",))}
 """Figures of stretches that a snapshot has, of these periods; of a year where none is named."""
-
-
-@dataclass(frozen=True, slots=True)
-class WantedCall:
-    """One call that the question asks for."""
-
-    tool: str
-    tickers: tuple[str, ...]
-    arguments: dict[str, Any]
-
-
-@dataclass(slots=True)
-class Question:
-    """What a question asks for. `figures`: by the names of findings, in its order; none: how the tickers stand.
-    `now_only`: figures asked for of a past time that the tools know of now alone; `unread`: words that no rule read."""
-
-    calls: list[WantedCall] = field(default_factory=list[WantedCall])
-    figures: list[str] = field(default_factory=list[str])
-    periods: list[str] = field(default_factory=list[str])
-    averages: list[int] = field(default_factory=list[int])
-    now_only: list[str] = field(default_factory=list[str])
-    unread: list[str] = field(default_factory=list[str])
-    lowest_first: bool = False
-    currency: str | None = None
-
-
-def wanted_by(query: str, tickers: tuple[str, ...]) -> tuple[WantedCall, ...]:
-    """The calls that the question asks for, in their order; none: it asks how the tickers stand."""
-    return tuple(read_question(query, tickers).calls)
 
 
 def read_question(query: str, tickers: tuple[str, ...]) -> Question:
@@ -103,6 +86,9 @@ class _QuestionReader:
     def read(self) -> Question:
         """All of it."""
         found = self._found
+        regular = self._unread.first(REGULAR)
+        if regular is not None:
+            found.unread.append(regular[0].strip())
         money = amount_in(self._unread)
         relation = self._relation()
         rule = self._rule()
@@ -111,6 +97,7 @@ class _QuestionReader:
         indicators = self._indicator_lengths()
         every, extremes = self._extremes()
         hours = self._unread.first(HOURS)
+        every = self._counted() or every
         self._figures()
         stretches = stretches_in(self._unread, invested=money is not None)
         self._overall()
@@ -120,7 +107,7 @@ class _QuestionReader:
             found.currency = money[1]
         for place, name in extremes:
             self._places.append((place, name, "stretch"))
-        self._places = [_told_profitable(one, timed=bool(stretches)) for one in self._places]
+        self._places = [_timed(one, stretches) for one in self._places]
         if money is not None and any(name == "shares" for _, name, _ in self._places):
             self._places = [one for one in self._places if one[1] not in ("growth", "price")]
         found.periods = [one.period for one in stretches if one.period in SNAPSHOTS] or ["1y"]
@@ -199,7 +186,7 @@ class _QuestionReader:
 
     def _price_and_average(self) -> dict[str, int] | None:
         """Above its 100-day average: the close and that one."""
-        found = [number for _, numbers in self._unread.take(AVERAGES, _numbers) for number in numbers]
+        found = [number for _, numbers in self._unread.take(AVERAGES, numbers_of) for number in numbers]
         return {"fast": 1, "slow": found[0]} if len(found) == 1 and 3 <= found[0] <= 250 else None
 
     def _crossing(self) -> dict[str, Any] | None:
@@ -210,7 +197,7 @@ class _QuestionReader:
         self._places.append((match.start(), "crossings", None))
         lengths = self._lengths()
         if lengths is None:
-            found = [number for _, numbers in self._unread.take(AVERAGES, _numbers) for number in numbers]
+            found = [number for _, numbers in self._unread.take(AVERAGES, numbers_of) for number in numbers]
             numbers = sorted(one for one in found if 2 <= one <= 250)
             lengths = {"fast": 1, "slow": numbers[0]} if len(numbers) == 1 else {}
             if len(numbers) == 2:
@@ -228,7 +215,7 @@ class _QuestionReader:
 
     def _averages(self) -> None:
         """Averages of so many sessions: where the price stands to them."""
-        for place, numbers in self._unread.take(AVERAGES, _numbers):
+        for place, numbers in self._unread.take(AVERAGES, numbers_of):
             self._found.averages += [one for one in numbers if 2 <= one <= 250 and one not in self._found.averages]
             self._places.append((place, "averages", "indicator"))
         of_a_price = re.search(r"moving|movil|sma|above|below|encima|debajo", folded(self._query))
@@ -259,7 +246,7 @@ class _QuestionReader:
         found: list[tuple[int, str]] = []
         for match in list(EXTREME.finditer(self._unread.text)):
             self._unread.replace(match, BLANK)
-            unit = _unit(match["unit"])
+            unit = unit_of(match["unit"])
             every = every if unit == "day" else unit
             for which in filter(None, (match["one"], match["two"])):
                 found.append((match.start(), f"{'best' if which.startswith(('best', 'mejor')) else 'worst'}_{unit}"))
@@ -267,11 +254,28 @@ class _QuestionReader:
         if each is not None:
             words = each["unit"] or each["over"] or each["ly"] or each["es"]
             unit = {"annual": "year", "anual": "year", "calendar": "year", "mensual": "month", "trimestral": "quarter",
-                    "semanal": "week"}.get(re.split(r"es$|[- ]", words)[0]) or _unit(words)  # fmt: skip
+                    "semanal": "week"}.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)  # fmt: skip
             if unit != "day":
                 every = unit
                 found.append((each.start(), f"{unit}_return"))
         return every, found
+
+    def _counted(self) -> str | None:
+        """A close beyond a price, and months that ended higher: which parts are counted."""
+        counted = HOW_MANY.search(self._unread.text)
+        unit = unit_of(counted["unit"]) if counted else None
+        level = self._unread.first(LEVEL)
+        if level is not None:
+            self._places.append((level.start(), "highest_close" if level["up"] else "lowest_close", "stretch"))
+            if counted is not None:
+                self._found.unread.append(level[0])
+            return None
+        if unit in (None, "day"):
+            return None
+        for row in (row for row in ROWS if row.names[0] in ("up_days", "down_days")):
+            for place, _ in self._unread.take(row.pattern, lambda match: match):
+                self._places.append((place, row.names[0].replace("days", f"{unit}s"), "stretch"))
+        return unit
 
     def _overall(self) -> None:
         """How it did, beside something else that is asked for: its return."""
@@ -296,7 +300,9 @@ class _QuestionReader:
         found = self._found
         names = {name for _, name, _ in self._places}
         more_exact = {
-            name for name in names if name.endswith("_return") or name in ("growth", "cagr", "averages", "crossings")
+            name
+            for name in names
+            if name.endswith("_return") or name in ("growth", "cagr", "averages", "crossings", "average_volume")
         }
         if more_exact and "return" in names and not re.search(r"\breturns?\b|\brentabilidad", folded(self._query)):
             self._places = [one for one in self._places if one[1] != "return"]
@@ -319,7 +325,7 @@ class _QuestionReader:
         self, by_kind: dict[Kind, list[str]], when: When, amount: float | None, every: str | None
     ) -> None:
         names = by_kind.get("stretch", [])
-        if names == ["dividends"] and not when.arguments:
+        if names == ["dividends"] and not when.tool_arguments:
             self._found.figures = [
                 *(one for one in self._found.figures if one != "dividends"), "dividend_yield", "next_dividend_date"
             ]  # fmt: skip
@@ -384,17 +390,11 @@ class _QuestionReader:
         return sorted(self._merged.values(), key=lambda call: order.index(call.tool))
 
 
-def _told_profitable(place: tuple[int, str, Kind | None], *, timed: bool) -> tuple[int, str, Kind | None]:
-    """Most profitable over some time is a return; else it is a margin."""
+def _timed(place: tuple[int, str, Kind | None], stretches: Sequence[When]) -> tuple[int, str, Kind | None]:
+    """Most profitable over some time is a return, else it is a margin; a volume between days is a day's average."""
     at, name, kind = place
-    if name != "profitable":
-        return place
-    return (at, "return", "stretch") if timed else (at, "net_margin", kind)
-
-
-def _numbers(match: re.Match[str]) -> list[int]:
-    return [int(one) for one in re.findall(r"\d+", match[0])]
-
-
-def _unit(words: str) -> str:
-    return next(unit for name, unit in UNITS.items() if words.startswith(name))
+    if name == "profitable":
+        return (at, "return", "stretch") if stretches else (at, "net_margin", kind)
+    if name == "volume_zscore" and any(one.arguments for one in stretches):
+        return at, "average_volume", "stretch"
+    return place

@@ -114,7 +114,9 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
         if len(days) == 1 and days[0].is_day and not invested:
             lengths = [one for one in _lengths(unread) if one.period != "1d" and one is not ALL_TIME]
             if lengths:
-                return [_up_to(days[0], lengths[0])]
+                return [
+                    _after(days[0], lengths[0]) if _follows(lengths[0], unread.text) else _up_to(days[0], lengths[0])
+                ]
         if invested and all("end" in one.arguments for one in days):
             return _since_then(days)
         return [_on_a_session(one) if one.is_day else one for one in days]
@@ -132,6 +134,20 @@ def _up_to(day: When, length: When) -> When:
     if length.period == "ytd":
         return _days(f"{end[:4]}-01-01/{end}")
     return When({"end": end, "period": length.period}, day.period)
+
+
+_AFTER = re.compile(r"\b(?:after|following|despues|siguientes?|posterior(?:es)?)\b")
+
+
+def _follows(length: When, text: str) -> bool:
+    return bool(_AFTER.search(text)) and re.fullmatch(r"\d+[dwmy]", length.period or "") is not None
+
+
+def _after(day: When, length: When) -> When:
+    """A length that begins behind a day: the week after it."""
+    first, period = date.fromisoformat(str(day.arguments["end"])), str(length.period)
+    days = int(period[:-1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[period[-1]]
+    return _days(f"{first + timedelta(days=1)}/{first + timedelta(days=days)}")
 
 
 def _lengths(unread: Unread) -> list[When]:

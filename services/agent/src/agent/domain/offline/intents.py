@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, cast
 
-from agent.domain.analysis.grammar import PERFORMANCE
 from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person

@@ -174,8 +174,9 @@ def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
     for name in wanted:
         if name in _AFTER and re.match(rf"\s?(?:{_AFTER[name]})\b", after):
             return name
-    if "limit_price" in wanted and _AT.search(before):
-        return "limit_price"
+    for name in ("limit_price", "entry_price"):
+        if name in wanted and _AT.search(before):
+            return name
     # A longer way off, as in "risk no more than", if nothing else is said in between.
     for name in wanted:
         pattern = _BEFORE.get(name)
