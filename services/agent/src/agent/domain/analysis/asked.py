@@ -8,7 +8,7 @@ from typing import Literal
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import EXTREME
 from agent.domain.analysis.rephrased import rephrased
-from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, Question
+from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
 from contracts.languages import Language
@@ -180,6 +180,7 @@ def _takes_more(question: Question) -> bool:
     if question.figures == ["price"] and all(one.arguments.get("start") == one.arguments.get("end") for one in calls):
         return False  # of one day, or of now
     derived = any(one.tool in (PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST) for one in calls)
+    derived = derived or (bool(question.figures) and any(one.tool == SNAPSHOT for one in calls))
     several = max((len(one.tickers) for one in calls), default=0) > 1 and question.figures != ["price"]
     more = {"end", "length", "timeframe"} & {name for one in calls for name in one.arguments}
     many = len(question.figures) > 1 or len({(one.tool, repr(one.arguments)) for one in calls}) > 1

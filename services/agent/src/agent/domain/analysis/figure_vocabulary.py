@@ -111,7 +111,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "high low", r"(?:trading |price )?range", r"rango(?: de (?:precios|cotizacion))?",
          r"(?:entre|between) (?:que|what|which) (?:precios|prices|levels|niveles)(?: se (?:movio|ha movido|mueve))?"),
     _row("stretch", "low price",
-         r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?(?:minimos?|lows?|troughs?|bottom)"),
+         r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?\b(?:minimos?|lows?|troughs?|bottom)"),
     _row("stretch", "current_drawdown", r"(?:a que distancia|how far|lejos|"
          r"cuanto le falta)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
          r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|"
@@ -171,8 +171,9 @@ LOWEST = re.compile(
 )
 """Words that rank from the lowest up."""
 _ASKING = """
-buying closely comprando deepest dinero direction distribuyo haz holding losers reparte repartido repartio shallowest
-tend winners
+buying closely comprando deepest dinero direction distribuyo haz holding losers movio
+mueve movido reparte repartido repartio shallowest
+suppose supon tend winners
 above add ago alza am among analiza analizar analyse analyst analyze anda andan aparte ask aventaja averaged bastante
 batido beaten became become behind below benchmark bien bought broken buy buying chart check clasifica
 clasificacion comporta comportado comportan comportaron comporto comprado comprar compre compro convertido
@@ -194,3 +195,10 @@ view vs want way whats whether whose
 """
 QUESTION_WORDS = WORDS | frozenset(_ASKING.split())
 """Words that a question may have and that ask for nothing by themselves."""
+
+
+def meant(name: str, kind: Kind | None, *, timed: bool, dated: bool) -> tuple[str, Kind | None]:
+    """Most profitable over some time is a return, else it is a margin; a volume between days is a day's average."""
+    if name == "profitable":
+        return ("return", "stretch") if timed else ("net_margin", kind)
+    return ("average_volume", "stretch") if name == "volume_zscore" and dated else (name, kind)

@@ -8,11 +8,17 @@ Nothing here computes a figure: each of these is a call of a tool. What no rule 
 """
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from agent.domain.analysis.amounts import amount_in
-from agent.domain.analysis.figure_vocabulary import INDICATOR_OF, INDICATOR_WORDS, LOWEST, QUESTION_WORDS, ROWS, Kind
+from agent.domain.analysis.figure_vocabulary import (
+    INDICATOR_OF,
+    INDICATOR_WORDS,
+    LOWEST,
+    ROWS,
+    Kind,
+    meant,
+)
 from agent.domain.analysis.question_patterns import (
     AVERAGES,
     BEATING,
@@ -36,13 +42,23 @@ from agent.domain.analysis.question_patterns import (
     RULES,
     TRIAL,
     WHOLE_AVERAGE,
-    WORD,
     WORST,
     numbers_of,
     unit_of,
+    unread_words,
 )  # fmt: skip
 from agent.domain.analysis.rephrased import rephrased
-from agent.domain.analysis.stretches import ALL_TIME, BLANK, MARK, SNAPSHOTS, Unread, When, since, stretches_in
+from agent.domain.analysis.stretches import (
+    ALL_TIME,
+    ALL_TIME_WORDS,
+    BLANK,
+    MARK,
+    SNAPSHOTS,
+    Unread,
+    When,
+    since,
+    stretches_in,
+)
 from agent.domain.analysis.wanted_calls import (
     BACKTEST,
     COMPANY,
@@ -101,13 +117,15 @@ class _QuestionReader:
         self._figures()
         stretches = stretches_in(self._unread, invested=money is not None)
         self._overall()
-        self._unread_words()
+        known = {part for one in self._tickers for part in folded(one).split("/")}
+        found.unread += unread_words(self._unread.text, known)
         if money is not None and rule is None:
             self._places.append((0, "growth", "stretch"))
             found.currency = money[1]
         for place, name in extremes:
             self._places.append((place, name, "stretch"))
-        self._places = [_timed(one, stretches) for one in self._places]
+        dated = any(one.arguments for one in stretches)
+        self._places = [(at, *meant(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places]
         if money is not None and any(name == "shares" for _, name, _ in self._places):
             self._places = [one for one in self._places if one[1] not in ("growth", "price")]
         found.periods = [one.period for one in stretches if one.period in SNAPSHOTS] or ["1y"]
@@ -118,7 +136,7 @@ class _QuestionReader:
         if RECOVERED.search(folded(self._query)):
             # A fall of 2008 may have been recovered later.
             stretches += [one for one in map(since, stretches) if one not in stretches]
-        if not stretches and every is not None and every != "day":
+        if not stretches and (every not in (None, "day") or ALL_TIME_WORDS.search(folded(self._query))):
             stretches = [ALL_TIME]
         names = set(found.figures)
         if names and names <= FALLS and WORST.search(folded(self._query)):
@@ -359,22 +377,6 @@ class _QuestionReader:
             for length in self._found.averages:
                 self._each(INDICATORS, {"indicators": ["SMA"], "length": length, **beside})
 
-    def _unread_words(self) -> None:
-        """The runs of words that no rule read and that are no words of any question."""
-        known = {part for one in self._tickers for part in folded(one).split("/")}
-        run: list[str] = []
-        for match in [*WORD.finditer(self._unread.text), None]:
-            word = match[0].removesuffix("'s").strip("'-") if match else ""
-            plain = word.replace("-", "")
-            if match and len(word) > 1 and not (
-                word in QUESTION_WORDS or plain in QUESTION_WORDS or word in known
-                or all(part in QUESTION_WORDS or part in known for part in word.split("-"))
-            ):  # fmt: skip
-                run.append(word)
-            elif run:
-                self._found.unread.append(" ".join(run))
-                run = []
-
     def _each(self, tool: str, arguments: dict[str, Any]) -> None:
         """A call for each ticker."""
         for ticker in self._tickers:
@@ -388,13 +390,3 @@ class _QuestionReader:
         """Each tool's calls together, in the order in which a reader wants their figures."""
         order = [PERFORMANCE, CORRELATION, BACKTEST, CROSSINGS, SNAPSHOT, INDICATORS, NEWS, SENTIMENT, COMPANY]
         return sorted(self._merged.values(), key=lambda call: order.index(call.tool))
-
-
-def _timed(place: tuple[int, str, Kind | None], stretches: Sequence[When]) -> tuple[int, str, Kind | None]:
-    """Most profitable over some time is a return, else it is a margin; a volume between days is a day's average."""
-    at, name, kind = place
-    if name == "profitable":
-        return (at, "return", "stretch") if stretches else (at, "net_margin", kind)
-    if name == "volume_zscore" and any(one.arguments for one in stretches):
-        return at, "average_volume", "stretch"
-    return place

@@ -1,8 +1,9 @@
 """How a question says what it asks for beside figures, as patterns over folded text, in es and en."""
 
 import re
+from collections.abc import Collection
 
-from agent.domain.analysis.figure_vocabulary import FELL, INDICATOR_WORDS
+from agent.domain.analysis.figure_vocabulary import FELL, INDICATOR_WORDS, QUESTION_WORDS
 
 CORRELATED = re.compile(
     r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+"
@@ -125,3 +126,18 @@ def numbers_of(match: re.Match[str]) -> list[int]:
 def unit_of(words: str) -> str:
     """The length that a word of UNIT is: day, week, month, quarter or year."""
     return next(unit for name, unit in UNITS.items() if words.startswith(name))
+
+
+def unread_words(text: str, known: Collection[str]) -> list[str]:
+    """The runs of words that no rule has read and that are no words of any question. `known`: parts of tickers."""
+    found: list[str] = []
+    run: list[str] = []
+    for match in [*WORD.finditer(text), None]:
+        word = match[0].removesuffix("'s").strip("'-") if match else ""
+        said = word in known or all(part in QUESTION_WORDS or part in known for part in word.split("-"))
+        if match and len(word) > 1 and not (said or word in QUESTION_WORDS or word.replace("-", "") in QUESTION_WORDS):
+            run.append(word)
+        elif run:
+            found.append(" ".join(run))
+            run = []
+    return found

@@ -53,7 +53,7 @@ class When:
 
 ALL_TIME = When({"start": "1900-01-01"}, "1900-01-01/")
 """All the data there are."""
-_ALL_TIME = re.compile(
+ALL_TIME_WORDS = re.compile(
     r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole )?history|(?<=maximo )historico|"
     r"(?<=minimo )historico|de (?:toda )?su historia|desde siempre|"
     r"(?:since|at|on) (?:its|the|their) (?:ipo|listing|flotation|debut|first (?:trading )?day)|since it (?:listed|"
@@ -102,7 +102,7 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
     """All of them, in the question's order; lengths only where no days are named. `invested`: an amount was put in at
     the point that is named: from then on."""
     found = sorted(_days_in(unread), key=lambda pair: pair[0])
-    if len(found) == 1 and unread.first(_ALL_TIME) is not None:
+    if len(found) == 1 and unread.first(ALL_TIME_WORDS) is not None:
         return [
             _days(
                 f"{ALL_TIME.arguments['start']}/{found[0][1].arguments.get('end', '')}".rstrip("/")
@@ -152,7 +152,7 @@ def _after(day: When, length: When) -> When:
 
 def _lengths(unread: Unread) -> list[When]:
     """Lengths up to now."""
-    if unread.first(_ALL_TIME) is not None:
+    if unread.first(ALL_TIME_WORDS) is not None:
         return [ALL_TIME]
     to_date = [one for _, one in sorted(_to_date(unread), key=lambda pair: pair[0])]
     if to_date:

@@ -77,7 +77,7 @@ _NEUTRAL = frozenset(
         always never siempre nunca usually normalmente really actually currently actualmente lately now ahora ya still
         todavia aun anymore longer mas just recently recien please also tambien too mostly sobre solo only again otra
         anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays number numero new nuevo nueva
-        current actual jamas even since called llama llamo named not nor
+        completely entirely completo turns resulta current actual jamas even since called llama llamo named not nor
         """
     )
 )

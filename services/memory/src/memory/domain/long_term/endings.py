@@ -46,7 +46,7 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
     (r"\b(?:do |does |am |are |is )not (?P<what>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)\b", frozenset(), False),
     (rf"\bya no {_WHAT}", frozenset(), False),
-    (rf"{_I}(?:stopped|quit|gave up|given up|ended) {_WHAT}", frozenset(), False),
+    (rf"(?:{_I}|\b(?:my|our) \w+(?: has)? )(?:stopped|quit|gave up|given up|ended) {_WHAT}", frozenset(), False),
     (rf"\b(?:deje de|he dejado de|dejamos de|pare de) {_WHAT}", frozenset(), False),
     (rf"{_I}(?:left|resigned from|quit) {_WHAT}", _set("work study use live trade bank broker account smoke "
      "drink be take have part"), False),
@@ -61,8 +61,10 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      _set("have drive use"), False),
     (rf"\b(?:ya )?(?:termine|acabe|he terminado|he acabado)(?: de estudiar)? (?!de ){_WHAT}", _set("study"), False),
     (rf"\b(?:deje|he dejado|abandone|me fui de|sali de|renuncie a|me sali de) (?!de ){_WHAT}",
-     _set("work study use live trade bank broker account smoke drink be eat"), False),
-    (rf"{_I}sold {_ALL_MY}{_WHAT}", _set("have drive live"), False),
+     frozenset(), False),
+    (r"\b(?:my|our|the) (?P<what>\w+(?: \w+)?) (?:has |have )?(?:moved out|broke down|broken down|is gone)\b",
+     _OWNED, False),
+    (rf"{_I}sold (?:out of )?{_ALL_MY}?{_WHAT}", _set("have drive live"), False),
     (rf"\b(?:vendi|hemos vendido|he vendido|vendimos) {_ALL_MY}{_WHAT}", _set("have drive live"), False),
     (rf"{_I}(?:closed|cancell?ed) {_ALL_MY}{_WHAT}", _ACCOUNT, False),
     (rf"\b(?:cerre|cancele|he cerrado|he cancelado|di de baja) {_ALL_MY}{_WHAT}",
@@ -110,7 +112,9 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (r"\b(?:my|our|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:has |have |ha |han |se ha |se )?"
      r"(?:healed|recovered|lapsed|expired|run out|ran out|curado|curo|recuperado|caducado|caduco|vencido|vencio)\b",
      frozenset(), False),
-    (rf"\bse (?:me|nos) (?:ha )?(?:acabo|acabado|termino|terminado|caduco|caducado|vencio|vencido) {_ALL_MY}{_WHAT}",
+    (rf"\bse (?:me|nos) (?:han? )?(?:acabo|acabaron|acabado|termino|terminaron|terminado|caduco|caducado|vencio|"
+     rf"vencido) "
+     rf"{_ALL_MY}{_WHAT}",
      frozenset(), False),
     (rf"\bse (?:me|nos) (?:ha )?(?:rompio|roto|estropeo|estropeado|perdio|perdido) {_ALL_MY}{_WHAT}"
      r"(?=.{0,80}\bahora\b)",
@@ -143,7 +147,7 @@ _FROM_TO = re.compile(
 )
 _SWITCHED_TO = re.compile(
     r"\b(?:switched|changed|moved over|migrated) to (?P<new>[a-z][^.,;:!?\n]{1,40})|"
-    r"\b(?:me cambie|me pase|migre) (?:a|al) (?P<nuevo>[^.,;:!?\n]{1,40})"
+    r"\b(?:me cambie|me pase|me he cambiado|me he pasado|migre) (?:a|al) (?P<nuevo>[^.,;:!?\n]{1,40})"
 )
 _OTHER_KIND = re.compile(
     r"\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto)\b"
@@ -171,8 +175,16 @@ _ALONE = re.compile(
     r"(?:moved out|now live|live) (?:on my own|by myself|alone)(?: now)?|got my own (?:place|flat|apartment))\b"
 )
 _SHARING = content("comparto compartimos share shares sharing roommate roommates flatmate flatmates housemates")
+_HOME_BOUGHT = re.compile(
+    r"\b(?:i|we)(?: have| just| finally| recently)* bought (?:a|an|our|my) (?:\w+ )?(?:house|home|flat|apartment|"
+    r"condo|place)\b|"
+    r"\b(?:(?:me|nos) (?:he|hemos) comprado|(?:me|nos) (?:compre|compramos)|hemos comprado|compramos) "
+    r"(?:una? |nuestr[oa] )?(?:casa|piso|apartamento|vivienda)\b"
+)
+_RENTING = content("rent renting alquiler alquilo alquilamos")
 _PROMOTED = re.compile(
-    r"\b(?:(?:was|been|got) promoted|they promoted me|me (?:han )?(?:ascendido|ascendieron|promovieron|promovido))\b"
+    r"\b(?:(?:was|been|got) promoted|(?:they |have )?(?:promoted|hired) me|me (?:han )?"
+    r"(?:ascendido|ascendieron|promovieron|promovido|contratado como|contrataron como))\b"
 )
 _ROLES = content(
     "junior trainee intern apprentice assistant analyst engineer developer consultant manager supervisor clerk "
@@ -234,6 +246,8 @@ def _endings(said: str) -> Iterator[StatementEnd]:
         yield StatementEnd(frozenset(), _EXPECTING, replaced=True, whoever=True)
     if _ALONE.search(said):
         yield StatementEnd(frozenset(), _SHARING, replaced=True)
+    if _HOME_BOUGHT.search(said):
+        yield StatementEnd(frozenset(), _RENTING, replaced=True)
     if _PROMOTED.search(said):
         yield StatementEnd(frozenset(), _ROLES, sole=True, replaced=True)
     if _GRADUATED.search(said):

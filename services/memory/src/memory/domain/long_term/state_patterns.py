@@ -24,8 +24,8 @@ DIET = re.compile(
 KINDS = tuple(
     (attribute, value, re.compile(pattern))
     for attribute, value, pattern in (
-        ("shift", "night", r"\b(?:i|we) work nights\b|\bnight shifts?\b|\b(?:turno|trabaj\w+) de noches?\b"),
-        ("shift", "day", r"\b(?:i|we) work days\b|\bday shifts?\b|\bturno de (?:dia|manana)\b"),
+        ("shift", "night", r"\b(?:i|we) work nights\b|\bnight shifts?\b|\b(?:turno|turno es|trabaj\w+) de noches?\b"),
+        ("shift", "day", r"\b(?:i|we) work days\b|\bday shifts?\b|\bturno (?:es )?de (?:dia|manana)\b"),
         ("shift", "evening", r"\b(?:evening|late) shifts?\b|\bturno de tarde\b"),
         (
             "workplace",
