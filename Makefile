@@ -24,8 +24,8 @@ PEERS := .venv-peers
 SUITES := tests/support/widget_recipes tests/support/mcp_suite tests/support/script_check tests/support/s3_server services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled check bench bench-turn bench-peers campaign kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
-	test-paused injections expressions verify-images store-outages audit advisories sbom lock shape sizes clean
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled check bench bench-turn bench-peers campaign doctor-faults kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
+	test-paused injections expressions hostile verify-images store-outages audit advisories sbom lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -128,14 +128,18 @@ $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(STAMP)
 bench-peers: $(PEERS)/.installed ## Nexus beside FastAPI with the openai SDK, and LangGraph: a table of ratios (TURNS=200)
 	$(BIN)/python -m benchmarks.peers $(PEERS)/bin/python $(if $(TURNS),--turns $(TURNS))
 
-campaign: $(STAMP) ## break a running stack and count (FAULTS=1000 SEED=1 JSON=file)
-	$(BIN)/python -m tests.faults.campaign --faults $(or $(FAULTS),60) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
+campaign: $(STAMP) ## break a running stack and count (FAULTS=1000 SEED=1 JSON=file PAUSES="5 15 40")
+	$(BIN)/python -m tests.faults.campaign --faults $(or $(FAULTS),60) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON)) \
+		$(if $(PAUSES),--pauses $(PAUSES))
 
 cluster: $(STAMP) ## three NATS servers, two of each service, haproxy: broken, cut off, scaled, rolled, counted (MINUTES=5 SEED=1 JSON=file)
 	$(BIN)/python -m tests.cluster.campaign $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
 
 upgrade: $(STAMP) ## a cluster of the release before, replaced by this one and back under load and kills (ANSWERS=60 COMMIT=…)
 	$(BIN)/python -m tests.upgrade.rolling $(if $(ANSWERS),--answers $(ANSWERS)) $(if $(SEED),--seed $(SEED)) $(if $(COMMIT),--commit $(COMMIT))
+
+doctor-faults: $(STAMP) ## twenty faults at a running stack: is each one named by nexus doctor --live, and how soon (root; ONLY=word)
+	$(BIN)/python -m tests.faults.doctor_faults $(if $(ONLY),--only "$(ONLY)")
 
 restarts: $(STAMP) ## kill the servers of a running stack a thousand times: no dead subscription, no consumer left over (N=1000 SEED=1)
 	$(BIN)/python -m tests.endurance.restarts $(if $(N),--restarts $(N)) $(if $(SEED),--seed $(SEED))
@@ -149,14 +153,17 @@ kill-doors: $(STAMP) ## kill -9 of the gateway at random moments behind each doo
 test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
 	$(BIN)/python -m tests.support.containers
 
-test-paused: $(STAMP) ## every process and pair of them stands still for 2, 8, 45 s: paused-results.md, 45 minutes
-	$(BIN)/pytest -n $(WORKERS) tests/faults/paused_matrix.py
+test-paused: $(STAMP) ## every process and pair of them stands still for 2, 8, 45 s, and behind every door for 12 s: paused-results.md, paused-doors.md, 50 minutes
+	$(BIN)/pytest -n $(WORKERS) tests/faults/paused_matrix.py tests/faults/paused_doors.py
 
 store-outages: $(STAMP) ## stores go away and come back in every way (OUTAGES=16 SEED=1 LONGEST=60)
 	$(BIN)/python -m tests.faults.store_outages --outages $(or $(OUTAGES),16) $(if $(SEED),--seed $(SEED)) $(if $(LONGEST),--longest $(LONGEST))
 
 injections: $(STAMP) ## what an obedient model does with injected instructions: every goal, place and task, with figures
 	$(BIN)/python -m tests.security.injections.turns
+
+hostile: $(STAMP) ## random input at every door of a running stack, by the seed (SEED=1)
+	$(BIN)/python -m tests.security.hostile $(if $(SEED),--seed $(SEED))
 
 expressions: $(STAMP) ## which regular expressions take more than linear time on hostile texts (ONLY=agent/)
 	$(BIN)/python -m tests.security.expressions $(ONLY)

@@ -203,6 +203,7 @@ def calls(modules: list[Module], known: dict[str, Module]) -> list[tuple[str, ..
                     methods[module.stem, name] = (subject, safe)
                 case _:
                     pass
+    named = {(one.part, one.stem, name): value for one in modules for name, value in one.values.items()}
     rows: set[tuple[str, ...]] = set()
     for module in modules:
         imported = {
@@ -225,6 +226,8 @@ def calls(modules: list[Module], known: dict[str, Module]) -> list[tuple[str, ..
             usual = next(one.values[name] for one in modules for place, name in (USUAL[how],) if one.where == place)
             given = told.get("deadline")
             limit = usual if given is None else value_of(given, module, known)
+            if isinstance(given, ast.Name) and given.id in imported:
+                limit = named.get((module.part, *imported[given.id]))
             once = how == "ask_all" or not safe
             what = shown(limit) if limit is not None else f"`{ast.unparse(given)}`" if given is not None else ""
             rows.add((module.where, f"`{subject}`", what, "no" if once else "at half of it"))

@@ -12,10 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from nats.aio.client import Client
 from redis.asyncio import Redis
 
@@ -38,6 +34,7 @@ from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
 from runtime.testing_cluster import run_nats_cluster, urls
 from runtime.testing_disk import SmallDisk
 from runtime.testing_network import proxy_to
+from tests.cluster.certificates import make_certificates
 
 CHAT_SUBJECT = "chat.demo.c1.message.visitor.v1"
 TEN_SECONDS = 10.0
@@ -200,6 +197,11 @@ async def test_redis_is_well_read_only_full_frozen_and_gone(valkey_server: Valke
     assert said(await stores.redis(valkey_server.url, no_clock), "redis", "Connect call failed")
 
 
+async def test_addresses_that_can_be_none_are_named_with_what_to_write() -> None:
+    assert said(await stores.redis("redis+cluster://one", no_clock), "redis", "NEXUS_REDIS_URL")
+    assert said(await stores.mongodb("mongodb://one:port", "nexus", no_clock), "mongodb", "NEXUS_MONGODB_URL")
+
+
 async def test_redis_far_away(valkey_server: ValkeyServer) -> None:
     async with proxy_to(valkey_server.url) as proxy:
         proxy.delay = 0.5
@@ -221,34 +223,10 @@ async def test_mongodb_is_well_slow_and_gone(mongo_server: MongoDatabase) -> Non
 # ---------------------------------------------------------------- certificates, clocks, disks
 
 
-def expired(directory: Path) -> list[str]:
-    """Files of a key and of a certificate that ended yesterday."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=90))
-        .not_valid_after(now - timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    files = {
-        "key.pem": key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
-        "certificate.pem": certificate.public_bytes(pem),
-    }
-    for file, content in files.items():
-        (directory / file).write_bytes(content)
-    return [str(directory / file) for file in files]
-
-
 @pytest.mark.parametrize("server", ["nats", "gateway"])
 async def test_a_certificate_that_has_expired(tmp_path: Path, server: str) -> None:
-    key, certificate = expired(tmp_path)
+    make_certificates(tmp_path, good_until=datetime.now(UTC) - timedelta(days=1))
+    key, certificate = str(tmp_path / "server.key"), str(tmp_path / "server.pem")
     if server == "nats":
         nats = NatsServer(tmp_path / "nats")
         nats.options = ("--tls", "--tlscert", certificate, "--tlskey", key)

@@ -21,8 +21,8 @@ nexus_oldest_due_seconds NaN
 
 def sample(at: float, *texts: str) -> Sample:
     found = Sample(at)
-    for text in texts:
-        found.take(text)
+    for number, text in enumerate(texts):
+        found.take(f"http://{number}", text)
     return found
 
 
@@ -40,3 +40,9 @@ def test_rates_are_per_minute_and_a_process_that_began_anew_costs_nothing() -> N
     seen = view(sample(0, FIRST), sample(30, later))
     assert seen["turns"]["perMinute"] == {"answered": 30.0, "failed": 0.0}
     assert seen["cost"]["USD"]["perMinute"] == 1.0
+
+
+def test_what_a_process_counted_while_it_did_not_answer_is_no_rate() -> None:
+    later = FIRST.replace('"answered"} 10', '"answered"} 11')
+    both, one = sample(60, later, later), sample(0, FIRST)
+    assert view(one, both)["turns"]["perMinute"] == {"answered": 1.0, "failed": 0.0}

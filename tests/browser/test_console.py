@@ -141,7 +141,7 @@ async def test_settings_are_checked_saved_and_felt_and_the_kill_switch_stops_ans
     await expect(page.locator("#setting-maxResponseTokens-fault")).not_to_be_empty()
     await tokens.fill("400")
     await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+    await expect(page.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
     await a_channel_is_set_up(page)
     await page.get_by_role("button", name="Switch off").click()
     await page.get_by_role("dialog").get_by_role("button", name="Switch off").click()
@@ -177,7 +177,7 @@ async def a_channel_is_set_up(page: Page) -> None:
         await expect(page.get_by_label("The bot's access token")).to_have_value("********")
         await page.locator(".hook", has=hook).get_by_role("button").click()
         await save.click()
-        await expect(page.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+        await expect(page.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
         await expect(hook).to_have_count(0)
 
 
@@ -189,7 +189,7 @@ async def test_two_admins_who_save_at_once_see_what_the_other_changed(visits: Vi
     await one.get_by_label("Tool rounds").fill("4")
     await one.get_by_label("Keep pages for (s)").fill("60")
     await one.get_by_role("button", name="Save").click()
-    await expect(one.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+    await expect(one.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
     await two.get_by_label("Tool rounds").fill("5")
     await two.get_by_role("button", name="Save").click()
     await expect(two.get_by_text("Somebody else has changed the same fields")).to_be_visible()
@@ -197,7 +197,7 @@ async def test_two_admins_who_save_at_once_see_what_the_other_changed(visits: Vi
     await expect(two.get_by_label("Keep pages for (s)")).to_have_value("60")
     await two.get_by_label("Tool rounds").fill("3")
     await two.get_by_role("button", name="Save").click()
-    await expect(two.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+    await expect(two.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
 
 
 async def test_what_was_rated_and_handed_over_is_counted(visits: Visits, stack: RunningStack) -> None:
@@ -263,7 +263,7 @@ async def test_the_kill_switch_waits_for_nobody_and_loses_nothing_that_is_writte
         await expect(page.get_by_label("Tool rounds")).to_have_value("3")
     await one.get_by_label("Wait before answering (ms)").fill("900")
     await one.get_by_role("button", name="Save").click()
-    await expect(one.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+    await expect(one.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
     # The other one has an older version before them, and something half written.
     await two.get_by_label("Tool rounds").fill("7")
     await two.get_by_role("button", name="Switch off").click()
@@ -280,7 +280,7 @@ async def test_the_kill_switch_waits_for_nobody_and_loses_nothing_that_is_writte
     # Whoever has the older version is told so once, with what the other has changed.
     await expect(one.get_by_text("Somebody else has saved meanwhile")).to_be_visible()
     await one.get_by_role("button", name="Save").click()
-    await expect(one.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+    await expect(one.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
 
 
 async def test_what_an_agent_writes_offline_stays_in_sight_and_goes_out_once(
@@ -387,7 +387,7 @@ async def test_own_tools_and_a_model_are_tried_and_kept_without_their_secrets(vi
         for saved in (False, True):
             if saved:
                 await page.get_by_role("button", name="Save").click()
-                await expect(page.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+                await expect(page.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
                 await page.reload()
                 await expect(tools.get_by_label("The header's value")).to_have_value("********")
             await tries.get_by_label("Call one of your tools").fill("order_status order=A-17")
@@ -395,4 +395,4 @@ async def test_own_tools_and_a_model_are_tried_and_kept_without_their_secrets(vi
             await expect(tries.locator("pre")).to_contain_text('"state": "sent"')
         await tools.get_by_role("button", name="Remove").click()
         await page.get_by_role("button", name="Save").click()
-        await expect(page.get_by_text("Saved. It holds from the next message on.")).to_be_visible()
+        await expect(page.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()

@@ -55,6 +55,12 @@ async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_
         await expect(row.locator(".chip")).to_have_text("vip")
         await page.get_by_role("button", name="Private note").click()
         await page.get_by_label("Your message").fill("@ben knows <b>more</b>")
+        # What is begun is there again, and as the note that it was: after a look elsewhere, and after a reload.
+        await page.get_by_role("link", name="Mentions").click()
+        await expect(page.get_by_role("heading", name="Mentions")).to_be_visible()
+        await page.go_back()
+        await expect(page.get_by_label("Your message")).to_have_value("@ben knows <b>more</b>")
+        await page.reload()
         await page.get_by_role("button", name="Keep the note").click()
         # Whoever has it open sees it without a reload, as the text that it is.
         for one in (page, colleague):

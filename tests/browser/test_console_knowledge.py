@@ -32,7 +32,7 @@ async def test_an_admin_sees_a_document_and_finds_its_words(visits: Visits, stac
     page = await signed_in(visits, "Admin")
     await page.get_by_role("link", name="Knowledge").click()
     row = page.locator(".documents li", has_text="Where to park")
-    await expect(row).to_contain_text("passages")
+    await expect(row).to_contain_text("Passages: 1")
     await page.get_by_role("searchbox").fill("is there parking behind the bakery?")
     await page.get_by_role("button", name="Search").click()
     await expect(page.get_by_text("forty free places").first).to_be_visible()
@@ -72,7 +72,7 @@ async def test_a_file_a_changed_page_and_a_question_nobody_could_answer_are_in_t
             {"name": "lamps.pdf", "mimeType": "application/pdf", "buffer": lamps}
         )
         await admin.get_by_role("button", name="Upload").click()
-        await expect(admin.locator(".documents li", has_text="lamps")).to_contain_text("1 passages")
+        await expect(admin.locator(".documents li", has_text="lamps")).to_contain_text("Passages: 1")
 
         shop = await (await visits.context()).new_page()
         await shop.goto(site.page)

@@ -3,9 +3,11 @@
 import re
 import subprocess
 import sys
+import time
 import uuid
 from pathlib import Path
 
+import jwt
 import pytest
 from playwright.async_api import Page, expect
 
@@ -48,6 +50,22 @@ async def test_an_admin_without_settings_begins_and_sees_the_chat_arrive_on_thei
         await expect(chat.panel.get_by_role("heading", name="Ada")).to_be_visible()
         await expect(chat.panel).to_contain_text("Ready for lift-off?")
         await expect(page.get_by_text(f"Seen on {site.origin}")).to_be_visible()
+
+        # Their server says who is signed in there, with a key of the company's own.
+        await page.get_by_role("link", name="Customer keys").click()
+        await page.get_by_role("button", name="Make a key").click()
+        key = await page.locator("pre.secret").inner_text()
+        (key_id,) = await page.locator(".people code").all_inner_texts()
+        word = {"sub": "ana-7", "name": "Ana", "aud": company, "exp": int(time.time()) + 1800}
+        ana = jwt.encode(word, key, headers={"kid": key_id})
+        await shop.evaluate("(token) => Nexus.identify(() => Promise.resolve(token))", ana)
+        await chat.ready()
+        await chat.ask("hello")
+        await page.get_by_role("link", name="Inbox").click()
+        await expect(page.locator(".talks a").first).to_contain_text("Ana")
+        # A word that is not believed ends in words, not in a wait without end.
+        await shop.evaluate("(token) => Nexus.identify(token)", jwt.encode(word, "x" * 40, headers={"kid": key_id}))
+        await expect(chat.panel).to_contain_text("Your session has ended.")
 
 
 async def test_a_tag_without_a_company_is_an_error_of_the_page_and_not_the_demo(

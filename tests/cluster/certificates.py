@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 
-def make_certificates(directory: Path) -> None:
+def make_certificates(directory: Path, good_until: datetime | None = None) -> None:
     """Writes ca.pem, server.pem and server.key, good for a day."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nexus cluster")])
     authority, own = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    since = datetime.now(UTC) - timedelta(hours=1)
+    until = good_until or datetime.now(UTC) + timedelta(days=1)
 
     def begun(subject: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
         return (
@@ -24,8 +24,8 @@ def make_certificates(directory: Path) -> None:
             .issuer_name(name)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(since)
-            .not_valid_after(since + timedelta(days=1))
+            .not_valid_before(until - timedelta(days=2))
+            .not_valid_after(until)
         )
 
     ca = begun("nexus cluster", authority).add_extension(x509.BasicConstraints(True, None), critical=True)

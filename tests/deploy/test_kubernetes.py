@@ -21,6 +21,7 @@ OVERLAYS = {path.name: path for path in sorted((KUBERNETES / "overlays").iterdir
 OTHERS = {
     "keda": KUBERNETES / "autoscaling/keda",
     "hpa": KUBERNETES / "autoscaling/hpa",
+    "migrate": KUBERNETES / "migrate",
     "observability": ROOT / "deploy/observability",
 }
 SERVICES = {"gateway", "agent", "tool-executor", "memory", "market-adapter"}
@@ -139,8 +140,8 @@ def test_the_secrets_example_names_every_key() -> None:
     example = set(re.findall(r"^([A-Z_]+)=", (KUBERNETES / "secret.env.example").read_text(), re.MULTILINE))
     asked = {
         one["valueFrom"]["secretKeyRef"]["key"]
-        for overlay in OVERLAYS.values()
-        for found in build(overlay)
+        for folder in (*OVERLAYS.values(), OTHERS["migrate"])
+        for found in build(folder)
         for container in containers(found)
         for one in container.get("env", [])
         if "secretKeyRef" in one.get("valueFrom", {})
@@ -168,6 +169,15 @@ def test_every_service_may_reach_what_it_needs_and_nothing_takes_visitors_but_th
         needs["to-redis"] |= {name} if "NEXUS_REDIS_URL" in given else set()
         needs["to-mongodb"] |= {name} if "NEXUS_MONGODB_URL" in given else set()
     assert users == needs
+
+
+def test_the_migration_runs_with_the_operators_user_and_reaches_the_bus() -> None:
+    (job,) = build(OTHERS["migrate"])
+    (container,) = containers(job)
+    assert container["args"] == ["nexus", "migrate"]
+    assert {one["name"]: one.get("value") for one in container["env"]}["NEXUS_NATS_USER"] == "operator"
+    chosen = named(build(OVERLAYS["three-replicas"]), "NetworkPolicy")["nexus"]["spec"]["podSelector"]["matchLabels"]
+    assert chosen.items() <= job["spec"]["template"]["metadata"]["labels"].items()
 
 
 def test_metrics_and_health_stay_in_the_cluster() -> None:

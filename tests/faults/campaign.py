@@ -1,9 +1,11 @@
 """``python -m tests.faults.campaign --faults N [--seed S] [--json FILE]``: breaks a running stack, and counts.
 
-Every fault is one of kill, pause, stall and cut, of one of the eight processes, chosen by the seed; meanwhile visitors,
-customers and human agents work, as `scenes` has them. After a round of faults everything settles, and the books of the
-round are closed: each accepted message settled exactly once, no answer over a human, each effect there once if it was
-said to be, and none without a yes. Prints a table; exit code 1 with any violation.
+Every fault is one of kill, pause, stall and cut, of one of the eight processes, chosen by the seed; with ``--pauses 5
+15 40`` each is a pause of so many seconds. Meanwhile visitors, customers and human agents work, as `scenes` has them.
+After a round of faults everything settles, and the books of the round are closed: each accepted message settled
+exactly once, no answer over a human, each effect there once if it was said to be, and none without a yes; nobody
+waited for more than a minute behind a fault, and every service was ready half a minute behind it. Prints a table;
+exit code 1 with any violation.
 """
 
 import argparse
@@ -11,17 +13,17 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, islice
+from itertools import count, islice, product
 from pathlib import Path
 from random import Random
 
 import aiohttp
 
 from gateway.testing_http import Http
-from nexus_cli.drill.faults import Fault, FaultWindow, faults, inject
-from tests.faults.closing import Violation, close
+from nexus_cli.drill.faults import Fault, FaultWindow, Kind, faults, inject
+from tests.faults.closing import Violation, close, late
 from tests.faults.echo_model import echo_model
 from tests.faults.networked_stack import PROCESSES, NetworkedStack
 from tests.faults.people import BROKEN, COMPANY, Field
@@ -41,12 +43,15 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a campaign runs. `beside`: faults at the same time; `round_of`: faults until the books are closed."""
+    """How a campaign runs. `beside`: faults at the same time; `round_of`: faults until the books are closed; `pauses`:
+    the seconds of all faults, where they are to be pauses alone.
+    """
 
     faults: int
     seed: int
     beside: int = 1
     round_of: int = 20
+    pauses: Sequence[float] = ()
 
 
 async def run(plan: Plan, data: Path, say: Say) -> Report:
@@ -66,7 +71,8 @@ async def run(plan: Plan, data: Path, say: Say) -> Report:
     try:
         await stack.begin()
         await stack.create_company(COMPANY, **SETTINGS)
-        coming = faults(Random(plan.seed), plan.faults)
+        random = Random(plan.seed)
+        coming = islice(pauses(random, plan.pauses), plan.faults) if plan.pauses else faults(random, plan.faults)
         number = 0
         while batch := list(islice(coming, plan.round_of)):
             number += 1
@@ -76,6 +82,16 @@ async def run(plan: Plan, data: Path, say: Say) -> Report:
         await stack.end()
         await model.stop()
     return report
+
+
+def pauses(random: Random, seconds: Sequence[float]) -> Iterator[Fault]:
+    """Every process stands still for each of these lengths before any does so a second time."""
+    steps = count(1)
+    while True:
+        pairs = list(product(PROCESSES, seconds))
+        random.shuffle(pairs)
+        for process, length in pairs:
+            yield Fault(next(steps), Kind.PAUSE, process, length, random.uniform(0.2, 2.0))
 
 
 async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fault], report: Report, say: Say) -> None:
@@ -94,14 +110,15 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
             here.over.set()
             stuck = [one for one in await asyncio.gather(*scenes) if one is not None]
         violations, totals = await close(here)
-    for one in (*stuck, *violations):
+    violations = [*stuck, *violations, *late(windows, here.waits)]
+    for one in violations:
         say(f"violation: {one.what}")
     report.windows += windows
     report.waits += here.waits
     report.totals += totals
     steps = (batch[0].step, batch[-1].step)
     told = tuple(str(window.fault) for window in windows)
-    report.found += [Found(one, plan.seed, steps, told) for one in (*stuck, *violations)]
+    report.found += [Found(one, plan.seed, steps, told) for one in violations]
 
 
 async def _lane(
@@ -140,9 +157,10 @@ def main() -> None:
     parser.add_argument("--faults", type=int, default=60)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--beside", type=int, default=1, help="faults at the same time")
+    parser.add_argument("--pauses", type=float, nargs="+", default=(), help="seconds: every fault is a pause")
     parser.add_argument("--json", type=Path, default=None)
     arguments = parser.parse_args()
-    plan = Plan(arguments.faults, arguments.seed, arguments.beside)
+    plan = Plan(arguments.faults, arguments.seed, arguments.beside, pauses=arguments.pauses)
     data = Path(tempfile.mkdtemp(prefix="nexus-campaign-"))
 
     def say(line: str) -> None:

@@ -4,21 +4,24 @@ the screens and the stores.
 
 import asyncio
 import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nexus_cli.drill.books import settled_at
-from nexus_cli.drill.faults import READY_WITHIN
+from nexus_cli.drill.faults import READY_WITHIN, FaultWindow
 from nexus_cli.drill.log_reader import LoggedFact, read_log
 from runtime.testing import eventually
 from tests.faults.effect_books import Stores
 from tests.faults.networked_stack import PROCESSES
-from tests.faults.people import COMPANY, Field, Person
+from tests.faults.people import COMPANY, Field, Person, Wait
 from tests.faults.scenes import Customer
 from tests.support.chat_client import Frame
 from tests.support.effects_ledger import Finding
 
 SETTLED_WITHIN = 150.0
 """Seconds in which everything comes to rest once all is well: longer than a turn's own deadline."""
+ANSWERED_BEHIND, READY_BEHIND = 60.0, 30.0
+"""Seconds behind a fault in which whoever waits is answered, and what it hit is ready."""
 _TOLD = frozenset({"welcome", "snapshot", "message.ack", "message.created", "owner.changed", "run.cancelled"})
 PENDING = "pending_confirmation"
 
@@ -71,6 +74,21 @@ async def close(here: Field) -> tuple[list[Violation], Totals]:
         totals += counted
     violations += await _effects(here)
     return violations, totals + Totals(effects=here.effects.number)
+
+
+def late(windows: Sequence[FaultWindow], waits: Sequence[Wait]) -> Iterator[Violation]:
+    """Who waited for longer than the faults that they met and a minute; what was not ready half a minute behind one."""
+    for window in windows:
+        # Whoever needs another one that is hurt at the same time is ready behind both.
+        behind = window.ready - max(one.ended for one in windows if one.began <= window.ready)
+        if behind > READY_BEHIND:
+            yield Violation(f"ready {behind:.1f} s behind {window.fault}")
+    for wait in waits:
+        met = [one for one in windows if wait.began <= one.ended and wait.ended >= one.began]
+        behind = wait.ended - wait.began - sum(one.ended - one.began for one in met)
+        if behind > ANSWERED_BEHIND:
+            told = ", ".join(str(one.fault) for one in met) or "no fault at all"
+            yield Violation(f"answered {behind:.1f} s behind {told}")
 
 
 async def _conversation(here: Field, person: Person) -> tuple[list[Violation], Totals]:

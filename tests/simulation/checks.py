@@ -19,7 +19,6 @@ from tests.simulation.streams import SimulatedStream
 
 COMPANY = "demo"
 _FAILURES = ("LLM_UNAVAILABLE", "DEADLINE", "BUDGET_SPENT", "INTERNAL")
-_SETTLES = (ChatKind.ASSISTANT, ChatKind.SYSTEM, ChatKind.CANCEL)
 
 
 def of_log(stream: SimulatedStream, beside_human: bool) -> list[str]:

@@ -155,7 +155,8 @@ class Memory:
         except (NatsError, TimeoutError) as error:
             raise NotReady(str(error)) from error
         service = cast("Service", self)
-        told = PeriodicSweep("settings on the bus", app.SETTINGS_EVERY, self.companies.refresh)
+        refresh_settings = self.companies.refresh
+        told = PeriodicSweep("settings on the bus", app.SETTINGS_AGAIN, refresh_settings, rest=app.SETTINGS_EVERY)
 
         def older() -> None:
             self.projection.forget()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.simulation.bus import Rates
@@ -15,6 +15,8 @@ _PROCESSES = {"agent": (AGENTS, 3), "gateway": (GATEWAYS, 2), "memory": (MEMORIE
 """How many of each, and how often a fault is one of theirs."""
 KNOWN_GAPS = ("lost_copy", "stale_elsewhere")
 """Faults of a bus with replicas that sockets are not proof against yet (docs/decisions/0052)."""
+RESTORED_FROM = 1_000_000
+"""From this seed on MongoDB is put back once to three times more than by the plan of the seed a million lower."""
 LONGEST = 12.0
 """Seconds in which people act and faults begin."""
 
@@ -70,6 +72,8 @@ class Plan:
 
 def plan_of(seed: int) -> Plan:
     """The standard world: one or two conversations, up to ten acts and four faults, a bus that fails now and then."""
+    if seed >= RESTORED_FROM:
+        return _restored(plan_of(seed - RESTORED_FROM))
     random = Random(seed)
     conversations = random.choice((1, 1, 2))
     acts = [Act(random.uniform(0.0, 1.0), "say", number) for number in range(conversations)]
@@ -94,6 +98,17 @@ def plan_of(seed: int) -> Plan:
     fails = random.choice((0.0, 0.0, 0.3))
     delay = random.choice((0.001, 0.004, 0.02))
     return Plan(seed, tuple(sorted(acts, key=_when)), tuple(sorted(faults, key=_when)), rates, store, fails, delay)
+
+
+def _restored(plan: Plan) -> Plan:
+    random = Random(plan.seed * 7 + 1)
+    faults = list(plan.faults)
+    for _ in range(random.randint(1, 3)):
+        at = random.uniform(0.1, LONGEST * random.random() + 0.2)
+        if random.random() < 0.6:
+            at = random.choice(plan.acts).at + random.expovariate(2.0)
+        faults.append(Fault(at, "restore", "memory-0", random.uniform(0.1, 8.0) * random.random()))
+    return replace(plan, faults=tuple(sorted(faults, key=_when)))
 
 
 def _fault(random: Random, acts: list[Act]) -> Fault:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOUND = (795, 831, 1755, 5088, 6135, 25408, 36528)
-"""Seeds that have found what few others do: a MongoDB that was put back and not brought up wholly, a history and a turn
-that went by a replica which was behind, a gap that opened while a socket was being opened."""
-SEEDS = (*FOUND, *range(53))
+FOUND = (795, 831, 1755, 5088, 6135, 24231, 25408, 36528, 1_000_295, 1_000_597, 1_001_277, 1_001_559, 1_002_771)
+"""Seeds that have found what few others do: a MongoDB that was put back and not brought up wholly, settings that it had
+lost, a history and a turn that went by a replica that was behind, a gap that opened while a socket was being opened."""
+SEEDS = (*FOUND, *range(47))
 DEADLINE = 240.0
 
 

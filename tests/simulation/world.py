@@ -232,9 +232,10 @@ class World:
         """Ids are forgotten after two minutes: by then the first one is stored in memory (see decision 0052)."""
         chat = self.bus.streams["CHAT"]
         said = chat.last.get(f"chat.{COMPANY}.{operator.conversation}.message.operator.v1")
+        if said is None or any(fault.what == "restore" for fault in self.plan.faults):
+            return
         projection = chat.consumers["memory-projection"]
-        stored = said is not None and said.seq < projection.next_seq and said.seq not in projection.out
-        if said is not None and stored and all(fault.what != "restore" for fault in self.plan.faults):
+        if said.seq < projection.next_seq and said.seq not in projection.out:
             self.bus.copy(chat, said)
 
     async def _note(self, stage: Stage, conversation: str) -> None:
@@ -245,16 +246,17 @@ class World:
                 self.loop.process("stage"), stage.publisher.append(subject, event, stream="CHAT", msg_id=event.id)
             )
 
-    async def _configure(self, stage: Stage, *, on: bool) -> None:
-        """An admin switches the AI on or off, until it is."""
-        while not await self._in(self.loop.process("stage"), self._switched(stage, on=on)):  # noqa: ASYNC110 - as above
+    async def _configure(self, stage: Stage, *, on: bool, anyway: bool = False) -> None:
+        """An admin switches the AI on or off, until it is; `anyway`: also where it seems to be."""
+        process = self.loop.process("stage")
+        while not await self._in(process, self._switched(stage, on=on, anyway=anyway)):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.5)
 
-    async def _switched(self, stage: Stage, *, on: bool) -> bool:
+    async def _switched(self, stage: Stage, *, on: bool, anyway: bool) -> bool:
         rpc = RpcClient(stage.nats)
         with suppress(RpcError):
             found = (await rpc.call(COMPANY_GET, CompanyRequest(company_id=COMPANY))).settings
-            if found is None or found.config.ai_auto_response_enabled == on:
+            if found is None or (found.config.ai_auto_response_enabled == on and not anyway):
                 return found is not None
             patch = CompanyPatchRequest(company_id=COMPANY, version=found.version, patch={"aiAutoResponseEnabled": on})
             await rpc.call(COMPANY_PATCH, patch)
@@ -265,9 +267,10 @@ class World:
         """The AI is switched on, and every conversation given back to it."""
         await self._configure(stage, on=True)
         if any(fault.what == "restore" for fault in self.plan.faults):
-            # Settings that a MongoDB has lost come back from the bus: also that the AI was switched off.
+            # Settings that a MongoDB has lost come back from the bus: also that the AI was switched off. What the bus
+            # never got either the agents go on by, until an admin writes the next: nobody promises more.
             await asyncio.sleep(15.0)
-            await self._configure(stage, on=True)
+            await self._configure(stage, on=True, anyway=True)
         while any(client.waiting for client in (*self._visitors, *self._operators)):  # noqa: ASYNC110 - time costs nothing
             await asyncio.sleep(0.25)
         # What was written while the AI was off is answered with the next message.
@@ -326,7 +329,10 @@ class World:
         del stage
         for stream, name in (("CHAT", "agent"), ("TOOLS", "tool-executor"), ("CHAT", "memory-projection")):
             held = self.bus.streams[stream]
-            consumer = held.consumers[name]
+            consumer = held.consumers.get(name)
+            if consumer is None:
+                # A memory that starts with a MongoDB which has lost its name begins the log anew.
+                return f"{name} is being made"
             if consumer.out or consumer.pending(held):
                 return f"{name} has {len(consumer.out)} out and {consumer.pending(held)} pending"
         for memory in self._memories():

@@ -151,7 +151,7 @@ class RunningStack:
     async def create_company(self, company: str, **settings: Any) -> None:
         """A company with these settings (see contracts.company), as its admin would create it."""
         bus = Client()
-        await bus.connect(self.facts()["urls"]["nats"])
+        await bus.connect(self.facts()["urls"]["nats"].split(","))
         try:
             request = CompanyCreateRequest(config={"companyId": company, **settings})
             await RpcClient(bus).call(COMPANY_CREATE, request, deadline=40)

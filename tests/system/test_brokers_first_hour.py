@@ -39,7 +39,7 @@ async def test_a_brokers_customer_asks_orders_and_sees_it_and_a_visitor_is_told_
         told = await nexus(
             stack, "company", "new", "Harbour Brokers", "--site", site, "--language", "en", "--profile", "trading"
         )
-        assert f"company   {COMPANY} (trading), 1 page(s) read of {site}" in told
+        assert f"company   {COMPANY} (trading), pages read of {site}: 1" in told
         assert "/console#token=" in told
         key = json.dumps([{"id": "k1", "algorithm": "HS256", "key": KEY}])
         await nexus(

@@ -53,9 +53,7 @@ async def use_everything(stack: RunningStack, http: Http, user: str, word: str) 
         await chat.wait_for("action.updated", deadline=SOON)
         assert (await chat.ask(f"stumble over {word}", SOON))["code"] == "LLM_UNAVAILABLE"
         answer = await chat.ask(f"Remember that my word is {word}. What of AAPL?", SOON)
-        feedback = {"rating": "up", "reason": word}
-        path = f"/v2/messages/{answer['id']}/feedback"
-        await http("POST", path, token=token, json=feedback | {"conversationId": chat.conversation})
+        await chat.send_frame("feedback", messageId=answer["id"], rating="up", reason=word)
         await tool("create_alert", symbol="IBM", condition=">=", price=100_000, message=word)
         await tool("add_to_watchlist", symbol="MSFT")
         await tool("create_paper_order", **ORDER)

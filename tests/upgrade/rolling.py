@@ -15,14 +15,24 @@ import time
 from pathlib import Path
 from random import Random
 
+from rich.console import Console
+
 from nexus_cli.drill.drill import DrillPlan, DrillReport, Say, break_once, drill
 from nexus_cli.drill.faults import Fault, FaultWindow, Kind
+from nexus_cli.drill.people import Wait
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.supervisor import Supervisor
+from nexus_cli.target import bus
+from nexus_cli.traces.spans import spans_of
+from nexus_cli.traces.waterfall import table
 from tests.cluster.campaign import answers
 from tests.cluster.rig import Cluster, running_cluster
 from tests.upgrade.previous import PREVIOUS, previous_release
 
+SHOWN = 3
+"""Of the longest waits, with what each of their turns did."""
+WIDE = 150
+"""Columns."""
 ORDER = ("memory", "agent", "tool-executor", "market-adapter", "gateway")
 """Memory first: it makes the streams that a newer release wants."""
 
@@ -66,15 +76,15 @@ class Rolling:
             report.windows.append(FaultWindow(fault, since, until, until))
 
 
-def met_by(report: DrillReport, kind: Kind | None) -> list[tuple[float, str]]:
+def met_by(report: DrillReport, kind: Kind | None) -> list[tuple[Wait, str]]:
     """The waits that met faults of this kind and no other (None: that met none), and which they were; the shortest
     first."""
-    found: list[tuple[float, str]] = []
+    found: list[tuple[Wait, str]] = []
     for wait in report.waits:
         met = [one.fault for one in report.windows if wait.began <= one.ready and wait.ended >= one.began]
         if {one.kind for one in met} == ({kind} if kind else set()):
-            found.append((wait.ended - wait.began, ", ".join(one.process for one in met)))
-    return sorted(found)
+            found.append((wait, ", ".join(one.process for one in met)))
+    return sorted(found, key=lambda one: one[0].ended - one[0].began)
 
 
 async def run(plan: DrillPlan, older: Path, data: Path, each: int, say: Say) -> DrillReport:
@@ -82,7 +92,13 @@ async def run(plan: DrillPlan, older: Path, data: Path, each: int, say: Say) -> 
     async with running_cluster(data, {}, say) as cluster:
         rolling = Rolling(older, each)
         await rolling.begin(cluster)
-        return await drill(plan, cluster, say, rolling.run)
+        report = await drill(plan, cluster, say, rolling.run)
+        async with bus(cluster.nats) as client:
+            for wait in sorted(report.waits, key=lambda one: one.began - one.ended)[:SHOWN]:
+                say(f"{wait}:")
+                if wait.turn and (spans := await spans_of(client, wait.turn)):
+                    Console(stderr=True, width=WIDE).print(table(wait.turn, spans, WIDE))
+        return report
 
 
 def main() -> None:
@@ -106,9 +122,12 @@ def main() -> None:
     sys.stdout.write(f"{report.as_text()}\n")
     for when, kind in (("while one comes or goes", Kind.RESTART), ("while one is killed", Kind.KILL), ("else", None)):
         if waits := met_by(report, kind):
-            middle, late, (longest, met) = waits[len(waits) // 2][0], waits[len(waits) * 19 // 20][0], waits[-1]
+            middle, late, longest = (
+                wait.ended - wait.began for wait, _ in (waits[len(waits) // 2], waits[len(waits) * 19 // 20], waits[-1])
+            )
             told = f"median {middle:.2f} s, 95 of 100 within {late:.2f} s, longest {longest:.2f} s"
-            sys.stdout.write(f"waits {when}: {len(waits)}, {told} {f'({met})' if met else ''}\n")
+            sys.stdout.write(f"waits {when}: {len(waits)}, {told}; the longest:\n")
+            sys.stdout.writelines(f"  {wait}{f' ({met})' if met else ''}\n" for wait, met in waits[:-4:-1])
     sys.exit(1 if any(report.figures.values()) else 0)
 
 

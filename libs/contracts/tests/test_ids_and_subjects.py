@@ -18,7 +18,6 @@ def test_a_bad_id_becomes_no_subject(value: str) -> None:
         lambda: channels.chat(value, "c1", channels.ChatKind.VISITOR),
         lambda: channels.conversation_tree("demo", value),
         lambda: channels.journal("demo", value),
-        lambda: channels.live_turn_all("demo", value),
         lambda: channels.tool_request(value),
     ]
     for build in builders:

@@ -15,6 +15,8 @@ from runtime.errors import RpcError
 from runtime.outcomes import Done, Later, Outcome
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery
+from runtime.service import Service
+from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 
 DURABLE = "memory-things"
@@ -133,3 +135,30 @@ async def test_what_was_not_settled_at_the_end_is_delivered_again(
     await two.start()
     await eventually(lambda: seen == ["a", "b", "c"])
     await two.drain()
+
+
+async def test_a_service_goes_on_after_the_server_came_back_with_an_empty_disk(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    seen: list[str] = []
+
+    async def take(delivery: Delivery, thing: Thing) -> Outcome:
+        del delivery
+        seen.append(thing.name)
+        return Done()
+
+    service = Service("memory", nats=NatsSettings(url=nats_server.url), port=None)
+
+    async def build() -> None:
+        service.add_worker(worker(service.nats, each(Thing, take)))
+
+    service.on_start(build)
+    await service.start()
+    await tell(nats_streams, "before")
+    await eventually(lambda: seen == ["before"])
+    nats_server.kill()
+    nats_server.wipe()
+    nats_server.start()
+    await tell(nats_streams, "after")
+    await eventually(lambda: seen == ["before", "after"])
+    await service.stop()

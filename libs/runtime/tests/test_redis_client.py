@@ -1,18 +1,21 @@
-"""Redis by Sentinel: whoever is the primary is written to, also when the one before stands still."""
+"""Redis by Sentinel and as a cluster: whoever is the primary is written to, also when the one before stands still."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from redis import Redis
 from redis.exceptions import RedisError
 
-from runtime.redis_client import redis_client
-from runtime.settings import RedisSettings
+from runtime.redis_client import life, redis_client
+from runtime.settings import MongoSettings, RedisSettings
 from runtime.testing import ValkeyServer, eventually
+from runtime.testing_cluster import run_valkey_cluster
 
 DEADLINE = 0.3
 
@@ -50,6 +53,8 @@ def watched(directory: Path, primary: ValkeyServer) -> Generator[str]:
     """The address by which a client finds the primary; it has a replica. Another Sentinel stands before ours, and does
     not answer."""
     servers = Replica(directory / "replica", primary), Sentinel(directory / "sentinel", primary)
+    with Redis(primary.host, primary.port) as client:
+        client.config_set("repl-diskless-sync-delay", 0)  # pyright: ignore[reportUnknownMemberType]
     try:
         for server in servers:
             server.start()
@@ -85,7 +90,73 @@ async def test_the_next_primary_is_written_to_when_the_one_before_stands_still(
         await client.aclose()
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:6379", "http://redis", "redis://", "redis+sentinel://one:26379", ""])
+async def test_a_cluster_goes_on_while_one_of_its_servers_stands_still(tmp_path: Path) -> None:
+    keys = [f"k{number}" for number in range(40)]
+    with run_valkey_cluster(tmp_path, primaries=3, replicas=1) as servers:
+        client: Any = redis_client(servers[1].url, DEADLINE, name="test")
+        before = await life(client)
+
+        async def written_together() -> list[bool]:
+            pipe = client.pipeline(transaction=False)
+            for key in keys:
+                pipe.execute_command("SET", key, "1")
+            return [one is True or one == b"OK" for one in await pipe.execute(raise_on_error=False)]
+
+        async def all_written() -> bool:
+            try:
+                return all(await written_together())
+            except (RedisError, OSError):
+                return False
+
+        assert await all_written()
+        servers[0].pause()
+        try:
+            assert 0 < sum(await written_together()) < len(keys)
+            assert await eventually(all_written, 30)
+            assert len([key async for key in client.scan_iter(match="k*")]) == len(keys)
+            assert await client.mget(keys) == [b"1"] * len(keys)
+            assert await client.delete(*keys) == len(keys)
+            assert await life(client) != before
+        finally:
+            servers[0].resume()
+        for server in servers:
+            server.kill()
+        with pytest.raises((RedisError, OSError)):
+            await client.get("k")
+        await client.aclose()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "127.0.0.1:6379",
+        "http://redis",
+        "redis://",
+        "redis+sentinel://one:26379",
+        "",
+        "redis+cluster://one",
+        "redis+cluster://one:6379,two",
+        "redis+cluster://one:6379/3",
+    ],
+)
 def test_an_address_that_cannot_be_one_is_refused_with_what_to_write(url: str) -> None:
     with pytest.raises(ValidationError, match="write redis://HOST:PORT/0"):
         RedisSettings(url=url)
+
+
+@pytest.mark.parametrize("url", ["mongo:27017", "mongodb://", "mongodb://one:port", "mongodb://u:p@one,two:27017x"])
+def test_an_address_of_mongodb_that_cannot_be_one_is_refused(url: str) -> None:
+    with pytest.raises(ValidationError, match="write mongodb://"):
+        MongoSettings(url=url)
+
+
+def test_addresses_that_can_be_ones_are_taken() -> None:
+    for url in ("mongodb://u:p@a,b:27018/?tls=true", "mongodb+srv://u:p@cluster.example.com/?w=1", "mongodb://[::1]:1"):
+        assert MongoSettings(url=url).url == url
+    for url in (
+        "redis://:p@h:1/0",
+        "rediss+sentinel://:p@a:1,b:2/main/0?x=1",
+        "redis+cluster://a:1,[::1]:2",
+        "unix:///s",
+    ):
+        assert RedisSettings(url=url).url == url

@@ -1,10 +1,10 @@
-"""Budgets on a real Valkey: never over by more than one reservation, nothing held for ever, nothing counted twice."""
+"""Budgets on a cluster: never over by more than one reservation, nothing held for ever, nothing counted twice."""
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
-from redis.asyncio import Redis
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent
@@ -25,7 +25,9 @@ from memory.application.budgets import DAY, HOUR, BudgetBook
 from memory.testing import Servers, replica
 from runtime.errors import RpcError
 from runtime.publisher import Publisher
+from runtime.redis_client import redis_client
 from runtime.testing import ValkeyServer, eventually
+from runtime.testing_cluster import run_valkey_cluster
 
 NOON = 20_000 * DAY + DAY // 2
 
@@ -35,10 +37,7 @@ class Ledgers:
 
     def __init__(self, url: str, count: int = 4) -> None:
         self.now = float(NOON)
-        self.clients: list[Redis] = [
-            Redis.from_url(url)  # pyright: ignore[reportUnknownMemberType]
-            for _ in range(count)
-        ]
+        self.clients = [redis_client(url, 10.0, name="test") for _ in range(count)]
         self.all = [BudgetBook(RedisBudgets(client), lambda: self.now) for client in self.clients]
         self.one = self.all[0]
 
@@ -49,11 +48,12 @@ class Ledgers:
 
 
 @pytest.fixture
-async def ledgers(valkey_server: ValkeyServer) -> AsyncIterator[Ledgers]:
-    ledgers = Ledgers(valkey_server.url)
-    yield ledgers
-    for client in ledgers.clients:
-        await client.aclose()
+async def ledgers(tmp_path: Path) -> AsyncIterator[Ledgers]:
+    with run_valkey_cluster(tmp_path) as (server,):
+        ledgers = Ledgers(server.url)
+        yield ledgers
+        for client in ledgers.clients:
+            await client.aclose()
 
 
 def ask(

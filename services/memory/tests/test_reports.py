@@ -3,7 +3,7 @@
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from statistics import fmean, median
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
@@ -388,3 +388,8 @@ async def test_a_usual_wait_is_measured_or_not_told(servers: Servers) -> None:
             await writer.owner(OwnerKind.WAITING)
             await writer.owner(OwnerKind.HUMAN, "op1")
         assert await reports.usual_wait("rival") is None
+        # The calendar's ends are days like others.
+        began = MongoReports(mongo[servers.database]).began(
+            "acme", date.min, date.max, 5, ZoneInfo("America/Mexico_City")
+        )
+        assert len(await began) >= 3

@@ -2,7 +2,8 @@
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -10,7 +11,6 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from pymongo import AsyncMongoClient
-from redis.asyncio import Redis
 
 from contracts.channels import client_result, fact, journal, tool_request, webhook_delivery
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
@@ -37,10 +37,19 @@ from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import RpcError
 from runtime.publisher import Publisher
-from runtime.testing import eventually
+from runtime.redis_client import redis_client
+from runtime.testing import MongoDatabase, NatsServer, eventually
+from runtime.testing_cluster import run_valkey_cluster
 
 ANA = UserRef(company_id="acme", user_id="ana-7")
 SECRET = "xyzzy-secret"
+
+
+@pytest.fixture
+def servers(nats_server: NatsServer, mongo_server: MongoDatabase, tmp_path: Path) -> Iterator[Servers]:
+    """Redis is a cluster, where no command may name keys of two slots."""
+    with run_valkey_cluster(tmp_path) as (redis,):
+        yield Servers(nats_server.url, mongo_server.url, mongo_server.database, redis.url)
 
 
 async def everything(servers: Servers, client: Client) -> dict[str, str]:
@@ -50,7 +59,7 @@ async def everything(servers: Servers, client: Client) -> dict[str, str]:
         database = mongo[servers.database]
         for name in await database.list_collection_names():
             found[f"mongo {name}"] = str(await database[name].find({}).to_list())
-    async with Redis.from_url(servers.redis) as redis:  # pyright: ignore[reportUnknownMemberType]
+    async with redis_client(servers.redis, 10.0, name="test") as redis:
         server: Any = redis
         reads: dict[bytes, Any] = {
             b"string": server.get,

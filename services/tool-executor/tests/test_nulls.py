@@ -9,7 +9,6 @@ from nats.aio.client import Client
 from runtime.testing import ValkeyServer
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.all_tools import all_tools
-from tool_executor.catalogue.export import openai_functions
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CacheScope
 from tool_executor.domain.nulls import taking_null, without_nulls
@@ -66,8 +65,8 @@ def test_callers_are_shown_that_each_optional_argument_may_be_null():
 
 def test_every_tool_of_the_catalogue_takes_null_for_every_optional():
     registry = build_registry(all_tools(Outside(None)), CompiledSchemas())  # pyright: ignore[reportArgumentType] - no page is read
-    for entry, function in zip(registry, openai_functions(registry, "en"), strict=True):
-        parameters = function["function"]["parameters"]
+    for entry in registry:
+        parameters = entry.parameters
         optional = parameters["properties"].keys() - set(parameters["required"])
         for example in entry.tool.examples:
             full = {name: example.get(name) for name in optional} | dict(example)

@@ -15,7 +15,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from nexus_cli.stack.errors import StackError
-from runtime.jetstream_api import Answer, AnswerT, StreamConfig, StreamInfo, StreamState, ask, why
+from runtime.jetstream_api import AnswerT, ApiAnswer, StreamConfig, StreamInfo, StreamState, ask, why
 from runtime.replies import ReplyInbox, headers_of, status_of
 from runtime.streams import FIRST_MADE, first_made
 
@@ -27,13 +27,13 @@ class BackupFailed(StackError):  # noqa: N818 - reads as an event, like every er
     """A backup could not be made, or not be restored; the message says what to do."""
 
 
-class StreamNames(Answer):
+class StreamNames(ApiAnswer):
     """Of STREAM.NAMES."""
 
     streams: NotRequired[list[str] | None]
 
 
-class RestorePlace(Answer):
+class RestorePlace(ApiAnswer):
     """Of STREAM.RESTORE: where the chunks are to be sent."""
 
     deliver_subject: str

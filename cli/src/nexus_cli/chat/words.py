@@ -34,7 +34,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "rejected": "rechazada",
         "expired": "caducada",
         "failed": "fallida",
-        "waiting": "se ha pedido una persona",
+        "waiting": "se ha avisado a una persona",
         "human": "una persona responde a partir de aquí",
         "ai": "vuelve a responder el asistente",
         "cancelled": "detenida",

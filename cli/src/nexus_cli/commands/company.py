@@ -29,7 +29,7 @@ LABELS = {
     "missing": Text(es="falta", en="missing"),
     "warning": Text(es="aviso", en="warning"),
 }
-PAGES_READ = Text(es="{pages} página(s) leída(s) de {site}", en="{pages} page(s) read of {site}")
+PAGES_READ = Text(es="páginas leídas de {site}: {pages}", en="pages read of {site}: {pages}")
 ANSWERS = Text(es="responde", en="answers")
 SILENT = Text(es="no responde", en="silent")
 ANSWERED = Text(es="ha respondido en", en="answered in")

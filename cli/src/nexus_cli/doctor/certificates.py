@@ -26,14 +26,14 @@ async def look(urls: Mapping[str, str]) -> list[Diagnosis]:
 
 
 def _speaks_tls(url: str) -> bool:
-    return url.startswith(("tls://", "rediss://", "https://")) or (
+    return url.startswith(("tls://", "rediss://", "rediss+", "https://")) or (
         url.startswith("mongodb://") and any(word in url for word in ("tls=true", "ssl=true"))
     )
 
 
 async def _look(name: str, url: str) -> Diagnosis | None:
     address = urlsplit(url.split(",", 1)[0])
-    host, port = address.hostname or "localhost", address.port or _PORTS[address.scheme]
+    host, port = address.hostname or "localhost", address.port or _PORTS[address.scheme.partition("+")[0]]
     try:
         async with asyncio.timeout(ANSWER):
             ends = await _ends(host, port, first_line=address.scheme == "tls")

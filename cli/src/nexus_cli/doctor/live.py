@@ -29,14 +29,15 @@ async def examine(addresses: Addresses, company: str) -> list[Diagnosis]:
     """All looks at once. What has not ended in time is said to be late."""
     ahead: dict[str, float] = {}
     looks: dict[str, Coroutine[Any, Any, list[Diagnosis]]] = {
-        "nats": _bus(addresses, company, ahead),
-        "services": services.ready(addresses.services, ahead.__setitem__),
         "certificate": certificates.look(addresses.urls),
+        "nats": _bus(addresses, company, ahead),
     }
     if addresses.redis:
         looks["redis"] = stores.redis(addresses.redis, ahead.__setitem__)
     if addresses.mongodb:
         looks["mongodb"] = stores.mongodb(addresses.mongodb, addresses.database, ahead.__setitem__)
+    # Last: what they lack has been named by then.
+    looks["services"] = services.ready(addresses.services, ahead.__setitem__)
     found = await asyncio.gather(*(_in_time(name, look) for name, look in looks.items()))
     return _each_once([*(one for group in found for one in group), *clocks.compare(ahead)])
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from pydantic import ValidationError
 from pymongo import AsyncMongoClient
 from pymongo.errors import OperationFailure, PyMongoError
 from redis.asyncio import Redis
@@ -15,7 +16,7 @@ from redis.exceptions import TimeoutError as RedisTimeout
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from runtime.logging import masked_text
 from runtime.redis_client import redis_client
-from runtime.settings import MongoSettings
+from runtime.settings import MongoSettings, RedisSettings
 
 ANSWER = 4.0
 SLOW = 0.3
@@ -27,7 +28,10 @@ Tell = Callable[[str, float], None]
 
 async def redis(url: str, tell: Tell) -> list[Diagnosis]:
     """Writes a key for ten seconds."""
-    client = redis_client(url, ANSWER, name="nexus-doctor")
+    try:
+        client = redis_client(RedisSettings(url=url).url, ANSWER, name="nexus-doctor")
+    except ValidationError as error:
+        return [_no_address("redis", error)]
     try:
         return [await _redis(client, tell)]
     except RedisError as error:
@@ -36,6 +40,11 @@ async def redis(url: str, tell: Tell) -> list[Diagnosis]:
         return [wrong("redis", masked_text(str(error)), "start Redis, or point NEXUS_REDIS_URL at one")]
     finally:
         await client.aclose()
+
+
+def _no_address(store: str, error: ValidationError | PyMongoError) -> Diagnosis:
+    advice = error.errors()[0]["msg"] if isinstance(error, ValidationError) else masked_text(str(error))
+    return wrong(store, f"NEXUS_{store.upper()}_URL is no address", advice.removeprefix("Value error, "))
 
 
 async def _redis(client: Redis, tell: Tell) -> Diagnosis:
@@ -62,7 +71,11 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
     if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
         return wrong("redis", f"it refuses the password: {text}", "put the right one into NEXUS_REDIS_URL")
     if isinstance(error, RedisTimeout):
-        return wrong("redis", f"no answer within {ANSWER:g} s", "it stands still or cannot be reached: look at its log")
+        advice = "it stands still or cannot be reached: look at its log"
+        return wrong("redis", f"no answer within {ANSWER:g} s: {text}", advice)
+    if text.startswith("CLUSTERDOWN"):
+        advice = "start the missing servers of the cluster: `redis-cli cluster nodes` names them"
+        return wrong("redis", f"a part of the cluster is away: {text}", advice)
     if isinstance(error, ConnectionError):
         return wrong("redis", text, "start Redis, or point NEXUS_REDIS_URL at one")
     if "OOM" in text or "maxmemory" in text:
@@ -74,8 +87,11 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
 
 async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
     """Writes one document, always the same."""
-    options = MongoSettings(url=url, deadline=ANSWER).client_options
-    client: AsyncMongoClient[dict[str, object]] = AsyncMongoClient(url, **options)
+    try:
+        options = MongoSettings(url=url, deadline=ANSWER).client_options
+        client: AsyncMongoClient[dict[str, object]] = AsyncMongoClient(url, **options)
+    except (ValidationError, PyMongoError) as error:
+        return [_no_address("mongodb", error)]
     try:
         began, before = time.perf_counter(), time.time()
         answer = await client.admin.command("hello")

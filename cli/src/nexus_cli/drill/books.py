@@ -66,8 +66,6 @@ class SentMessage:
     text: str
     seq: int | None = None
     sent_at: float = 0.0
-    shown_at: float | None = None
-    """When the sender saw what settles it."""
 
 
 @dataclass(slots=True)

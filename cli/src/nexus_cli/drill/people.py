@@ -43,10 +43,20 @@ class GaveUp(Exception):  # noqa: N818 - reads as an event
 
 @dataclass(frozen=True)
 class Wait:
-    """How long somebody waited for an answer of the AI, by the monotonic clock."""
+    """How long somebody waited for an answer of the AI, by the monotonic clock; when the message was acknowledged, when
+    a turn began, and how often the connection was lost meanwhile."""
 
     began: float
     ended: float
+    acknowledged: float = 0.0
+    turn_began: float = 0.0
+    reconnects: int = 0
+    turn: str = ""
+
+    def __str__(self) -> str:
+        at = {"acknowledged": self.acknowledged, "turn": self.turn_began, "answered": self.ended}
+        parts = [f"{name} {when - self.began:.2f}" for name, when in at.items() if when >= self.began]
+        return ", ".join([*parts, *([f"{self.reconnects} reconnects"] if self.reconnects else [])])
 
 
 @dataclass
@@ -86,6 +96,8 @@ class Visitor:
         self._answered = 0
         """Up to here by the AI; what a person settles has waited for that person."""
         self._handed_over = False
+        self._acknowledged = self._turn_began = 0.0
+        self._reconnects, self._turn = 0, ""
         self._news = asyncio.Condition()
         self._resending: set[asyncio.Task[None]] = set()
         books.shown = [self._shown]
@@ -97,7 +109,11 @@ class Visitor:
                 case "message.ack":
                     said = self._waiting.pop(frame["clientMessageId"], None)
                     if said is not None:
-                        said.seq = frame["seq"]
+                        said.seq, self._acknowledged = frame["seq"], time.monotonic()
+                case "run.started":
+                    self._turn_began, self._turn = time.monotonic(), frame["turnId"]
+                case "welcome":
+                    self._reconnects += 1
                 case "message.created":
                     message = frame["message"]
                     self._shown.append((message["seq"], message["id"]))
@@ -118,6 +134,7 @@ class Visitor:
     async def say(self, text: str) -> None:
         """Sends, and waits until it is acknowledged and answered. Raises GaveUp when nobody acknowledges it."""
         said, self._handed_over = SentMessage(text, sent_at=time.monotonic()), False
+        self._reconnects = 0
         self.books.said.append(said)
         self._waiting[await self._chat.say(text)] = said
         if not await self._until(lambda: said.seq is not None, ACKNOWLEDGED_WITHIN):
@@ -131,7 +148,9 @@ class Visitor:
             # A person may give it back without a word: then nobody answers.
             await self._until(settled, AFTER_PEOPLE)
         elif self._answered > (said.seq or 0):
-            self._scene.waits.append(Wait(said.sent_at, time.monotonic()))
+            now = time.monotonic()
+            met = (self._acknowledged, self._turn_began, self._reconnects, self._turn)
+            self._scene.waits.append(Wait(said.sent_at, now, *met))
 
     async def come_to_rest(self) -> None:
         """Waits until everything is settled and shown; what is not is told by the books."""

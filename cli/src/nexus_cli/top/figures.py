@@ -22,32 +22,51 @@ class Sample:
     """One reading of all services. `away`: those that did not answer."""
 
     at: float
-    values: dict[str, dict[Labels, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    values: dict[str, dict[Labels, dict[str, float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(dict[str, float]))
+    )
+    """By metric, labels and process."""
     away: list[str] = field(default_factory=list[str])
 
-    def take(self, text: str) -> None:
+    def take(self, process: str, text: str) -> None:
         """Adds what one process exports."""
         for family in text_string_to_metric_families(text):
             for one in family.samples:
                 if one.name.startswith("nexus_") and not math.isnan(one.value):
-                    self.values[one.name][tuple(sorted(one.labels.items()))].append(one.value)
+                    self.values[one.name][tuple(sorted(one.labels.items()))][process] = one.value
 
     def total(self, name: str, **labels: str) -> float:
         """Over all processes: for what each counts of its own."""
-        return sum(sum(found) for found in self._matching(name, labels))
+        return sum(sum(found.values()) for found in self._matching(name, labels))
 
     def most(self, name: str, **labels: str) -> float:
         """The greatest: for what each tells of all."""
-        return max((max(found) for found in self._matching(name, labels)), default=0.0)
+        return max((max(found.values()) for found in self._matching(name, labels)), default=0.0)
 
     def by(self, name: str, label: str) -> dict[str, float]:
         """Totals by the value of a label."""
         found: dict[str, float] = defaultdict(float)
         for labels, values in self.values.get(name, {}).items():
-            found[dict(labels).get(label, "")] += sum(values)
+            found[dict(labels).get(label, "")] += sum(values.values())
         return dict(found)
 
-    def _matching(self, name: str, wanted: Mapping[str, str]) -> list[list[float]]:
+    def since(self, before: Sample, name: str, label: str) -> dict[str, float]:
+        """By how much each has grown. A process that did not answer before adds nothing: what it counted is not new."""
+        found: dict[str, float] = defaultdict(float)
+        known = before.processes
+        for labels, values in self.values.get(name, {}).items():
+            was = before.values.get(name, {}).get(labels, {})
+            for process, value in values.items():
+                if process in known:
+                    found[dict(labels).get(label, "")] += max(value - was.get(process, 0.0), 0.0)
+        return dict(found)
+
+    @property
+    def processes(self) -> set[str]:
+        """Those that have answered."""
+        return {process for rows in self.values.values() for found in rows.values() for process in found}
+
+    def _matching(self, name: str, wanted: Mapping[str, str]) -> list[dict[str, float]]:
         rows = self.values.get(name, {})
         return [values for labels, values in rows.items() if wanted.items() <= dict(labels).items()]
 
@@ -59,7 +78,7 @@ async def read(services: Mapping[str, Sequence[str]]) -> Sample:
     async def one(http: aiohttp.ClientSession, name: str, url: str) -> None:
         try:
             async with http.get(f"{url}/metrics") as answer:
-                sample.take(await answer.text())
+                sample.take(url, await answer.text())
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
             sample.away.append(f"{name} ({url})")
 
@@ -73,10 +92,10 @@ def view(before: Sample | None, now: Sample) -> dict[str, Any]:
     minutes = (now.at - before.at) / 60 if before is not None else math.inf
 
     def rates(name: str, label: str) -> dict[str, float]:
-        was = before.by(name, label) if before is not None else {}
-        return {key: round(max(value - was.get(key, 0), 0) / minutes, 1) for key, value in now.by(name, label).items()}
+        grown = now.since(before, name, label) if before is not None else dict.fromkeys(now.by(name, label), 0.0)
+        return {key: round(value / minutes, 1) for key, value in grown.items()}
 
-    costs = now.by("nexus_model_cost_total", "currency")
+    costs, grown = now.by("nexus_model_cost_total", "currency"), rates("nexus_model_cost_total", "currency")
     return {
         "away": sorted(now.away),
         "turns": {
@@ -99,7 +118,7 @@ def view(before: Sample | None, now: Sample) -> dict[str, Any]:
             "tokensPerMinute": rates("nexus_model_tokens_total", "kind"),
         },
         "cost": {
-            currency: {"total": round(total, 4), "perMinute": rates("nexus_model_cost_total", "currency")[currency]}
+            currency: {"total": round(total, 4), "perMinute": grown.get(currency, 0.0)}
             for currency, total in costs.items()
         },
         "lag": {

@@ -59,11 +59,9 @@ class PresenceKind(StrEnum):
 
 CHAT_ALL = "chat.>"
 LIVE_CHAT_ALL = "live.chat.>"
-LIVE_PRESENCE_ALL = "live.presence.>"
 TURN_TRIGGERS = (f"chat.*.*.{ChatKind.VISITOR}", f"chat.*.*.{ChatKind.OWNER}")
 """What the agents' turn consumer takes from CHAT: visitor messages, and conversations given back to the AI."""
 ANALYSIS_REQUESTS = "analysis.requested.v1.*.*"
-ANALYSIS_OUTCOMES = "analysis.completed.v1.*.*"
 TOOL_REQUESTS = "tools.call.requested.v1.*"
 MARKET_CLOCK = "live.market.clock.v1"
 """An empty message: the sample market's clock has moved. Replicas of the market-adapter tell each other."""
@@ -161,11 +159,6 @@ def company_of(subject: str) -> str:
 def live_turn(company: str, conversation: str, kind: LiveTurnKind) -> str:
     """Where the driving agent tells what the turn is doing."""
     return f"live.turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}.v1"
-
-
-def live_turn_all(company: str, conversation: str) -> str:
-    """Everything that a conversation's running turn tells."""
-    return f"live.turn.{check_company(company)}.{check_id(conversation, 'conversation')}.>"
 
 
 def live_presence(company: str, conversation: str, kind: PresenceKind) -> str:

@@ -28,7 +28,7 @@ from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
 from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
-from runtime.outcomes import Ack, DeadLetter, Later, Outcome
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.telemetry import caller, record
 
 log = structlog.get_logger(__name__)
@@ -137,7 +137,7 @@ class BatchWorker:
             # One message that failed alone is somebody's work, a batch is nobody's.
             with correlation.received(taken[0][1].headers if len(taken) == 1 else {}):
                 log.exception("batch.failed", consumer=self.name, seq=taken[0][1].seq, messages=len(taken))
-            outcomes = [self._failed(error, delivery) for _, delivery in taken]
+            outcomes = [Later(pause_after(error, delivery.num_delivered)) for _, delivery in taken]
         for (message, delivery), outcome in zip(taken, outcomes, strict=True):
             CONSUMED.labels(self.name, type(outcome).__name__.lower()).inc()
             with correlation.received(delivery.headers):
@@ -154,12 +154,6 @@ class BatchWorker:
                 log.debug("batch.handled", consumer=self.name, seq=delivery.seq)
             record(self.name, began, time.time_ns(), under=caller(delivery.headers), facts=len(deliveries))
         return outcomes
-
-    def _failed(self, error: Exception, delivery: Delivery) -> Outcome:
-        limit = self._spec.max_deliver
-        if 0 < limit <= delivery.num_delivered:
-            return DeadLetter(f"failed {delivery.num_delivered} times, last with {type(error).__name__}: {error}")
-        return Later(pause_after(error, delivery.num_delivered))
 
     async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
         if isinstance(outcome, DeadLetter):
@@ -221,7 +215,7 @@ def together(
 
 def _read(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
     if not delivery.genuine:
-        return Ack()  # its dead letter is for the projection to write, which reads everything
+        return Done()  # its dead letter is for the projection to write, which reads everything
     try:
         return event.model_validate_json(delivery.data)
     except ValidationError as error:

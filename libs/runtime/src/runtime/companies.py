@@ -87,7 +87,8 @@ class CompanyCache:
         if held is None:
             return None if self._nobody.get(company, now) > now else await asyncio.shield(self._asked(company))
         heard = held.confirmed >= self._missed
-        if (heard and now - held.confirmed < CONFIRMED) or now - held.tried < AGAIN:
+        tried = now - held.tried < AGAIN and company not in self._asking
+        if tried or (heard and now - held.confirmed < CONFIRMED):
             return held.settings
         held.tried = now
         asked = self._asked(company)

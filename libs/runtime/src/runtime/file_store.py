@@ -77,12 +77,3 @@ async def read_whole(store: FileStore, key: str, most: int) -> bytes | None:
     if found is None or found.about.size > most:
         return None
     return b"".join([piece async for piece in found.pieces])
-
-
-async def delete_all(store: FileStore, prefix: str, at_once: int = 500) -> int:
-    """Deletes every file whose key begins so; how many."""
-    gone = 0
-    while keys := await store.list(prefix, at_once):
-        await store.delete(keys)
-        gone += len(keys)
-    return gone

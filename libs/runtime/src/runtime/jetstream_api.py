@@ -24,13 +24,13 @@ class ApiError(TypedDict):
     description: NotRequired[str]
 
 
-class Answer(TypedDict):
+class ApiAnswer(TypedDict):
     """Any answer. Where it is an error there is nothing else."""
 
     error: NotRequired[ApiError]
 
 
-class Republish(TypedDict):
+class RepublishConfig(TypedDict):
     """A stream's copies on live subjects."""
 
     src: str
@@ -56,7 +56,7 @@ class StreamConfig(TypedDict):
     duplicate_window: int
     allow_direct: bool
     deny_delete: bool
-    republish: NotRequired[Republish]
+    republish: NotRequired[RepublishConfig]
     metadata: NotRequired[dict[str, str] | None]
 
 
@@ -84,7 +84,7 @@ class Cluster(TypedDict):
     replicas: NotRequired[list[Replica] | None]
 
 
-class StreamInfo(Answer):
+class StreamInfo(ApiAnswer):
     """Of STREAM.INFO, CREATE and UPDATE. Times of the server's clock, RFC 3339."""
 
     config: StreamConfig
@@ -122,7 +122,7 @@ class Place(TypedDict):
     stream_seq: int
 
 
-class ConsumerInfo(Answer):
+class ConsumerInfo(ApiAnswer):
     """Of CONSUMER.INFO and CREATE."""
 
     name: str
@@ -138,13 +138,13 @@ class ConsumerInfo(Answer):
     ts: str
 
 
-class Purged(Answer):
+class Purged(ApiAnswer):
     """Of STREAM.PURGE."""
 
     purged: int
 
 
-class ConsumerPage(Answer):
+class ConsumerPage(ApiAnswer):
     """Of CONSUMER.LIST. `missing`: those whose leaders are away."""
 
     total: int
@@ -158,14 +158,14 @@ class AccountLimits(TypedDict):
     max_storage: NotRequired[int]
 
 
-class AccountInfo(Answer):
+class AccountInfo(ApiAnswer):
     """Of INFO: `storage` in bytes."""
 
     storage: NotRequired[int]
     limits: NotRequired[AccountLimits]
 
 
-AnswerT = TypeVar("AnswerT", bound=Answer)
+AnswerT = TypeVar("AnswerT", bound=ApiAnswer)
 
 
 async def ask(
@@ -208,13 +208,13 @@ async def call(
         return answer
 
 
-def error_code(answer: Answer) -> int:
+def error_code(answer: ApiAnswer) -> int:
     """Its number in the API's list of errors; 0: it is none."""
     error = answer.get("error")
     return error.get("err_code", -1) if error else 0
 
 
-def why(answer: Answer) -> str:
+def why(answer: ApiAnswer) -> str:
     """What the server says is wrong."""
     return str(answer.get("error", {}).get("description"))
 

@@ -33,6 +33,4 @@ class AckThen:
     then: Callable[[], Awaitable[object]]
 
 
-Ack = Done
-Retry = Later
 Outcome = Done | Later | DeadLetter

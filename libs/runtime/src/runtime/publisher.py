@@ -20,7 +20,7 @@ from nats.js import JetStreamContext
 
 from runtime.bus_client import BusClient
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
-from runtime.jetstream_api import Answer
+from runtime.jetstream_api import ApiAnswer
 from runtime.marks import HEADER, Marks
 from runtime.metrics import PUBLISHED
 from runtime.replies import Pending, ReplyInbox, is_no_responders
@@ -212,7 +212,7 @@ class Publisher:
         return isinstance(client, BusClient) and client.say(subject, event, headers=trace_headers() or None)
 
 
-class _Stored(Answer):
+class _Stored(ApiAnswer):
     seq: int
     duplicate: NotRequired[bool]
 

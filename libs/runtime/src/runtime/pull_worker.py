@@ -99,7 +99,6 @@ class PullWorker:
             durable=durable,
             subjects=tuple(subjects),
             ack_wait=ack_wait,
-            max_deliver=-1,
             max_ack_pending=max_ack_pending,
         )
         self._handler = handler

@@ -1,24 +1,29 @@
-"""One way to connect to Redis or Valkey: to a server, or to the primary that Sentinels name.
+"""One way to connect to Redis or Valkey: to a server, to the primary that Sentinels name, or to a cluster.
 
     redis://:PASSWORD@HOST:6379/0
     redis+sentinel://:PASSWORD@ONE:26379,OTHER:26379/NAME/0?sentinel_password=…
+    redis+cluster://:PASSWORD@ONE:6379,OTHER:6379
 
 With `rediss` all of it goes over TLS; `ssl_ca_certs`, `ssl_certfile` and `ssl_keyfile` in the query name files.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
+from redis.asyncio.cluster import ClusterNode, ClusterPipeline, RedisCluster
 from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
+from redis.exceptions import ClusterDownError, RedisClusterException, SlotNotCoveredError
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
-SENTINEL = "+sentinel"
+SENTINEL, CLUSTER = "sentinel", "cluster"
 
 
 def redis_client(url: str, deadline: float, *, name: str, **options: Any) -> Redis:
@@ -30,29 +35,85 @@ def redis_client(url: str, deadline: float, *, name: str, **options: Any) -> Red
         "retry": Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
         "client_name": name,
     }
-    if SENTINEL not in urlsplit(url).scheme:
+    kind = urlsplit(url).scheme.partition("+")[2]
+    if not kind:
         return Redis.from_url(url, **options)  # pyright: ignore[reportUnknownMemberType]
-    hosts, primary, given = _parts(url)
+    hosts, path, given = _parts(url)
+    if kind == CLUSTER:
+        nodes = [ClusterNode(host, port) for host, port in hosts]
+        # It has the commands of a server, those of several keys too.
+        return cast("Redis", _Cluster(startup_nodes=nodes, **given, **options))
+    primary, _, database = path.partition("/")
     asked = {
         "socket_timeout": deadline,
         "socket_connect_timeout": deadline,
         "password": given.pop("sentinel_password", None),
     }
     asked |= {key: value for key, value in given.items() if key.startswith("ssl")}
+    given["db"] = int(database or 0)
     return Sentinel(hosts, sentinel_kwargs=asked).master_for(primary, **given, **options)  # pyright: ignore
 
 
+async def life(client: Redis) -> str:
+    """A word that is another one after the server, or one of a cluster's primaries, has begun anew."""
+    if not isinstance(client, _Cluster):
+        return str((await _info(client.info("server")))["run_id"])  # pyright: ignore[reportUnknownMemberType]
+    told = await _info(client.info("server", target_nodes=_Cluster.PRIMARIES))  # pyright: ignore[reportUnknownMemberType]
+    servers = told.values() if "run_id" not in told else [told]
+    return " ".join(sorted(str(one["run_id"]) for one in servers))
+
+
+async def _info(answer: Any) -> dict[str, Any]:
+    return await cast("Awaitable[dict[str, Any]]", answer)
+
+
+class _Cluster(RedisCluster):
+    """Says that nobody is there as a client of one server does, and does not wait twice for a server that is silent."""
+
+    ERRORS_ALLOW_RETRY = (RedisConnectionError, ClusterDownError, SlotNotCoveredError)
+
+    async def initialize(
+        self,
+        additional_startup_nodes_info: list[tuple[str, int]] | None = None,
+        last_failed_node_name: str | None = None,
+    ) -> RedisCluster:
+        try:
+            return await super().initialize(additional_startup_nodes_info, last_failed_node_name)
+        except RedisClusterException as error:
+            raise RedisConnectionError(str(error)) from error
+
+    def pipeline(self, transaction: Any | None = None, shard_hint: Any | None = None) -> ClusterPipeline:
+        del shard_hint
+        return _Pipeline(self, transaction)  # pyright: ignore[reportAbstractUsage] - redis-py makes its own as it is
+
+    def mget(self, keys: Any, *args: Any) -> Any:
+        return self.mget_nonatomic(keys, *args)
+
+    def bgrewriteaof(self, **kwargs: Any) -> Any:
+        return self.execute_command("BGREWRITEAOF", target_nodes=self.PRIMARIES, **kwargs)
+
+    def look_again(self) -> None:
+        """Before the next command the servers are asked who has which keys."""
+        self._initialize = True
+
+
+class _Pipeline(ClusterPipeline):
+    async def execute(self, raise_on_error: bool = True, allow_redirections: bool = True) -> list[Any]:
+        answers = await super().execute(raise_on_error, allow_redirections)
+        if any(isinstance(one, (RedisConnectionError, RedisTimeoutError)) for one in answers):
+            # One that is not raised tells the client nothing: after a fail-over it would go on asking the old server.
+            cast("_Cluster", self.cluster_client).look_again()
+        return answers
+
+
 def _parts(url: str) -> tuple[list[tuple[str, int]], str, dict[str, Any]]:
-    """The Sentinels, the primary's name, and all else as a connection takes it."""
+    """The servers that are asked first, the path, and all else as a connection takes it."""
     parts = urlsplit(url)
     login, at, hosts = parts.netloc.rpartition("@")
-    primary, _, database = parts.path.strip("/").partition("/")
-    alone = parts._replace(
-        scheme=parts.scheme.removesuffix(SENTINEL), netloc=f"{login}{at}sentinel", path=f"/{database or 0}"
-    )
-    given = dict(parse_url(alone.geturl()))
+    scheme = parts.scheme.partition("+")[0]
+    given = dict(parse_url(parts._replace(scheme=scheme, netloc=f"{login}{at}anyone", path="").geturl()))
     given.pop("host")
     if given.pop("connection_class", None) is not None:
         given["ssl"] = True
     found = [host.rpartition(":") for host in hosts.split(",")]
-    return [(host.strip("[]"), int(port)) for host, _, port in found], primary, given
+    return [(host.strip("[]"), int(port)) for host, _, port in found], parts.path.strip("/"), given

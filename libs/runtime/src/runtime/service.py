@@ -41,7 +41,7 @@ from runtime import logging as logs
 from runtime import telemetry
 from runtime.advisories import Advisories
 from runtime.batch_worker import BatchWorker
-from runtime.connection import ConnectionHooks, ErrorHook, Hook, connect, connect_afresh, inbox_prefix, jetstream
+from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh, inbox_prefix, jetstream
 from runtime.consumers import ensure_consumer
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
@@ -187,10 +187,6 @@ class Service:
     def on_reconnect(self, hook: Hook) -> None:
         """Runs after each reconnect to the bus; what came on core subscriptions meanwhile is lost."""
         self.hooks.on_reconnect.append(hook)
-
-    def on_bus_error(self, hook: ErrorHook) -> None:
-        """Runs for each asynchronous error of the connection, slow consumers among them."""
-        self.hooks.on_error.append(hook)
 
     def add_check(self, name: str, check: Check) -> None:
         """A condition for being ready: an async function that raises when it does not hold."""

@@ -128,6 +128,10 @@ def _seconds(value: str) -> float:
     return float(number) * _SECONDS[unit]
 
 
+_HOST = r"(\[[^\]]+\]|[^@/,:\[]+)"
+_HOSTS = rf"([^@/]*@)?{_HOST}:\d+(,{_HOST}:\d+)*"
+
+
 class RedisSettings(EnvSettings):
     """Redis or Valkey."""
 
@@ -135,15 +139,23 @@ class RedisSettings(EnvSettings):
 
     url: str = Field(
         default="redis://127.0.0.1:6379/0",
-        description="or redis+sentinel://HOST:26379,HOST:26379/NAME-OF-THE-PRIMARY/0; rediss for redis: over TLS",
+        description=(
+            "or redis+sentinel://HOST:26379,HOST:26379/NAME-OF-THE-PRIMARY/0, or redis+cluster://HOST:6379,HOST:6379; "
+            "rediss for redis: over TLS"
+        ),
     )
     deadline: float = Field(default=1.0, gt=0, description="seconds for one command")
 
     @field_validator("url")
     @classmethod
     def _is_an_address(cls, value: str) -> str:
-        if not re.match(r"(rediss?://[^/,]|unix://|rediss?\+sentinel://[^/]+/[^/?])", value):
-            raise ValueError("write redis://HOST:PORT/0, or redis+sentinel://HOST:PORT,HOST:PORT/NAME/0")
+        if not re.match(
+            rf"rediss?://[^/,]|unix://|rediss?\+(sentinel://{_HOSTS}/[^/?]|cluster://{_HOSTS}/?0?(\?|$))", value
+        ):
+            raise ValueError(
+                "write redis://HOST:PORT/0, redis+sentinel://HOST:PORT,HOST:PORT/NAME/0, or "
+                "redis+cluster://HOST:PORT,HOST:PORT (a cluster has no other database than 0)"
+            )
         return value
 
 
@@ -159,6 +171,13 @@ class MongoSettings(EnvSettings):
     url: str = Field(default="mongodb://127.0.0.1:27017")
     database: str = Field(default="nexus")
     deadline: float = Field(default=5.0, gt=0, description="seconds for one operation")
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        if not re.match(rf"mongodb(\+srv)?://([^@/]*@)?{_HOST}(:\d+)?(,{_HOST}(:\d+)?)*([/?]|$)", value):
+            raise ValueError("write mongodb://USER:PASSWORD@HOST:PORT,HOST:PORT/?authSource=admin")
+        return value
 
     @property
     def client_options(self) -> dict[str, Any]:

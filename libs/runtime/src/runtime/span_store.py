@@ -34,8 +34,6 @@ WAITING = 10_000
 """Spans that wait to be sent, at most."""
 IN_A_MESSAGE = 200
 
-Traces = dict[int, list[Span]]
-
 
 class SpanStore:
     """A telemetry.Sink."""

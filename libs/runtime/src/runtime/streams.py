@@ -12,7 +12,7 @@ from nats.aio.client import Client
 from contracts.streams import STREAMS, Stream
 from runtime.errors import NotReady
 from runtime.jetstream_api import (
-    Answer,
+    ApiAnswer,
     ApiError,
     StreamConfig,
     StreamInfo,
@@ -292,7 +292,7 @@ async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
         probe = {"name": _PROBE, "subjects": ["nexus.room"], "storage": "file", "max_bytes": int(total * share)}
         answer = await call(inbox, StreamInfo, f"STREAM.CREATE.{_PROBE}", probe, end)
         if error_code(answer) == 0:
-            await call(inbox, Answer, f"STREAM.DELETE.{_PROBE}", None, end)
+            await call(inbox, ApiAnswer, f"STREAM.DELETE.{_PROBE}", None, end)
             return share
         share /= 2
     raise NotReady(

@@ -1,7 +1,7 @@
 """Durable consumers through FastStream, with one rule for what happens to a message.
 
 FastStream's default acknowledgement terminates a message whose handler raises: lost after one delivery. Here
-acknowledgement is manual and one middleware does all of it: the handler returns Ack (or nothing), Retry(delay) or
+acknowledgement is manual and one middleware does all of it: the handler returns Done (or nothing), Later(delay) or
 DeadLetter(reason); what it raises is tried again with growing pauses, a message that does not fit its contract goes to
 the dead letters at once, and so does one that has been delivered `max_deliver` times. A service that dies in the last
 delivery leaves the server's MAX_DELIVERIES advisory, which is caught as well (runtime.advisories).
@@ -37,10 +37,10 @@ from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
-from runtime.outcomes import Ack, DeadLetter, Done, Later, Outcome, Retry
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.telemetry import remote_span
 
-__all__ = ["Ack", "Consuming", "DeadLetter", "Delivery", "Retry", "current_delivery"]
+__all__ = ["Consuming", "DeadLetter", "Delivery", "Done", "Later", "current_delivery"]
 
 log = structlog.get_logger(__name__)
 
@@ -94,7 +94,7 @@ class Consuming:
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """A decorator: the function handles one message of `subject` at a time, up to `batch` side by side.
 
-        Its one parameter is the event (a contracts.envelope.CloudEvent[…], checked), and it returns Ack, Retry,
+        Its one parameter is the event (a contracts.envelope.CloudEvent[…], checked), and it returns Done, Later,
         DeadLetter or None. All replicas that name the same `durable` share the work.
         """
         spec = ConsumerSpec(

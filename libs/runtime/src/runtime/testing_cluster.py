@@ -1,18 +1,27 @@
-"""Three NATS servers that keep three copies of each stream, for tests."""
+"""For tests: three NATS servers that keep three copies of each stream, and Valkey servers that share the keys."""
 
 import contextlib
 import socket
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any, cast
 
-from runtime.testing import NatsServer
+from redis import Redis
+
+from runtime.testing import NatsServer, ServerFailed, ValkeyServer
+
+SLOTS = 16_384
+FORMED_WITHIN = 20.0
+NODE_TIMEOUT = 600
+"""Milliseconds after which the others take a server for dead."""
 
 
 @contextlib.contextmanager
 def run_nats_cluster(directory: Path) -> Generator[list[NatsServer]]:
     """They run for the length of the block; connect to them by `urls`."""
-    ports = _three_ports()
+    ports = _ports(3)
     routes = ",".join(f"nats://127.0.0.1:{port}" for port in ports)
     with ExitStack() as running:
         servers: list[NatsServer] = []
@@ -31,9 +40,67 @@ def urls(servers: list[NatsServer]) -> str:
     return ",".join(server.url for server in servers)
 
 
-def _three_ports() -> list[int]:
+class ClusterValkey(ValkeyServer):
+    """One server of a cluster; `url` is how clients find all of them."""
+
+    bus = 0
+    """The port on which the servers talk with each other."""
+
+    @property
+    def url(self) -> str:
+        return f"redis+cluster://{self.host}:{self.port}"
+
+    def command(self) -> Sequence[str]:
+        self.bus = self.bus or _ports(1)[0]
+        cluster = ["--cluster-enabled", "yes", "--cluster-port", str(self.bus), "--repl-diskless-sync-delay", "0"]
+        return [*super().command(), *cluster, "--cluster-node-timeout", str(NODE_TIMEOUT)]
+
+    def tell(self, *command: object) -> Any:
+        """Its own answer."""
+        with Redis(self.host, self.port, decode_responses=True) as client:
+            return cast("Any", client).execute_command(*command)
+
+
+@contextlib.contextmanager
+def run_valkey_cluster(directory: Path, primaries: int = 1, replicas: int = 0) -> Generator[list[ClusterValkey]]:
+    """They run for the length of the block and have all slots between them; each replica goes by the first."""
+    with ExitStack() as running:
+        servers = [ClusterValkey(directory / f"valkey-{number}") for number in range(primaries + replicas)]
+        for server in servers:
+            running.callback(server.kill)
+            server.start()
+        for number, server in enumerate(servers):
+            if number < primaries:
+                first, end = SLOTS * number // primaries, SLOTS * (number + 1) // primaries
+                server.tell("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
+                server.tell("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+            server.tell("CLUSTER", "MEET", servers[0].host, servers[0].port, servers[0].bus)
+        _until(lambda: all(_knows_all(one, len(servers)) for one in servers))
+        identity = servers[0].tell("CLUSTER", "MYID")
+        copies = servers[primaries:]
+        for server in copies:
+            server.tell("CLUSTER", "REPLICATE", identity)
+        # Without a copy of what there is no replica takes over.
+        _until(lambda: all(one.tell("INFO", "replication").get("master_link_status") == "up" for one in copies))
+        yield servers
+
+
+def _knows_all(server: ClusterValkey, many: int) -> bool:
+    info = str(server.tell("CLUSTER", "INFO")).split()
+    return "cluster_state:ok" in info and f"cluster_known_nodes:{many}" in info
+
+
+def _until(formed: Callable[[], bool]) -> None:
+    end = time.monotonic() + FORMED_WITHIN
+    while not formed():
+        if time.monotonic() > end:
+            raise ServerFailed("the servers did not become a cluster")
+        time.sleep(0.02)
+
+
+def _ports(many: int) -> list[int]:
     with ExitStack() as held_open:
-        probes = [held_open.enter_context(socket.socket()) for _ in range(3)]
+        probes = [held_open.enter_context(socket.socket()) for _ in range(many)]
         for probe in probes:
             probe.bind(("127.0.0.1", 0))
         return [probe.getsockname()[1] for probe in probes]

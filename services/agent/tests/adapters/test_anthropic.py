@@ -9,7 +9,7 @@ import pytest
 
 from agent.adapters.anthropic import VERSION, Anthropic
 from agent.adapters.anthropic_request import request_body
-from agent.adapters.openai_compatible import ProviderEndpoint
+from agent.adapters.provider_client import MAX_TEXT, ProviderEndpoint
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
@@ -76,8 +76,23 @@ async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.Cl
         (Reply(tool_calls=[ScriptedCall(name="look", arguments='{"symbol": ')]), BadToolCallError),
         (Reply(tool_calls=[ScriptedCall(name="look", arguments="[1]")]), BadToolCallError),
         (Reply(tool_calls=[ScriptedCall(name="look")] * 17), BadToolCallError),
+        (Reply(tool_calls=[ScriptedCall(name="look", arguments={"x": "x" * MAX_TEXT})]), BadToolCallError),
     ],
-    ids=["429", "529", "500", "401", "404", "400", "cut", "no end", "empty", "malformed", "no object", "too many"],
+    ids=[
+        "429",
+        "529",
+        "500",
+        "401",
+        "404",
+        "400",
+        "cut",
+        "no end",
+        "empty",
+        "malformed",
+        "no object",
+        "too many",
+        "long",
+    ],
 )
 async def test_each_failure_has_its_error(
     session: aiohttp.ClientSession, reply: Reply, error: type[ModelError]

@@ -36,6 +36,9 @@ async def test_they_come_newest_first_in_pages_and_none_of_another_company(nats_
         for number in range(1, 8):
             await failed(scene, f"c{number}", number)
             await failed(scene, "theirs", number, company="other")
+        # What fits no contract, or names another company than its subject, is nobody's fact and hides no other.
+        for odd in (b"[]", b'{"data": []}', b"no JSON"):
+            await scene.nats.request(channels.fact("turn.failed.v1", COMPANY, None), odd)
         seen: list[str] = []
         before: int | None = None
         for wanted in (3, 3, 1):

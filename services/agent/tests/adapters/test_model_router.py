@@ -10,7 +10,8 @@ import aiohttp
 import pytest
 
 from agent.adapters.model_router import configured
-from agent.adapters.openai_compatible import OpenAICompatible, ProviderEndpoint
+from agent.adapters.openai_compatible import OpenAICompatible
+from agent.adapters.provider_client import ProviderEndpoint
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError

@@ -140,7 +140,12 @@ async def test_a_server_that_is_hostile_slow_or_closed_is_a_clear_error_and_the_
     async def page(_: web.Request) -> web.StreamResponse:
         return web.Response(text="<p>hello</p>", content_type="text/html")
 
-    for answer in (hang, flood, call_without_end, no_entry, page):
+    async def elsewhere(request: web.Request) -> web.StreamResponse:
+        if request.query:
+            return web.json_response({"choices": [{"message": {"content": "told"}, "finish_reason": "stop"}]})
+        raise web.HTTPTemporaryRedirect(f"{request.path}?with=the-prompt")
+
+    for answer in (hang, flood, call_without_end, no_entry, page, elsewhere):
         async with scripted_model(default=Reply(text="from all")) as all_, serving(answer) as address:
             async with models(all_) as found:
                 async with asyncio.timeout(15):

@@ -17,11 +17,8 @@ from gateway.adapters.actions import BusActions
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.bus import NatsBus
-from gateway.adapters.channels import BusChannels
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
-from gateway.adapters.desk import BusDesk
-from gateway.adapters.failures import BusFailures
 from gateway.adapters.gateways import AnswersFromElsewhere, BusGateways
 from gateway.adapters.handed_calls import HandedCalls
 from gateway.adapters.identity import IdentityKeys, build_identity
@@ -29,12 +26,9 @@ from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
-from gateway.adapters.records import BusRecords
 from gateway.adapters.sightings import BusSightings
-from gateway.adapters.sign_in import BusSignIns, SignIn
+from gateway.adapters.sign_in import SignIn
 from gateway.adapters.tools import ToolClient
-from gateway.adapters.tryouts import BusTryouts
-from gateway.adapters.writers import BusWriters
 from gateway.application import Front, build_http
 from gateway.chat.access import Access
 from gateway.chat.action_states import ActionStates
@@ -167,8 +161,7 @@ def compose(
     actions = BusActions(rpc, companies)
     customers = Customers(actions)
     standing = ActionStates(actions, memory)
-    desk = BusDesk(rpc)
-    topics = Topics(memory, desk, identity.tokens, clock, identity.conversation_keys[0])
+    topics = Topics(memory, rpc, identity.tokens, clock, identity.conversation_keys[0])
     heartbeat_ms = int(settings.heartbeat_seconds * 1000)
     sessions = set[ClientSession]()
     tokens = Admission(identity.tokens, companies, sessions)
@@ -201,9 +194,9 @@ def compose(
     threads = Threads(chat, identity.conversation_keys[0])
     tools = ToolClient(publisher, rpc, ReplyInbox.of(client), identity.principals)
     api = Api(
+        rpc=rpc,
         tokens=tokens,
         console=identity.console,
-        sign_ins=BusSignIns(rpc),
         companies=companies,
         access=access,
         commands=commands,
@@ -214,16 +207,9 @@ def compose(
         tools=tools,
         actions=actions,
         standing=standing,
-        settings=companies,
-        writers=BusWriters(rpc),
         completions=BusCompletions(rpc, StreamClient(client)),
-        records=BusRecords(rpc),
-        desk=desk,
         topics=topics,
         knowledge=BusKnowledge(rpc, publisher),
-        tryouts=BusTryouts(rpc, identity.principals),
-        channels=BusChannels(rpc),
-        failures=BusFailures(rpc),
         replays=Replays(log, identity.principals, companies),
         principals=identity.principals,
         analyses=BusAnalyses(Analyses(client, SOURCE), identity.principals),

@@ -84,6 +84,26 @@ class Socket(Protocol):
         ...
 
 
+class ClientSocket(Protocol):
+    """Somebody's open chat, whoever they are; `caller` is None before they have said so, `home` is the conversation
+    that they have open."""
+
+    caller: TokenCaller | None
+    home: str | None
+
+    def push(self, frame: bytes) -> None:
+        """Sends a frame."""
+        ...
+
+    def follows(self, conversation: str) -> bool:
+        """Whether the conversation is open on it."""
+        ...
+
+    def terminate(self, code: CloseCode) -> None:
+        """Closes it."""
+        ...
+
+
 class TokenReader(Protocol):
     """Users' tokens."""
 

@@ -7,7 +7,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts import ws
-from contracts.channels import ChatKind, LiveTurnKind
+from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
 from contracts.conversation import AnswerRules, Snapshot
 from contracts.events import turn
 from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
@@ -21,11 +21,12 @@ from gateway.chat.threads import Thread, Threads
 from gateway.errors import Refused, Unavailable
 from gateway.ports import TokenCaller, Unsubscribe
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn
-from runtime.connection import subscribe
+from runtime.connection import listen, subscribe
 from runtime.publisher import Appended
 from runtime.testing import eventually
 
 ANA = TokenCaller("ana", "user", "acme", "free", 4e9)
+BOB = TokenCaller("bob", "user", "acme", "free", 4e9)
 HOME = "127.0.0.1"
 
 
@@ -215,15 +216,14 @@ async def test_an_answer_to_an_older_message_does_not_end_it(threads: Threads, n
 
 
 async def test_names_belong_to_their_user_and_company(threads: Threads) -> None:
-    bob = TokenCaller("bob", "user", "acme", "free", 4e9)
     other = TokenCaller("ana", "user", "globex", "free", 4e9)
-    names = {await threads.named(who, door, "1") for who in (ANA, bob, other) for door in ("a", "b")}
+    names = {await threads.named(who, door, "1") for who in (ANA, BOB, other) for door in ("a", "b")}
     assert len(names) == 6
     conversation, _ = await _begun(threads, "mine")
     issued = threads.fresh(ANA)
     for mine in (conversation, issued):
         assert await threads.named(ANA, "x", mine) == mine
-        for stranger in (bob, other):
+        for stranger in (BOB, other):
             with pytest.raises(Refused):
                 await threads.named(stranger, "x", mine)
             with pytest.raises(Refused):
@@ -276,11 +276,23 @@ async def test_the_next_request_in_a_conversation_finds_it_open_and_as_it_stands
         return standing is not None and standing.snapshot.basis == asked
 
     await eventually(heard)
-    async with threads.open(ANA, conversation, address=HOME) as thread:
+    read: list[bytes] = []
+    await listen(nats_client, "$JS.API.DIRECT.GET.>", lambda message: read.append(message.data))
+    await nats_client.flush()
+    async with threads.open(ANA, await threads.own(ANA, conversation), address=HOME) as thread:
         assert (thread.seq, hub.conversations) == (answered, 1)
         asked = (await thread.send(SentMessage("m2", "and now?"))).seq
         await agent.answer(asked, "Again")
         assert isinstance((await _all(thread, asked))[-1], Ended)
+    await nats_client.flush()
+    assert not [one for one in read if conversation.encode() in one]
+    assert threads.just_sent(ANA, conversation, asked)
+    assert not threads.just_sent(BOB, conversation, asked)
+    with pytest.raises(Refused):
+        await threads.own(BOB, conversation)
+    read_elsewhere = turn.Receipt(actor="user", up_to_seq=asked)
+    await gateway.gateway.chat.bus.presence("acme", conversation, PresenceKind.RECEIPT, read_elsewhere, "elsewhere")
+    await eventually(lambda: not threads.just_sent(ANA, conversation, asked))
     gateway.gateway.chat.recovery.pause_all()
     assert hub.standing("acme", conversation) is None
 

@@ -288,7 +288,7 @@ async def test_what_cannot_begin_is_an_http_error(
     door = gateway.gateway.chat.door
     for _ in range(door.limits.messages_per_visitor.count):
         door.message("acme/ana", "127.0.0.1", opens_conversation=False)
-    body["threadId"] = "mine"
+    body |= {"threadId": "mine", "tools": None, "resume": None}
     limited = await http("POST", path, json=body, token=mine)
     assert_problem(limited, 429, "RATE_LIMITED")
     assert int(limited[2]["retry-after"]) > 0

@@ -5,6 +5,7 @@ import json
 import os
 import uuid
 from contextlib import AsyncExitStack
+from copy import deepcopy
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from nats.aio.client import Client
 
 from contracts.channel_rpc import CHANNEL_VERIFY, ChannelVerifyReply, ChannelVerifyRequest
 from contracts.channels import LiveTurnKind
+from contracts.events.tool import ToolMetadata, ToolResult
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
 from gateway.testing_doors import AnsweringAgent
@@ -138,6 +140,29 @@ async def test_a_request_that_is_cut_at_any_byte_says_nothing_and_one_that_drips
     writer.close()
     # What was cut off has had its turn by now: each of them was there before.
     assert heard() == 1
+
+
+async def test_an_mcp_request_whose_header_and_body_disagree_is_refused_and_no_form_goes_to_who_shows_none(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    executor = ExecutorStandIn(nats_client)
+    executor.result = ToolResult(
+        success=True,
+        data={"action_id": "a1", "status": "pending_confirmation", "order": {"quantity": 1}},
+        metadata=ToolMetadata(execution_time=1.0),
+    )
+    await executor.start()
+    call = deepcopy(BODIES["/mcp"])
+    own = {"Authorization": f"Bearer {tokens.user('ana', 'user')}"}
+    async with httpx.AsyncClient(base_url=gateway.url, headers=HEADERS | own) as http:
+        for named in ("2025-11-25", "2099-01-01"):
+            refused = await http.post("/mcp", json=call, headers={"MCP-Protocol-Version": named})
+            assert (refused.status_code, refused.json()["error"]["code"], refused.json()["id"]) == (400, -32020, 1)
+        assert executor.calls == []
+        for modes, asked in (((), True), (("form", "url"), True), (("url",), False)):
+            call["params"]["_meta"][CLIENT_CAPABILITIES_META_KEY] = {"elicitation": {mode: {} for mode in modes}}
+            told = await http.post("/mcp", json=call)
+            assert (told.json()["result"]["resultType"] == "input_required") is asked
 
 
 def rereading(door: str, conversation: str, asked: int) -> list[tuple[str, str, Any]]:

@@ -1,6 +1,7 @@
 """Settings are described once: the model bounds them, the console's words say what they do, and the guide, the form and
 OpenAPI say the same."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from gateway.settings_page import PAGES, page
 from gateway.web.settings_words import described
 from gateway.web.words import SITE, words
 
+ELSEWHERE = {"aiAutoResponseEnabled", "identity.keys", "team.provider", "team.members", "team.signedOut"}
+"""Settings that the console has in a place of their own: the switch, and the pages *Customer keys* and *Team*."""
 GUIDE = Path(__file__).parents[4] / "docs/guide"
 
 
@@ -34,6 +37,10 @@ def test_the_consoles_form_has_no_bounds_of_its_own() -> None:
     sections = source[source.index("export const SECTIONS") : source.index("export const at")]
     own = [word for word in ("min:", "max:", "choices:") if word in sections]
     assert own == []
+    inside = set(re.findall(r'\["([\w.]+)", "\w+"', sections)) | {"ownTools.http", "ownTools.mcp"}
+    keeping = {f"retention.{name}" for name in ("conversationDays", "fileDays", "traceDays")}
+    spoken = {"assistant.greeting", "assistant.suggestions"}
+    assert {field.path for field in setting_fields()} - inside - keeping - spoken == ELSEWHERE
     bounds = {field.path: field.form for field in setting_fields()}
     assert bounds["responseDelayMs"] == {"min": 0, "max": 60_000}
     assert bounds["customSystemPrompt"] == {"maxlength": 8000, "empty": None}

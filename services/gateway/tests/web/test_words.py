@@ -47,7 +47,7 @@ def test_the_console_says_all_of_its_words_and_no_others() -> None:
     source = "".join(file.read_text() for file in (SITE / "console").iterdir() if file.name.endswith(".js"))
     said = set(re.findall(r'["`]([A-Za-z]\w*(?:\.\w+)*)["`]', source))
     made = tuple(re.findall(r"say\(`(\w+_)\$\{", source))
-    parts = {"setting_", "spent_", "assignment_"}  # made of a field's path, and of its choices
+    parts = {"setting_", "spent_", "assignment_", "plan_"}  # made of a field's path, and of its choices
     words = set(catalogue("en")["console"])
     assert {word for word in words if word not in said and not word.startswith((*made, *parts))} == set()
     assert set(re.findall(r'say\("(\w+)"', source)) - words == set()

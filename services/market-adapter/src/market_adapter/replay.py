@@ -15,8 +15,10 @@ from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.ports import Nudge
 from runtime.clock import Clock
 
-POLL_SECONDS = 1.0
-"""A replica that missed a nudge is behind for at most this long. It is also the pause after a failure."""
+POLL_SECONDS = 5.0
+"""A replica that missed a nudge is behind for at most this long."""
+AFTER_FAILURE = 1.0
+"""Seconds until a store that was away is looked at again."""
 
 
 class SampleMover:
@@ -65,7 +67,7 @@ class SampleMover:
                 await self.step()
             except Exception as error:
                 self._log.warning("market.clock.stands_still", error=str(error), session=str(self._clock.session))
-                await self._wait(POLL_SECONDS)
+                await self._wait(AFTER_FAILURE)
                 continue
             await self._wait(min(POLL_SECONDS, max(0.0, self._due - self._time.monotonic())))
 

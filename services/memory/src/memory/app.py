@@ -94,7 +94,9 @@ from runtime.settings import DevSettings, FileSettings, MongoSettings, RedisSett
 
 BOUNDS_EVERY = 30.0
 """Seconds between looks at the stream's beginning and incarnation: what is trimmed is far behind both looks."""
-SETTINGS_EVERY = 3_600.0
+SETTINGS_AGAIN, SETTINGS_EVERY = 5.0, 3_600.0
+"""Seconds to the next look at the settings on the bus after one that has found something, for it may have been answered
+by a replica that was behind, and after one that has not."""
 FORMER_EVERY = 600.0
 """Seconds between looks for consumers of earlier releases."""
 POSITIONS_EVERY = 5.0
@@ -309,7 +311,7 @@ class MemoryReplica:
         older_lists = listed(stored_conversations, MongoFacts(self._storing["facts"]))
         migrations.serve(service, (*room.changes(), older_lists), stored_format)
         context_handlers.consume(service, activity)
-        told = PeriodicSweep("settings on the bus", SETTINGS_EVERY, companies.refresh)
+        told = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)
 
         def older() -> None:
             projection.forget()

@@ -36,7 +36,8 @@ from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.rpc import ConversationRef, ConversationReply
 from memory.adapters.desk_facts import NOTED, UPDATED
-from memory.application.desk import Desk, DeskStore
+from memory.adapters.mongo_desk import MongoDesk
+from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.application.people import People
 from memory.application.rating_question import RatingQuestion
@@ -44,7 +45,7 @@ from memory.domain.desk import RESOLVED, Update
 from memory.domain.keys import LogPosition
 from memory.handlers import FactIntake, answering, fact_owner, take_in
 from runtime.direct import StoredFact
-from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -52,7 +53,7 @@ UPDATES, NOTE_CONSUMER = "memory-updates", "memory-notes"
 """The durable consumers."""
 
 
-def serve(service: Service, desk: Desk, store: DeskStore, inbox: Inbox, people: People) -> None:
+def serve(service: Service, desk: Desk, store: MongoDesk, inbox: Inbox, people: People) -> None:
     """The methods."""
 
     async def update(request: ConversationUpdate) -> ConversationReply:
@@ -125,7 +126,7 @@ def consume(intake: FactIntake, desk: Desk, question: RatingQuestion) -> None:
 
 async def take_update(
     desk: Desk, subject: str, place: LogPosition, event: CloudEvent[ConversationUpdated]
-) -> Ack | DeadLetter:
+) -> Done | DeadLetter:
     """What was done with a conversation, into its state."""
     owner = fact_owner(UPDATED, subject)
     if owner is None:
@@ -133,16 +134,16 @@ async def take_update(
     # Whose it is is in the subject, not in what somebody writes.
     data = event.data.model_copy(update={"company_id": owner[0]})
     await desk.take_update(Update(event.id, place, data))
-    return Ack()
+    return Done()
 
 
-async def take_note(desk: Desk, subject: str, place: LogPosition, event: CloudEvent[NoteAdded]) -> Ack | DeadLetter:
+async def take_note(desk: Desk, subject: str, place: LogPosition, event: CloudEvent[NoteAdded]) -> Done | DeadLetter:
     """A note, into the conversation's notes."""
     owner = fact_owner(NOTED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
     await desk.take_note(place, event.data.model_copy(update={"company_id": owner[0]}))
-    return Ack()
+    return Done()
 
 
 def place_of(stored: StoredFact) -> LogPosition:

@@ -9,7 +9,7 @@ from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from memory.application.insights import Insights
 from memory.domain.rating import Rating
 from memory.handlers import FactIntake, answering, fact_owner, take_in
-from runtime.outcomes import Ack, DeadLetter, Later, Outcome
+from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -36,7 +36,7 @@ def consume(intake: FactIntake, insights: Insights, told: Told) -> None:
     take_in(intake, FEEDBACK_GIVEN, RATINGS, CloudEvent[FeedbackGiven], take)
 
 
-async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:
+async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven]) -> Done | DeadLetter:
     """What somebody thought of an answer."""
     owner = fact_owner(FEEDBACK_GIVEN, subject)
     if owner is None:
@@ -52,7 +52,7 @@ async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven
         at=event.time,
     )
     await insights.rated(rating)
-    return Ack()
+    return Done()
 
 
 def serve(service: Service, insights: Insights) -> None:

@@ -48,7 +48,7 @@ from memory.handlers import (
     take_in_together,
 )
 from memory.ports import Spent
-from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -74,13 +74,13 @@ def learn(intake: FactIntake, learner: Learner, executions: MongoExecutions) -> 
 
 async def call_completed(
     executions: MongoExecutions, learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]
-) -> Ack | DeadLetter:
+) -> Done | DeadLetter:
     """A tool call's outcome, into the log of tool calls and into what is remembered of its user."""
     recorded = await record(executions, subject, event)
     return recorded if isinstance(recorded, DeadLetter) else await watch(learner, subject, event)
 
 
-async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack:
+async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]) -> Done:
     """A symbol that came onto a watchlist, into what is remembered of its user."""
     owner = fact_owner(CALL_COMPLETED, subject)
     call = event.data
@@ -89,9 +89,9 @@ async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallComple
         try:
             name = parse_symbol(str(symbol)).name
         except InvalidSymbolError:
-            return Ack()
+            return Done()
         await learner.watched(owner[0], owner[1], name, call.call_id, event.time)
-    return Ack()
+    return Done()
 
 
 def serve(
@@ -115,7 +115,7 @@ def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
         known = [spent(delivery.subject, event) for delivery, event in given]
         await usages.count([one for one in known if one is not None])
         await budgets.settle_all([each for delivery, event in given for each in settlements(delivery.subject, event)])
-        return [DeadLetter("the subject names no company and user") if one is None else Ack() for one in known]
+        return [DeadLetter("the subject names no company and user") if one is None else Done() for one in known]
 
     take_in_together(intake, USAGE_RECORDED, USAGE_COUNTED, CloudEvent[UsageRecorded], take, linger=USAGE_LINGER)
 

@@ -17,7 +17,7 @@ from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
 from memory.domain.rating import Satisfaction
 from memory.handlers import FactIntake, answering, fact_owner, take_in
-from runtime.outcomes import Ack, DeadLetter, Outcome
+from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -34,7 +34,7 @@ def consume(intake: FactIntake, ratings: MongoReports) -> None:
     take_in(intake, CONVERSATION_RATED, SATISFACTIONS, CloudEvent[ConversationRated], take)
 
 
-async def rate(ratings: MongoReports, subject: str, event: CloudEvent[ConversationRated]) -> Ack | DeadLetter:
+async def rate(ratings: MongoReports, subject: str, event: CloudEvent[ConversationRated]) -> Done | DeadLetter:
     """What somebody said of a conversation."""
     owner = fact_owner(CONVERSATION_RATED, subject)
     if owner is None:
@@ -42,7 +42,7 @@ async def rate(ratings: MongoReports, subject: str, event: CloudEvent[Conversati
     data = event.data
     user = owner[1] or data.user_id
     await ratings.rate(Satisfaction(owner[0], data.conversation_id, user, data.score, data.comment, event.time))
-    return Ack()
+    return Done()
 
 
 def serve(service: Service, reports: Reports) -> None:

@@ -36,21 +36,27 @@ class Store:
 
 
 class Bus:
-    """Consumers that were given `delivered` facts and have taken in `done`, of which the log holds none any more;
-    counts the questions."""
+    """Consumers that were given `delivered` facts and have taken in `done`, of which the log holds the last; counts the
+    questions, and remembers where it was read. `between`: what happens while it is asked."""
 
-    def __init__(self, done: int, delivered: int | None = None) -> None:
+    def __init__(self, done: int, delivered: int | None = None, furthest: int | None = None) -> None:
         self.done, self.delivered = done, done if delivered is None else delivered
+        self.furthest = self.delivered if furthest is None else furthest
         self.asked = 0
+        self.read_after: list[int] = []
+        self.between: Callable[[], None] = lambda: None
 
     async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
         del stream, durable, since
         self.asked += 1
-        return ConsumerProgress(LogPosition(1, self.done), LogPosition(1, self.delivered), 1, self.delivered)
+        self.between()
+        done, furthest, delivered = (LogPosition(1, seq) for seq in (self.done, self.furthest, self.delivered))
+        return ConsumerProgress(done, furthest, delivered, 1, self.delivered)
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
-        del stream, subject, after, size
-        return [], False
+        del stream, subject, size
+        self.read_after.append(after)
+        return [StoredFact(self.delivered, "chat.acme.c1.message.visitor.v1", b"{}", "")], False
 
     async def since(self, stream: str, subject: str, at: datetime) -> int:
         del stream, subject, at
@@ -106,4 +112,34 @@ async def test_a_doubted_store_is_brought_up_behind_what_was_acknowledged_out_of
     store, bus = Store(), Bus(3, delivered=7)
     looked = positions(store, bus, every=3600)
     await looked.look()
+    assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
+
+
+async def test_a_store_that_is_put_back_is_brought_up_behind_what_waits_for_its_acknowledgement() -> None:
+    """It may be stored already, and be acknowledged only now. At the start nobody holds it."""
+    store, bus = Store(), Bus(3, delivered=7, furthest=3)
+    store.at = {"CHAT/memory-projection": LogPosition(1, 3)}
+    looked = positions(store, bus, every=3600)
+    await looked.look()
+    assert bus.read_after == []
+    store.lives += 1
+    await looked.look()
+    assert bus.read_after == [3]
+    assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
+
+
+async def test_a_position_that_was_moved_while_the_store_was_put_back_is_put_back_too() -> None:
+    store, bus = Store(), Bus(3)
+    looked = positions(store, bus, every=0)
+    await looked.look()
+    await looked.look()
+
+    def put_back() -> None:
+        store.lives, bus.done, bus.furthest, bus.delivered, bus.between = 2, 7, 7, 7, lambda: None
+
+    bus.between, bus.read_after = put_back, []
+    await looked.look()
+    assert (store.at, bus.read_after) == ({"CHAT/memory-projection": LogPosition(1, 7)}, [])
+    await looked.look()
+    assert bus.read_after == [3]
     assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}

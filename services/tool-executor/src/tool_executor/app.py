@@ -42,7 +42,7 @@ from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.crawl.handler import FILES, REFRESH, FileHandler, RunHandler
 from tool_executor.crawl.preparation import Preparation
 from tool_executor.crawl.uploads import Uploads
-from tool_executor.domain.declaration import CatalogueTool, Category
+from tool_executor.domain.declaration import Category, DeclaredTool
 from tool_executor.domain.site_address import Origin
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.handlers import CallHandler, CatalogueHandler
@@ -80,7 +80,7 @@ class Executor:
     """All parts of one executor process. `more_tools`: declarations beside the catalogue's own."""
 
     def __init__(
-        self, connections: ExecutorConnections, settings: ExecutorSettings, more_tools: tuple[CatalogueTool, ...] = ()
+        self, connections: ExecutorConnections, settings: ExecutorSettings, more_tools: tuple[DeclaredTool, ...] = ()
     ) -> None:
         nats = connections.nats
         self.store = RedisStore(connections.redis_url, connections.redis_deadline)

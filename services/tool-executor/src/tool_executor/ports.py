@@ -1,11 +1,10 @@
 """What the pipeline and the catalogue need of the outside; the adapters are in tool_executor.adapters."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.events.tool import ToolResult
-from tool_executor.domain.declaration import ArgumentProblem, CallContext, Data
+from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.limits import LimitDecision, Limits
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 
@@ -16,14 +15,6 @@ class StoreAway(Exception):  # noqa: N818 - named after what happened
 
 class SchemaBroken(Exception):  # noqa: N818
     """A JSON Schema does not compile; the message says why."""
-
-
-class SchemaChecker(Protocol):
-    """A compiled JSON Schema."""
-
-    def problems(self, instance: object) -> Sequence[ArgumentProblem]:
-        """What is wrong, by field; empty when nothing is."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

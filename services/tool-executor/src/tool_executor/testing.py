@@ -32,7 +32,7 @@ from runtime.seal import Seal
 from runtime.settings import SealSettings
 from runtime.streams import ensure_streams
 from tool_executor.app import Executor, ExecutorConnections
-from tool_executor.domain.declaration import CallContext, CatalogueTool, Data, Handler, OverTheBus
+from tool_executor.domain.declaration import CallContext, Data, DeclaredTool, Handler, OverTheBus
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.site_address import Origin
 from tool_executor.settings import ExecutorSettings
@@ -172,7 +172,7 @@ async def running_executor(
     *,
     demo: Origin | None = None,
     loopback: bool = False,
-    tools: tuple[CatalogueTool, ...] = (),
+    tools: tuple[DeclaredTool, ...] = (),
     settings: ExecutorSettings | None = None,
     seal: Seal | None = None,
 ) -> AsyncGenerator[Executor]:
@@ -252,7 +252,7 @@ NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProper
 ANYTHING: dict[str, Any] = {"type": "object"}
 
 
-def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> CatalogueTool:
+def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> DeclaredTool:
     """A declaration with little in it; what a test is about is given by name."""
     plain: dict[str, Any] = {
         "id": f"test.{name}",
@@ -265,7 +265,7 @@ def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> Cat
         "per_minute": 1000,
         "time_limit": 10.0,
     }
-    return CatalogueTool(**(plain | declared))
+    return DeclaredTool(**(plain | declared))
 
 
 class Counting:

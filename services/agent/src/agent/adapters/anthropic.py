@@ -4,26 +4,25 @@ Wire format: https://docs.anthropic.com/en/api/messages-streaming (server-sent e
 OpenAI chat API and are turned into Anthropic's (anthropic_request.py).
 """
 
-import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 import orjson
-from yarl import URL
 
 from agent.adapters.anthropic_request import request_body
-from agent.adapters.openai_compatible import CONNECT_LIMIT, MAX_CALLS, MAX_LINE, MAX_TEXT, ProviderEndpoint
-from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
-from agent.errors import (
-    BadToolCallError,
-    ModelBusyError,
-    ModelDownError,
-    ModelError,
-    ModelRefusedError,
-    ModelSilentError,
+from agent.adapters.provider_client import (
+    MAX_CALLS,
+    MAX_LINE,
+    MAX_TEXT,
+    ProviderClient,
+    ProviderEndpoint,
+    StreamedCall,
+    fields_of,
+    seconds_in,
 )
+from agent.domain.turn.journal import ModelAnswer, TokenCount
+from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import Prompt, TextSink
 
 VERSION = "2023-06-01"
@@ -32,21 +31,13 @@ _DOWN = frozenset({"overloaded_error", "api_error", "timeout_error"})
 
 
 @dataclass(slots=True)
-class _Block:
-    """A content block of the reply that asks for a tool."""
-
-    model_id: str
-    name: str
-    pieces: list[str] = field(default_factory=list[str])
-
-
-@dataclass(slots=True)
 class _AnthropicStream:
     """What the stream has said so far."""
 
     text: list[str] = field(default_factory=list[str])
     length: int = 0
-    blocks: dict[int, _Block] = field(default_factory=dict[int, _Block])
+    blocks: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
+    """Content blocks that ask for a tool."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     model: str = ""
@@ -54,51 +45,35 @@ class _AnthropicStream:
     cut: bool = False
 
 
-class Anthropic:
-    """One endpoint. Raises the errors of agent.errors; makes no second attempt of its own."""
+class Anthropic(ProviderClient):
+    """The messages API."""
 
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
-        self._endpoint = endpoint
-        self._session = session
-        self._url = URL(f"{endpoint.base_url.rstrip('/')}/messages")
-        self._timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT, sock_read=endpoint.silence)
-        self._headers = {
-            "Content-Type": "application/json",
-            "Accept": "text/event-stream",
-            "anthropic-version": VERSION,
-        }
-        if endpoint.api_key:
-            self._headers["x-api-key"] = endpoint.api_key
+        key = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
+        super().__init__(endpoint, session, "messages", {"anthropic-version": VERSION, **key})
 
-    @property
-    def provider(self) -> str:
-        """The provider's name in settings and answers."""
-        return self._endpoint.provider
+    def request(self, prompt: Prompt) -> dict[str, Any]:
+        return request_body(prompt)
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
-        """One streamed reply within the prompt's time limit.
+    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:
+        reading = _AnthropicStream()
+        await _read(reading, response.content, sink, self.provider)
+        return ModelAnswer(
+            text="".join(reading.text),
+            calls=tuple(block.requested() for _, block in sorted(reading.blocks.items())),
+            usage=TokenCount(reading.prompt_tokens, reading.completion_tokens),
+            model=reading.model or model,
+            provider=self.provider,
+            cut=reading.cut,
+        )
 
-        Raises:
-            ModelBusyError, ModelDownError, ModelRefusedError, BadToolCallError.
-        """
-        try:
-            async with asyncio.timeout(prompt.time_limit):
-                return await self._stream(prompt, sink)
-        except (TimeoutError, aiohttp.ServerTimeoutError) as error:
-            raise ModelSilentError(f"{self.provider} said nothing in time") from error
-        except (aiohttp.ClientError, ConnectionError) as error:
-            # Not the error's own text: it can hold the request's address and headers.
-            raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
-
-    async def _stream(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
-        async with self._session.post(
-            self._url, data=orjson.dumps(request_body(prompt)), headers=self._headers, timeout=self._timeout
-        ) as response:
-            if response.status != 200:
-                raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))
-            reading = _AnthropicStream()
-            await _read(reading, response.content, sink, self.provider)
-        return _reply_of(reading, prompt.model, self.provider)
+    def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
+        kind = str(error.get("type", "no type"))
+        if status == 429:
+            kind = "rate_limit_error"
+        elif status >= 500 or status == 408:
+            kind = "api_error"
+        return _error(self.provider, kind, retry_after, status)
 
 
 CLIENT = Anthropic
@@ -131,7 +106,7 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
         case "content_block_start":
             block: dict[str, Any] = event["content_block"]
             if block.get("type") == "tool_use":
-                reading.blocks[int(event["index"])] = _Block(str(block["id"]), str(block["name"]))
+                reading.blocks[int(event["index"])] = StreamedCall(str(block["id"]), str(block["name"]))
                 if len(reading.blocks) > MAX_CALLS:
                     raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
         case "message_start":
@@ -140,11 +115,11 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
             _count(reading, message.get("usage"))
         case "message_delta":
             _count(reading, event.get("usage"))
-            reading.cut = _object(event.get("delta")).get("stop_reason") == "max_tokens"
+            reading.cut = fields_of(event.get("delta")).get("stop_reason") == "max_tokens"
         case "message_stop":
             reading.finished = True
         case "error":
-            raise _error(provider, str(_object(event.get("error")).get("type")), None)
+            raise _error(provider, str(fields_of(event.get("error")).get("type")), None)
         case _:
             pass  # ping, the ends of blocks, and what later versions add
 
@@ -159,12 +134,16 @@ def _read_delta(reading: _AnthropicStream, index: int, delta: dict[str, Any], si
         if piece:
             sink.text(piece)
     elif delta.get("type") == "input_json_delta":
-        reading.blocks[index].pieces.append(str(delta["partial_json"]))
+        piece = str(delta["partial_json"])
+        reading.length += len(piece)
+        if reading.length > MAX_TEXT:
+            raise BadToolCallError(f"{provider} asked for a call without end")
+        reading.blocks[index].pieces.append(piece)
 
 
 def _count(reading: _AnthropicStream, usage: Any) -> None:
     """Anthropic's counts: what was read from or written to its cache is part of the prompt. The last word counts."""
-    counts = _object(usage)
+    counts = fields_of(usage)
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     if counts.get("input_tokens") is not None:
         reading.prompt_tokens = sum(int(counts.get(part) or 0) for part in parts)
@@ -172,54 +151,9 @@ def _count(reading: _AnthropicStream, usage: Any) -> None:
         reading.completion_tokens = int(counts["output_tokens"])
 
 
-def _reply_of(reading: _AnthropicStream, model: str, provider: str) -> ModelAnswer:
-    text = "".join(reading.text)
-    calls = tuple(_requested(block) for _, block in sorted(reading.blocks.items()))
-    if not text.strip() and not calls:
-        raise ModelDownError(f"{provider} gave an empty reply")
-    usage = TokenCount(reading.prompt_tokens, reading.completion_tokens)
-    told = reading.model or model
-    return ModelAnswer(text=text, calls=calls, usage=usage, model=told, provider=provider, cut=reading.cut)
-
-
-def _requested(block: _Block) -> RequestedCall:
-    text = "".join(block.pieces).strip() or "{}"
-    try:
-        arguments = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise BadToolCallError(f"the arguments for {block.name or 'a tool'} are no JSON") from error
-    if not isinstance(arguments, dict) or not block.name:
-        raise BadToolCallError("a tool call without a name, or with arguments that are no object")
-    return RequestedCall(block.name, orjson.dumps(arguments).decode(), block.model_id)
-
-
-def _refusal(provider: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
-    """The error of an answer that is not 200; the body's text stays out of it, since it may quote the request."""
-    try:
-        kind = str(_object(_object(orjson.loads(body)).get("error")).get("type"))
-    except orjson.JSONDecodeError:
-        kind = "no type"
-    if status == 429:
-        kind = "rate_limit_error"
-    elif status >= 500 or status == 408:
-        kind = "api_error"
-    return _error(provider, kind, headers.get("Retry-After"), status)
-
-
 def _error(provider: str, kind: str, retry_after: str | None, status: int = 200) -> ModelError:
     if kind in _BUSY:
-        return ModelBusyError(f"{provider} asks to slow down", _seconds(retry_after))
+        return ModelBusyError(f"{provider} asks to slow down", seconds_in(retry_after))
     if kind in _DOWN:
         return ModelDownError(f"{provider} failed ({kind}, {status})")
     return ModelRefusedError(f"{provider} refused the request: {status} ({kind}); check its key and model")
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return None if text is None else max(float(text), 0.0)
-    except ValueError:
-        return None

@@ -3,12 +3,12 @@
 import asyncio
 from collections import deque
 
-import orjson
 from nats.aio.client import Client
 
 from agent.errors import UnreachableError
 from contracts import channels
 from contracts.channels import ChatKind
+from contracts.envelope import CloudEvent
 from contracts.events.turn import TurnFailed
 from contracts.failed_rpc import FailedTurn, FailedTurnsReply, FailedTurnsRequest
 from contracts.streams import CHAT, FACTS
@@ -20,6 +20,7 @@ TYPE = "turn.failed.v1"
 FIRST_SPAN, WIDER = 20_000, 4
 """Sequences that are looked through at first, from the end; each further span is so many times wider."""
 BATCH = 256
+Failure = tuple[StoredFact, TurnFailed]
 
 
 class FailedTurnList:
@@ -34,39 +35,39 @@ class FailedTurnList:
         """A page of them; raises UnreachableError."""
         try:
             found, before = await self._newest(request)
-            items = await asyncio.gather(*(self._told(fact) for fact in reversed(found)))
+            items = await asyncio.gather(*(self._told(fact, data) for fact, data in reversed(found)))
         except ReadFailed as error:
             raise UnreachableError(f"failed turns cannot be read: {error}") from error
         return FailedTurnsReply(items=list(items), before=before)
 
-    async def _newest(self, request: FailedTurnsRequest) -> tuple[list[StoredFact], int | None]:
+    async def _newest(self, request: FailedTurnsRequest) -> tuple[list[Failure], int | None]:
         """The last `limit` before the place, oldest first. Direct reads go forward: spans from the end, ever wider."""
-        subject = channels.fact(TYPE, request.company_id, None)
         bounds = await self._bounds.bounds()
         end = min(request.before or bounds.last_seq + 1, bounds.last_seq + 1)
-        found: deque[StoredFact] = deque()
+        found: deque[Failure] = deque()
         span = FIRST_SPAN
         while end > bounds.first_seq and len(found) <= request.limit:
             start = max(end - span, bounds.first_seq)
             # One more than is asked for tells whether there are older ones.
-            found.extendleft(reversed(await self._between(subject, start, end, request.limit + 1)))
+            found.extendleft(reversed(await self._between(request.company_id, start, end, request.limit + 1)))
             end, span = start, span * WIDER
         page = list(found)[-request.limit :]
-        return page, page[0].seq if page and len(found) > request.limit else None
+        return page, page[0][0].seq if page and len(found) > request.limit else None
 
-    async def _between(self, subject: str, start: int, end: int, most: int) -> list[StoredFact]:
+    async def _between(self, company: str, start: int, end: int, most: int) -> list[Failure]:
         """The last `most` with start ≤ seq < end."""
-        kept: deque[StoredFact] = deque(maxlen=most)
-        position = start
+        kept: deque[Failure] = deque(maxlen=most)
+        subject, position = channels.fact(TYPE, company, None), start
         while True:
             batch = await self._facts.batch(subject, position, BATCH)
-            kept.extend(fact for fact in batch.facts if fact.seq < end)
+            for fact in batch.facts:
+                if fact.seq < end and (data := _data_of(fact, company)) is not None:
+                    kept.append((fact, data))
             if not batch.more or not batch.facts or batch.facts[-1].seq >= end:
                 return list(kept)
             position = batch.facts[-1].seq + 1
 
-    async def _told(self, fact: StoredFact) -> FailedTurn:
-        data = TurnFailed.model_validate(orjson.loads(fact.event)["data"])
+    async def _told(self, fact: StoredFact, data: TurnFailed) -> FailedTurn:
         return FailedTurn(
             turn_id=data.turn_id,
             conversation_id=data.conversation_id,
@@ -89,3 +90,12 @@ class FailedTurnList:
             return False
         others = (last.get(kind) for kind in (ChatKind.ASSISTANT, ChatKind.CANCEL))
         return all(other is None or other.basis < data.basis for other in others)
+
+
+def _data_of(fact: StoredFact, company: str) -> TurnFailed | None:
+    """What it says; None: it fits no contract, or another company, and is nobody's fact."""
+    try:
+        data = CloudEvent[TurnFailed].parse(fact.event).data
+    except ValueError:
+        return None
+    return data if data.company_id == company else None

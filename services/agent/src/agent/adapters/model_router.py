@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from agent.adapters.circuit_breaker import Guarded
 from agent.adapters.offline import Offline
-from agent.adapters.openai_compatible import ProviderEndpoint
+from agent.adapters.provider_client import ProviderEndpoint
 from agent.domain.providers import default_model, model_at
 from agent.ports import Model, ModelChoice, Models
 from agent.settings import ModelSettings

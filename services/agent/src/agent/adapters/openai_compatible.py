@@ -8,46 +8,30 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 import orjson
-from yarl import URL
 
+from agent.adapters.provider_client import (
+    MAX_CALLS,
+    MAX_LINE,
+    MAX_TEXT,
+    ProviderClient,
+    ProviderEndpoint,
+    StreamedCall,
+    fields_of,
+    seconds_in,
+)
 from agent.domain.pictures import pictures_of
 from agent.domain.thoughts import OpeningThoughts
-from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
-from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelRefusedError, ModelSilentError
+from agent.domain.turn.journal import ModelAnswer, TokenCount
+from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import Prompt, TextSink
 
-CONNECT_LIMIT = 5.0
-"""Seconds to connect."""
 LINGER = 0.05
 """Seconds to wait for the end of a response whose last event has come."""
-MAX_LINE = 1024 * 1024
-"""Bytes of one line of the stream; a server that never ends one is cut off."""
-MAX_TEXT = 64 * 1024
-"""Characters of one reply."""
-MAX_CALLS = 16
-"""Tool calls in one reply; more are a malfunction."""
 _TOOL_FAILURES = frozenset({"tool_use_failed", "invalid_tool_call"})
-
-
-@dataclass(frozen=True)
-class ProviderEndpoint:
-    """Where a provider is. `silence`: seconds without a byte after which the call is given up."""
-
-    provider: str
-    base_url: str
-    api_key: str | None = field(repr=False)
-    silence: float = 30.0
-
-
-@dataclass(slots=True)
-class _Call:
-    model_id: str = ""
-    name: str = ""
-    arguments: list[str] = field(default_factory=list[str])
 
 
 @dataclass(slots=True)
@@ -57,60 +41,46 @@ class _CompatibleStream:
     text: list[str] = field(default_factory=list[str])
     thoughts: OpeningThoughts = field(default_factory=OpeningThoughts)
     length: int = 0
-    calls: dict[int, _Call] = field(default_factory=dict[int, _Call])
+    calls: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
     usage: TokenCount = field(default_factory=TokenCount)
     model: str = ""
     finished: bool = False
     cut: bool = False
 
 
-class OpenAICompatible:
-    """One endpoint. Raises the errors of agent.errors; makes no second attempt of its own."""
+class OpenAICompatible(ProviderClient):
+    """The chat API."""
 
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
-        self._endpoint = endpoint
-        self._session = session
-        self._url = URL(f"{endpoint.base_url.rstrip('/')}/chat/completions")
-        # The whole reply's limit is the caller's; a second one here would be one more timer for each call.
-        self._timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT, sock_read=endpoint.silence)
-        self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
-        if endpoint.api_key:
-            self._headers["Authorization"] = f"Bearer {endpoint.api_key}"
+        key = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
+        super().__init__(endpoint, session, "chat/completions", key)
 
-    @property
-    def provider(self) -> str:
-        """The provider's name in settings and answers."""
-        return self._endpoint.provider
+    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:
+        reading = _CompatibleStream()
+        if response.content_type == "application/json":
+            _read_whole(reading, await _body(response.content, self.provider), sink)
+        else:
+            await _read_stream(reading, response.content, sink, self.provider)
+        return ModelAnswer(
+            text="".join(reading.text) + reading.thoughts.rest(),
+            calls=tuple(call.requested() for _, call in sorted(reading.calls.items())),
+            usage=reading.usage,
+            model=reading.model or model,
+            provider=self.provider,
+            cut=reading.cut,
+        )
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
-        """One streamed reply within the prompt's time limit.
+    def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
+        if status == 400 and error.get("code") in _TOOL_FAILURES:
+            return BadToolCallError(f"{self.provider} could not read its model's tool call")
+        if status == 429:
+            return ModelBusyError(f"{self.provider} asks to slow down", seconds_in(retry_after))
+        if status >= 500 or status == 408:
+            return ModelDownError(f"{self.provider} answered {status}")
+        reason = error.get("code") or error.get("type") or "no code"
+        return ModelRefusedError(f"{self.provider} refused the request: {status} ({reason}); check its key and model")
 
-        Raises:
-            ModelBusyError, ModelDownError, ModelRefusedError, BadToolCallError.
-        """
-        try:
-            async with asyncio.timeout(prompt.time_limit):
-                return await self._stream(prompt, sink)
-        except (TimeoutError, aiohttp.ServerTimeoutError) as error:
-            raise ModelSilentError(f"{self.provider} said nothing in time") from error
-        except (aiohttp.ClientError, ConnectionError) as error:
-            # Not the error's own text: it can hold the request's address and headers.
-            raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
-
-    async def _stream(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
-        async with self._session.post(
-            self._url, data=orjson.dumps(self._request(prompt)), headers=self._headers, timeout=self._timeout
-        ) as response:
-            if response.status != 200:
-                raise _refusal(self.provider, response.status, response.headers, await response.content.read(16_384))
-            reading = _CompatibleStream()
-            if response.content_type == "application/json":
-                _read_whole(reading, await _body(response.content, self.provider), sink)
-            else:
-                await _read_stream(reading, response.content, sink, self.provider)
-        return _reply_of(reading, prompt.model, self.provider)
-
-    def _request(self, prompt: Prompt) -> dict[str, Any]:
+    def request(self, prompt: Prompt) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": prompt.model,
             "messages": list(map(_shaped, prompt.messages)),
@@ -209,10 +179,10 @@ def _read_event(reading: _CompatibleStream, event: dict[str, Any], sink: TextSin
             reading.model = event.get("model") or ""
     error, usage = event.get("error"), event.get("usage") or event.get("x_groq")
     if error:
-        raise _stream_error(provider, _object(error))
+        raise _stream_error(provider, fields_of(error))
     if usage:
-        usage = _object(usage)
-        usage = _object(usage.get("usage", usage))
+        usage = fields_of(usage)
+        usage = fields_of(usage.get("usage", usage))
         reading.usage = TokenCount(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
 
 
@@ -235,22 +205,22 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], sink: TextS
     calls = delta.get("tool_calls")
     if calls:
         for position, part in enumerate(calls):
-            _read_call(reading, _object(part), position, provider)
+            _read_call(reading, fields_of(part), position, provider)
 
 
 def _read_call(reading: _CompatibleStream, part: dict[str, Any], position: int, provider: str) -> None:
     index = part.get("index")
-    call = reading.calls.setdefault(position if index is None else index, _Call())
+    call = reading.calls.setdefault(position if index is None else index, StreamedCall())
     if len(reading.calls) > MAX_CALLS:
         raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
-    function = _object(part.get("function"))
+    function = fields_of(part.get("function"))
     call.model_id = part.get("id") or call.model_id
     call.name = function.get("name") or call.name
     piece = function.get("arguments") or ""
     reading.length += len(piece)
     if reading.length > MAX_TEXT:
         raise BadToolCallError(f"{provider} asked for a call without end")
-    call.arguments.append(piece)
+    call.pieces.append(piece)
 
 
 async def _body(content: aiohttp.StreamReader, provider: str) -> bytes:
@@ -270,60 +240,7 @@ def _read_whole(reading: _CompatibleStream, body: bytes, sink: TextSink) -> None
         raise ModelDownError("the provider's answer cannot be read") from error
 
 
-def _reply_of(reading: _CompatibleStream, model: str, provider: str) -> ModelAnswer:
-    text = "".join(reading.text) + reading.thoughts.rest()
-    calls = tuple(_requested(call) for _, call in sorted(reading.calls.items()))
-    if not text.strip() and not calls:
-        raise ModelDownError(f"{provider} gave an empty reply")
-    told = reading.model or model
-    return ModelAnswer(text=text, calls=calls, usage=reading.usage, model=told, provider=provider, cut=reading.cut)
-
-
-def _requested(call: _Call) -> RequestedCall:
-    text = "".join(call.arguments).strip() or "{}"
-    try:
-        arguments = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise BadToolCallError(f"the arguments for {call.name or 'a tool'} are no JSON") from error
-    if not isinstance(arguments, dict) or not call.name:
-        raise BadToolCallError("a tool call without a name, or with arguments that are no object")
-    return RequestedCall(call.name, orjson.dumps(arguments).decode(), call.model_id)
-
-
-def _refusal(
-    provider: str, status: int, headers: Mapping[str, str], body: bytes
-) -> ModelBusyError | ModelDownError | ModelRefusedError | BadToolCallError:
-    """The error of an answer that is not 200; the body's text stays out of it, since it may quote the request."""
-    error = _error_object(body)
-    if status == 400 and error.get("code") in _TOOL_FAILURES:
-        return BadToolCallError(f"{provider} could not read its model's tool call")
-    if status == 429:
-        return ModelBusyError(f"{provider} asks to slow down", _seconds(headers.get("Retry-After")))
-    if status >= 500 or status == 408:
-        return ModelDownError(f"{provider} answered {status}")
-    reason = error.get("code") or error.get("type") or "no code"
-    return ModelRefusedError(f"{provider} refused the request: {status} ({reason}); check its key and model")
-
-
 def _stream_error(provider: str, error: dict[str, Any]) -> ModelDownError | BadToolCallError:
     if error.get("code") in _TOOL_FAILURES:
         return BadToolCallError(f"{provider} could not read its model's tool call")
     return ModelDownError(f"{provider} broke off with an error")
-
-
-def _error_object(body: bytes) -> dict[str, Any]:
-    try:
-        return _object(_object(orjson.loads(body)).get("error"))
-    except orjson.JSONDecodeError:
-        return {}
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return None if text is None else max(float(text), 0.0)
-    except ValueError:
-        return None

@@ -11,7 +11,7 @@ import aiohttp
 
 from agent.adapters.circuit_breaker import Guarded
 from agent.adapters.model_router import ConfiguredModels, client_of
-from agent.adapters.openai_compatible import ProviderEndpoint
+from agent.adapters.provider_client import ProviderEndpoint
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import ModelRefusedError
 from agent.ports import Model, ModelChoice, Models, Prompt, TextSink

@@ -1,13 +1,13 @@
 """The price list, out of the contracts' registry of providers."""
 
-from agent.domain.cost import Price, Prices
+from agent.domain.cost import ModelPrice, Prices
 from contracts.providers import CURRENCY, PROVIDERS
 
 
 def prices() -> Prices:
     """By provider and model."""
     return {
-        (provider.name, model.name): Price(*model.price, CURRENCY, provider.prices.as_of)
+        (provider.name, model.name): ModelPrice(*model.price, CURRENCY, provider.prices.as_of)
         for provider in PROVIDERS
         for model in provider.models
         if provider.prices is not None and model.price is not None

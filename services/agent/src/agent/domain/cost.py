@@ -31,7 +31,7 @@ class SpendingAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class ModelPrice:
     """In `currency` for a million tokens, as of a day."""
 
     prompt: float
@@ -44,7 +44,7 @@ class Price:
         return (usage.prompt * self.prompt + usage.completion * self.completion) / 1_000_000
 
 
-Prices = Mapping[tuple[str, str], Price]
+Prices = Mapping[tuple[str, str], ModelPrice]
 """By provider and model."""
 
 
@@ -77,7 +77,7 @@ class ModelUse:
     reservation: Reservation | None = None
     goes_on: bool = False
     further: Reservation | None = None
-    price: Price | None = None
+    price: ModelPrice | None = None
 
 
 def estimated_tokens(text_bytes: int, messages: int = 1) -> int:

@@ -39,7 +39,7 @@ _CUT: dict[Language, str] = {"es": "(sigue; solo se muestra el principio)", "en"
 
 NOT_READ: dict[Language, str] = {
     "es": "No puedo ver ni leer archivos: respondo con reglas, sin modelo de lenguaje. Cuéntame con palabras de qué se "
-    "trata, o pide una persona: ella sí los verá.",
+    "trata, o pide hablar con una persona, que sí los verá.",
     "en": "I cannot see or read files: I answer with rules, without a language model. Tell me in words what it is "
     "about, or ask for a person, who will see them.",
 }

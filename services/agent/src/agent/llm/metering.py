@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import structlog
 
-from agent.domain.cost import ModelUse, Price, Reservation, SpendingAccount, estimated_tokens, prompt_bytes
+from agent.domain.cost import ModelPrice, ModelUse, Reservation, SpendingAccount, estimated_tokens, prompt_bytes
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import picture_tokens
 from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount
@@ -270,11 +270,11 @@ class _PaidModel:
         )
 
 
-def own_price(own: OwnModel | None, provider: str, model: str) -> Price | None:
+def own_price(own: OwnModel | None, provider: str, model: str) -> ModelPrice | None:
     """What the company says that its own model costs; None: it is another one, or nothing is said."""
     if own is None or own.price is None or (own.provider, own.model) != (provider, model):
         return None
-    return Price(own.price.prompt, own.price.completion, CURRENCY, datetime.now(UTC).date())
+    return ModelPrice(own.price.prompt, own.price.completion, CURRENCY, datetime.now(UTC).date())
 
 
 def is_limited(budget: Budget, account: SpendingAccount) -> bool:

@@ -69,7 +69,7 @@ class TurnArchive:
             raise UnreachableError(f"the records of turns cannot be read: {error}") from error
         for fact in batch.facts:
             # Told apart before it is taken apart: a record can be large.
-            if turn_id.encode() in fact.event and (found := recorded_turn(fact.event)).journal.turn_id == turn_id:
+            if turn_id.encode() in fact.event and (found := _record(fact)) and found.journal.turn_id == turn_id:
                 return found
         return None
 
@@ -89,7 +89,11 @@ class TurnArchive:
         """
         found: dict[int, CompanySettings] = {}
         async for fact in self._all(channels.fact("company.config.changed.v1", company, None)):
-            data = CloudEvent[CompanyConfigChanged].model_validate_json(fact.event).data
+            try:
+                data = CloudEvent[CompanyConfigChanged].parse(fact.event).data
+            except ValueError as error:
+                _unreadable(fact, error)
+                continue
             found[data.version] = CompanySettings(config=data.config, version=data.version)
         try:
             now = (
@@ -118,10 +122,12 @@ class TurnArchive:
     async def _turns(self, subject: str, day: str | None = None) -> AsyncIterator[RecordedTurn]:
         async for fact in self._all(subject):
             try:
-                if day is None or str(orjson.loads(fact.event)["data"]["startedAt"]).startswith(day):
-                    yield recorded_turn(fact.event)
+                wanted = day is None or str(orjson.loads(fact.event)["data"]["startedAt"]).startswith(day)
             except (ValueError, KeyError, TypeError) as error:
-                log.warning("replay.unreadable_record", seq=fact.seq, reason=str(error)[:200])
+                _unreadable(fact, error)
+                continue
+            if wanted and (turn := _record(fact)) is not None:
+                yield turn
 
     async def _all(self, subject: str) -> AsyncIterator[StoredFact]:
         position = 1
@@ -132,3 +138,16 @@ class TurnArchive:
             if not batch.more or not batch.facts:
                 return
             position = batch.facts[-1].seq + 1
+
+
+def _record(fact: StoredFact) -> RecordedTurn | None:
+    """The turn on record; None: it is none that can be read, which is nobody's."""
+    try:
+        return recorded_turn(fact.event)
+    except ValueError as error:
+        _unreadable(fact, error)
+        return None
+
+
+def _unreadable(fact: StoredFact, error: Exception) -> None:
+    log.warning("replay.unreadable_record", seq=fact.seq, reason=str(error)[:200])

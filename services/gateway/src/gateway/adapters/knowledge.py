@@ -1,13 +1,12 @@
-"""Companies' knowledge: memory behind its methods, and files on their way to the executors."""
+"""Files of companies' knowledge on their way to the executors."""
 
 import asyncio
 
 from contracts.channels import upload_piece
 from contracts.events.knowledge import FileReceived
 from contracts.knowledge_rpc import FILE_PUT, DocumentView, FilePut
-from contracts.rpc import Rpc
 from contracts.streams import UPLOADS
-from gateway.adapters.service_calls import DEADLINE, ReplyT, RequestT, ask
+from gateway.adapters.service_calls import ask
 from gateway.errors import Unavailable
 from runtime.errors import PublishFailed
 from runtime.publisher import Publisher
@@ -22,16 +21,12 @@ PATIENCE = 20.0
 
 
 class BusKnowledge:
-    """What is asked is asked of memory; a file goes into UPLOADS first, a piece a message."""
+    """Files go into UPLOADS first, a piece a message; then memory is told."""
 
     def __init__(self, rpc: RpcClient, publisher: Publisher) -> None:
         self._rpc = rpc
         self._publisher = publisher
         self.uploads = asyncio.Semaphore(AT_ONCE)
-
-    async def ask(self, method: Rpc[RequestT, ReplyT], request: RequestT, deadline: float = DEADLINE) -> ReplyT:
-        """Memory's answer; raises Refused with its own word, Unavailable without one."""
-        return await ask(self._rpc, method, request, deadline=deadline)
 
     async def hand_over(self, file: FileReceived, content: bytes) -> DocumentView | None:
         """Puts a file where an executor finds it, then tells memory, which hands it on; raises Unavailable."""
@@ -42,4 +37,4 @@ class BusKnowledge:
                 await self._publisher.append(subject, body, stream=UPLOADS.name, msg_id=f"{file.upload_id}.{piece}")
             except PublishFailed as error:
                 raise Unavailable("files cannot be taken in now: try again in a while") from error
-        return (await self.ask(FILE_PUT, FilePut(file=file))).document
+        return (await ask(self._rpc, FILE_PUT, FilePut(file=file))).document

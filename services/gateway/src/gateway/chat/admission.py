@@ -7,17 +7,7 @@ from typing import Protocol
 from contracts.company import CompanySettings
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import TokenInvalid, Unavailable
-from gateway.ports import TokenCaller, TokenReader, Visit, VisitorToken
-
-
-class OpenSession(Protocol):
-    """Somebody's open socket."""
-
-    caller: TokenCaller | None
-
-    def terminate(self, code: CloseCode) -> None:
-        """Closes it."""
-        ...
+from gateway.ports import ClientSocket, TokenCaller, TokenReader, Visit, VisitorToken
 
 
 class Known(Protocol):
@@ -36,7 +26,7 @@ class Admission:
     """TokenReader: tokens that prove who somebody is, and count still by the company's settings. `sessions`: the open
     sockets, which end with the token that they came in with."""
 
-    def __init__(self, tokens: TokenReader, companies: Known, sessions: Iterable[OpenSession]) -> None:
+    def __init__(self, tokens: TokenReader, companies: Known, sessions: Iterable[ClientSocket]) -> None:
         self._tokens = tokens
         self._companies = companies
         self._sessions = sessions

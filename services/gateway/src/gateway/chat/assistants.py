@@ -1,28 +1,17 @@
 """Whoever has a company's chat open is told at once when its assistant is switched off, or on again."""
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from contracts.company import CompanySettings
 from gateway.domain import server_frames
-from gateway.ports import TokenCaller
+from gateway.ports import ClientSocket
 from runtime.companies import KEPT
-
-
-class OpenChat(Protocol):
-    """Somebody's open socket; nobody's before they have said who they are."""
-
-    caller: TokenCaller | None
-
-    def push(self, frame: bytes) -> None:
-        """Sends a frame."""
-        ...
 
 
 class Assistants:
     """Which companies' assistants answer, as it was told last. `sessions`: the open sockets."""
 
-    def __init__(self, sessions: Iterable[OpenChat]) -> None:
+    def __init__(self, sessions: Iterable[ClientSocket]) -> None:
         self._sessions = sessions
         self._told: dict[str, bool] = {}
 

@@ -18,7 +18,7 @@ from contracts.events.market import TriggeredAlert
 from gateway.adapters.actions import BusActions
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
-from gateway.ports import TokenCaller
+from gateway.ports import ClientSocket, TokenCaller
 from runtime.deadlines import for_nobody
 
 log = structlog.get_logger(__name__)
@@ -39,18 +39,12 @@ class Listener(Protocol):
         ...
 
 
-class CustomerListener(Listener, Protocol):
-    """A customer's socket; `home` is the conversation that it has open."""
-
-    home: str | None
-
-
 class Customers:
     """Whoever comes back is told what they missed; whoever is here hears it at once."""
 
     def __init__(self, actions: BusActions) -> None:
         self.actions = actions
-        self._here: dict[tuple[str, str], dict[CustomerListener, Seen]] = {}
+        self._here: dict[tuple[str, str], dict[ClientSocket, Seen]] = {}
         self._watching: dict[tuple[str, str], set[Listener]] = {}
         self._unmarked: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
         """Alerts and actions that were told and are not marked so."""
@@ -66,7 +60,7 @@ class Customers:
             log.info("chat.actions_unknown", error=error.message)
             return []
 
-    def enter(self, caller: TokenCaller, socket: CustomerListener) -> None:
+    def enter(self, caller: TokenCaller, socket: ClientSocket) -> None:
         """The socket hears of its customer from now on."""
         if has_account(caller):
             self._here.setdefault((caller.company, caller.subject), {})[socket] = OrderedDict()
@@ -82,7 +76,7 @@ class Customers:
         if not watching:
             self._watching.pop((company, conversation), None)
 
-    def leave(self, caller: TokenCaller, socket: CustomerListener) -> None:
+    def leave(self, caller: TokenCaller, socket: ClientSocket) -> None:
         """The socket is gone."""
         sockets = self._here.get((caller.company, caller.subject))
         if sockets is not None and socket in sockets:
@@ -163,9 +157,9 @@ class Customers:
                 log.info("chat.alert_not_marked", error=error.message)
 
 
-def _unaware(sockets: Iterable[tuple[CustomerListener, Seen]], alert: str) -> list[CustomerListener]:
+def _unaware(sockets: Iterable[tuple[ClientSocket, Seen]], alert: str) -> list[ClientSocket]:
     """The sockets that have not seen the alert; they are taken to have seen it now."""
-    found: list[CustomerListener] = []
+    found: list[ClientSocket] = []
     for socket, seen in sockets:
         if alert not in seen:
             found.append(socket)

@@ -110,8 +110,18 @@ class Standing:
         return Standing(snapshot_of((*self.snapshot.last.values(), fact), self.snapshot.seq), self.epoch)
 
 
+@dataclass(slots=True)
+class Known:
+    """What requests have found out of an open conversation: whose it is, when (by the event loop's clock) it was last
+    seen without a fact, and which message they have put there last, unless its answer was taken back since."""
+
+    whose: str | None = None
+    empty_at: float = float("-inf")
+    sent: int = 0
+
+
 class _Channel:
-    __slots__ = ("answered", "attachments", "cancelled", "heard", "opening", "overtaken", "standing")
+    __slots__ = ("answered", "attachments", "cancelled", "heard", "known", "opening", "overtaken", "standing")
 
     def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
         self.attachments: list[Attachment] = []
@@ -126,6 +136,7 @@ class _Channel:
         """The sequence of the newest fact that came."""
         self.standing: Standing | None = None
         """Where it was read once, and kept true since by what came."""
+        self.known = Known()
 
 
 class Hub:
@@ -193,6 +204,11 @@ class Hub:
         closing = asyncio.get_running_loop().create_task(_unsubscribe(self._channels.pop(key)))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
+
+    def known(self, company: str, conversation: str) -> Known:
+        """What is known of the conversation for as long as it is open."""
+        channel = self._channels.get((company, conversation))
+        return Known() if channel is None else channel.known
 
     def standing(self, company: str, conversation: str) -> Standing | None:
         """How an open conversation stands; None: read it."""
@@ -273,6 +289,8 @@ class Hub:
 
     def presence(self, company: str, conversation: str, kind: PresenceKind, data: Json, source: str) -> None:
         """Somebody is writing or has read; `source` is the attachment that need not hear of itself."""
+        if kind is PresenceKind.RECEIPT:
+            self.known(company, conversation).sent = 0
         frame = server_frames.of_presence(conversation, kind, data)
         self._hand_out(company, conversation, frame, but=source)
 

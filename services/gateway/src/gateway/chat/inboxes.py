@@ -7,29 +7,17 @@ What is told is gathered for a moment: a busy company costs each socket a few fr
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from contracts.channels import PresenceKind
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
-from gateway.ports import PresenceSource, TokenCaller, Unsubscribe
+from gateway.ports import ClientSocket, PresenceSource, TokenCaller, Unsubscribe
 
 GATHER_SECONDS = 0.3
 """For which changes are gathered before operators are told."""
 MOST_NAMED = 200
 """Conversations named in one frame, and signs told at once; beyond that the client reads its list anew in any case."""
-
-
-class AgentListener(Protocol):
-    """A human agent's socket."""
-
-    def push(self, frame: bytes) -> None:
-        """Sends a frame."""
-        ...
-
-    def follows(self, conversation: str) -> bool:
-        """Whether the conversation is open on it: then its signs come by that way."""
-        ...
 
 
 @dataclass(slots=True)
@@ -44,7 +32,7 @@ class Inboxes:
     """Who follows which company's inbox."""
 
     def __init__(self) -> None:
-        self._watching: dict[str, set[AgentListener]] = {}
+        self._watching: dict[str, set[ClientSocket]] = {}
         self._hearing: dict[str, asyncio.Task[Unsubscribe]] = {}
         self._gathered: dict[str, _Gathered] = {}
         self._live: PresenceSource | None = None
@@ -53,7 +41,7 @@ class Inboxes:
         """Names where companies' signs of presence come from; before the first `watch`."""
         self._live = live
 
-    async def watch(self, caller: TokenCaller, socket: AgentListener) -> None:
+    async def watch(self, caller: TokenCaller, socket: ClientSocket) -> None:
         """The socket hears of its company's conversations from now on; what changed before, its list has to tell.
 
         Raises:
@@ -73,7 +61,7 @@ class Inboxes:
             self._hearing.pop(company, None)
             raise
 
-    async def leave(self, caller: TokenCaller, socket: AgentListener) -> None:
+    async def leave(self, caller: TokenCaller, socket: ClientSocket) -> None:
         """The socket is gone."""
         sockets = self._watching.get(caller.company)
         if sockets is None or socket not in sockets:

@@ -50,8 +50,8 @@ COMING_BACK = 2.0
 YOUNG = CHAT.duplicate_window / 2
 """Seconds from a conversation's beginning in which the log itself knows each message that comes again, also one that is
 sent late: nobody else needs to be asked whether it is there."""
-MOST_BEGUN = MOST_TOLD = 10_000
-"""Conversations of which it is known when they began, and that their client has had the whole of the newest answer."""
+MOST_TOLD = 10_000
+"""Conversations of which it is known that their client has had the whole of the newest answer."""
 _DOOR = "nexus.door"
 ACTION_UPDATED = "action.updated"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
@@ -111,6 +111,7 @@ class Thread:
             self._frames, self._reading = FrameQueue(), None
             self.open(stored.seq - 1)
         elif self._attachment is not None:
+            chat.hub.known(place.company, place.conversation).sent = 0 if stored.duplicate else stored.seq
             chat.expect(self._attachment, stored.seq)
         return stored
 
@@ -186,13 +187,14 @@ class Thread:
         self._chat.in_background(self._stop(asked))
 
     async def read_on(self, asked: int) -> None:
-        """Tells a gateway that was left in mid-answer that its client goes on reading here (`taken_up`)."""
-        if self._attachment is not None:
-            data = turn.Receipt(actor=self.place.caller.role, up_to_seq=asked)
+        """Tells a gateway that was left in mid-answer that its client goes on here (`taken_up`), and every one that
+        what it knows of its last message (`just_sent`) is old."""
+        place, chat, attachment = self.place, self._chat, self._attachment
+        chat.hub.known(place.company, place.conversation).sent = 0
+        if attachment is not None:
+            data = turn.Receipt(actor=place.caller.role, up_to_seq=asked)
             with suppress(GatewayError):
-                await self._chat.bus.presence(
-                    self.place.company, self.place.conversation, PresenceKind.RECEIPT, data, self._attachment.id
-                )
+                await chat.bus.presence(place.company, place.conversation, PresenceKind.RECEIPT, data, attachment.id)
 
     def leave(self, asked: int, closing: AsyncExitStack) -> None:
         """Closes what holds this thread when its client has gone, and stops the answer unless somebody reads on."""
@@ -231,6 +233,11 @@ class Thread:
         """Follows from now on; raises Unavailable."""
         attachment = self._attach()
         self.seq = (await self._chat.recovery.open(attachment, None, from_now=True)).seq
+        known = self._chat.hub.known(self.place.company, self.place.conversation)
+        known.whose = self.place.caller.subject
+        if self.seq == 0:
+            known.empty_at = asyncio.get_running_loop().time()
+        self.young_until = known.empty_at + YOUNG
         self._frames.push(_BEHIND)
 
     def open(self, after: int) -> None:
@@ -271,13 +278,11 @@ class Thread:
         """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
         if end.outcome is not ExchangeEnd.ANSWERED or exchange.counted or not exchange.live:
             return None
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(USAGE_SECONDS), aclosing(self._frames.read()) as frames:
                 async for frame in frames:
                     if (usage := exchange.usage(frame)) is not None:
                         return usage
-        except TimeoutError:
-            return None
         return None
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
@@ -297,7 +302,6 @@ class Threads:
         self._id_key = id_key
         self._open: set[Thread] = set()
         self._told: OrderedDict[str, int] = OrderedDict()
-        self._begun: OrderedDict[tuple[str, str], float] = OrderedDict()
 
     def told(self, conversation: str, asked: int) -> None:
         """The client has had the whole answer to the message at `asked`, from here."""
@@ -329,7 +333,14 @@ class Threads:
         """The conversation itself, when it is the caller's; raises NOT_FOUND otherwise, and for what is no id."""
         if not is_id(conversation):
             raise not_found("conversation")
+        if self._chat.hub.known(caller.company, conversation).whose == caller.subject:
+            return conversation
         return await self._chat.access.own(caller, conversation)
+
+    def just_sent(self, caller: TokenCaller, conversation: str, seq: int) -> bool:
+        """Whether a request put the caller's message at `seq` there moments ago, and nobody took it back since."""
+        known = self._chat.hub.known(caller.company, conversation)
+        return (known.whose, known.sent) == (caller.subject, seq)
 
     async def newest(self, caller: TokenCaller, conversation: str) -> int:
         """The sequence of its newest visitor message; 0: nobody has written in it."""
@@ -374,7 +385,6 @@ class Threads:
         try:
             if after is None:
                 await thread.begin()
-                thread.young_until = self._begun_at(caller.company, conversation, thread.seq) + YOUNG
             else:
                 thread.open(after)
             yield thread
@@ -382,16 +392,6 @@ class Threads:
             self._open.discard(thread)
             chat.door.leave_subject(caller.company, caller.subject)
             await thread.close()
-
-    def _begun_at(self, company: str, conversation: str, seq: int) -> float:
-        """When it was seen here last without a fact; minus infinity: it was not."""
-        key = (company, conversation)
-        if seq == 0:
-            self._begun[key] = asyncio.get_running_loop().time()
-            self._begun.move_to_end(key)
-            if len(self._begun) > MOST_BEGUN:
-                self._begun.popitem(last=False)
-        return self._begun.get(key, float("-inf"))
 
     def drain(self) -> None:
         """Ends what is being read: its clients go on elsewhere."""

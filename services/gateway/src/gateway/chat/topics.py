@@ -11,13 +11,14 @@ import structlog
 
 from contracts.desk_rpc import ConversationUpdate, PersonMerge
 from contracts.ids import derive_id
-from gateway.adapters.desk import BusDesk
+from gateway.adapters.desk import change_conversation, merge_person
 from gateway.adapters.memory import BusMemory
 from gateway.chat.customers import has_account
 from gateway.domain.conversation_ids import begun_at, following_conversation_id, new_conversation_id
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import TokenCaller, TokenReader
 from runtime.clock import Clock
+from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 
@@ -35,10 +36,10 @@ MOST_LINKED = 10
 class Topics:
     """Asks memory how conversations stand, and tells it which follows which."""
 
-    def __init__(self, memory: BusMemory, desk: BusDesk, tokens: TokenReader, clock: Clock, id_key: bytes) -> None:
+    def __init__(self, memory: BusMemory, rpc: RpcClient, tokens: TokenReader, clock: Clock, id_key: bytes) -> None:
         self._tokens = tokens
         self._memory = memory
-        self._desk = desk
+        self._rpc = rpc
         self._clock = clock
         self._id_key = id_key
 
@@ -91,7 +92,8 @@ class Topics:
             if visitor.role != "visitor" or visitor.company != caller.company:
                 return None
             async with asyncio.timeout(SECONDS):
-                linked = await self._desk.merge(
+                linked = await merge_person(
+                    self._rpc,
                     PersonMerge(
                         company_id=caller.company,
                         person_id=visitor.subject,
@@ -100,7 +102,7 @@ class Topics:
                         most=MOST_LINKED,
                         by=caller.subject,
                         name=caller.name or caller.visit.name,
-                    )
+                    ),
                 )
         except (GatewayError, TimeoutError) as error:
             log.warning("chat.visitor_not_linked", company=caller.company, error=str(error))
@@ -116,7 +118,8 @@ class Topics:
             log.warning("chat.not_linked", conversation=conversation, error=error.message)
 
     async def _tell(self, caller: TokenCaller, conversation: str, previous: str | None, topic: str | None) -> None:
-        await self._desk.update(
+        await change_conversation(
+            self._rpc,
             ConversationUpdate(
                 company_id=caller.company,
                 conversation_id=conversation,
@@ -125,5 +128,5 @@ class Topics:
                 topic=topic,
                 by=caller.subject,
                 begins=True,
-            )
+            ),
         )

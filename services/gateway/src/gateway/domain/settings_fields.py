@@ -11,7 +11,7 @@ from contracts.company import CompanyConfig
 @dataclass(frozen=True, slots=True)
 class SettingField:
     """`path` with dots, as on the wire. `least` and `most`: of a number, of a text's characters, or of a list's
-    entries. `choices`: the only values there are."""
+    entries. `choices`: the only values there are, or names of an object."""
 
     path: str
     kind: str
@@ -56,7 +56,7 @@ def _fields(schema: dict[str, Any], within: dict[str, Any], defaults: Any, above
             default=default,
             least=_bound(form, "minimum", "minLength", "minItems"),
             most=_bound(form, "maximum", "maxLength", "maxItems"),
-            choices=tuple(form.get("enum", ())),
+            choices=tuple(form.get("enum") or form.get("propertyNames", {}).get("enum", ())),
             optional=optional,
         )
 

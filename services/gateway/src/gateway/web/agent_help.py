@@ -3,11 +3,12 @@
 from fastapi import APIRouter
 from pydantic import Field
 
-from contracts.agent_rpc import ImproveReply, ImproveRequest, SuggestReply
+from contracts.agent_rpc import IMPROVE, SUGGEST, ImproveReply, ImproveRequest, SuggestReply, SuggestRequest
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.ids import Id
+from gateway.adapters.service_calls import WRITING_SECONDS, ask
 from gateway.domain.blank import is_blank
 from gateway.errors import Refused, not_found
 from gateway.web.deps import ApiDep, OperatorDep
@@ -40,7 +41,8 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
     if not settings.config.ai_suggestions_enabled:
         raise Refused(ErrorCode.FORBIDDEN, "suggestions are off: an admin turns them on with aiSuggestionsEnabled")
     await api.access.watchable(caller, body.conversation_id)
-    return await api.writers.suggest(caller.company, body.conversation_id)
+    request = SuggestRequest(company_id=caller.company, conversation_id=body.conversation_id)
+    return await ask(api.rpc, SUGGEST, request, deadline=WRITING_SECONDS)
 
 
 @router.post("/improve", responses=described(404, 429))
@@ -57,4 +59,4 @@ async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> Impro
         locale=body.locale,
         conversation_id=body.conversation_id,
     )
-    return await api.writers.improve(request)
+    return await ask(api.rpc, IMPROVE, request, deadline=WRITING_SECONDS)

@@ -97,7 +97,7 @@ async def make_company(
         "toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin_of(site)]},
     }
     refuse(_named(faults(config)))
-    saved = await api.settings.create(config)
+    saved = await api.companies.create(config)
     return await begun(api, acting, saved, request, accept_language)
 
 
@@ -110,9 +110,9 @@ async def list_companies(
 ) -> CompanyPage:
     """The companies of the installation; for an admin their own alone."""
     if caller.role != "operator":
-        own = await api.settings.newest(caller.company)
+        own = await api.companies.newest(caller.company)
         return CompanyPage(items=[] if own is None else [_view(own.config)])
-    found = await api.settings.page(cursor or "", limit)
+    found = await api.companies.page(cursor or "", limit)
     items = [_view(one.config) for one in found.items]
     return CompanyPage(items=items, next=items[-1].company_id if found.more and items else None)
 
@@ -158,7 +158,7 @@ async def change_company(
 async def delete_company(api: ApiDep, caller: FounderDep, company: CompanyPath) -> CompanyReceipt:
     """Deletes the company, what it says, its conversations, what is remembered of its people and what they hold. For
     good; `removed` names every store. After a 503 delete again: what is left goes then."""
-    done = await api.settings.delete(acting_for(caller, company).company)
+    done = await api.companies.delete(acting_for(caller, company).company)
     if not done.deleted:
         raise not_found("company")
     return CompanyReceipt(removed=done.removed)

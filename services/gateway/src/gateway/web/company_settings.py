@@ -8,12 +8,14 @@ from fastapi import APIRouter, Body, Header, Path, Response
 from pydantic import Field
 
 from contracts import sealed
-from contracts.agent_rpc import ProvidersReply
+from contracts.agent_rpc import PROVIDERS, ProvidersReply, ProvidersRequest
+from contracts.channel_rpc import CHANNEL_CHECK, ChannelCheckRequest, ChannelProblem
 from contracts.company import CompanyConfig, CompanySettings, faults, read_config
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN
 from contracts.languages import spoken_language
+from gateway.adapters.service_calls import ask
 from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
 from gateway.domain.settings_warnings import without_effect
@@ -30,6 +32,8 @@ RACES = 10
 """How often a change with `If-Match: *` is tried when others' come in between: of so many at once each is made."""
 ADVICE_SECONDS = 1.5
 """For the agents and the executor to say which models and tools there are, and for channels to let us in."""
+CHECK_SECONDS = 5.0
+"""For channels themselves to answer."""
 _ETAG = {"ETag": {"description": "the version: send it back as If-Match", "schema": {"type": "string"}}}
 
 CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId", description="the admin's own company")]
@@ -66,7 +70,7 @@ class ConfigBody(CompanyConfig):
 @router.get("/providers", responses=described())
 async def list_providers(api: ApiDep, caller: AdminDep) -> ProvidersReply:
     """The providers, whether each is configured here, and their models."""
-    return await api.writers.providers(caller.company)
+    return await providers(api, caller.company)
 
 
 @router.post("", status_code=201, responses=described(404, 409) | {201: {"headers": _ETAG}})
@@ -80,7 +84,7 @@ async def create_settings(
     refuse(faults(config))
     if "preferred_model" in body.model_fields_set:
         await _check_model(api, caller, body.preferred_provider, body.preferred_model)
-    saved = await api.settings.create(config)
+    saved = await api.companies.create(config)
     response.headers["Location"] = f"/v2/llm/config/{body.company_id}"
     told_version(response, saved)
     return await shown(api, caller, saved, accept_language)
@@ -151,7 +155,7 @@ async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_mat
         if chosen := model_choice.named_in(patch, newest.config):
             await _check_model(api, caller, *chosen)
         try:
-            return await api.settings.patch(caller.company, version, patch)
+            return await api.companies.patch(caller.company, version, patch)
         except Refused as error:
             if error.code is not ErrorCode.PRECONDITION_FAILED or if_match.strip() != "*" or left == 0:
                 raise
@@ -163,9 +167,18 @@ def _own(caller: TokenCaller, company: str) -> None:
         raise not_found("company")
 
 
+async def providers(api: Api, company: str) -> ProvidersReply:
+    """Which providers and models can be chosen."""
+    return await ask(api.rpc, PROVIDERS, ProvidersRequest(company_id=company))
+
+
+async def _troubled_channels(api: Api, company: str) -> list[ChannelProblem]:
+    return (await ask(api.rpc, CHANNEL_CHECK, ChannelCheckRequest(company_id=company), deadline=CHECK_SECONDS)).problems
+
+
 async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str) -> None:
     """The one bound that memory cannot check, since the agents know the models."""
-    if not model_choice.is_known(provider, model, await api.writers.providers(caller.company)):
+    if not model_choice.is_known(provider, model, await providers(api, caller.company)):
         message = f"is no model of {provider}: GET /v2/llm/config/providers lists them"
         raise Refused(
             ErrorCode.BAD_FIELD, f"preferredModel: {message}", [FieldFault(field="preferredModel", message=message)]
@@ -180,7 +193,7 @@ def refuse(found: list[FieldFault]) -> None:
 
 async def stored(api: Api, company: str) -> CompanySettings:
     """The settings as memory has them; raises NOT_FOUND."""
-    settings = await api.settings.newest(company)
+    settings = await api.companies.newest(company)
     if settings is None:
         raise Refused(ErrorCode.NOT_FOUND, "the company has no settings yet: create them with POST /v2/llm/config")
     return settings
@@ -194,23 +207,23 @@ def told_version(response: Response, settings: CompanySettings) -> None:
 async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept_language: str | None) -> ConfigView:
     """The settings with what of them has no effect."""
     language = spoken_language(accept_language)
-    providers, tools, troubled = await asyncio.gather(
-        _known(api.writers.providers(caller.company)),
+    offered, tools, troubled = await asyncio.gather(
+        _known(providers(api, caller.company)),
         _known(api.tools.every(caller.company, language)),
-        _known(api.channels.check(caller.company)) if settings.config.channels else _nothing(),
+        _known(_troubled_channels(api, caller.company)) if settings.config.channels else _nothing(),
     )
     texts = words(language, "warnings")
     warnings = [
         FieldFault(field=one.field, message=texts[one.text].format_map(one.values))
-        for one in without_effect(settings.config, providers, tools, troubled or ())
+        for one in without_effect(settings.config, offered, tools, troubled or ())
     ]
     hidden = settings.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
     sealed.replaced(hidden, lambda _place, _value: sealed.HIDDEN)
     shown_config = read_config(hidden)
     config = {name: getattr(shown_config, name) for name in CompanyConfig.model_fields}
     asked = None
-    if providers is not None:
-        provider, model, why = model_choice.answering(settings.config, providers)
+    if offered is not None:
+        provider, model, why = model_choice.answering(settings.config, offered)
         asked = Answering(provider=provider, model=model, why=why)
     view = ConfigView.model_construct(**config, warnings=warnings, answering=asked)
     object.__setattr__(view, "__pydantic_extra__", dict(settings.config.unknown))

@@ -17,8 +17,9 @@ from contracts.files import MOST_FILES
 from contracts.ids import ID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.languages import spoken_language
-from contracts.report_rpc import RatingReply, RatingView
+from contracts.report_rpc import RATING, RatingReply, RatingView
 from contracts.rpc import (
+    ConversationRef,
     ConversationsReply,
     ConversationsRequest,
     ConversationView,
@@ -28,6 +29,7 @@ from contracts.rpc import (
     MessageView,
 )
 from contracts.ws import Uuid
+from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft, message_id
 from gateway.domain.accepted import prefers
 from gateway.domain.blank import is_blank
@@ -248,7 +250,8 @@ async def change_owner(
 async def get_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath) -> RatingReply:
     """What the visitor says of the conversation; nothing: they have not said."""
     await api.access.readable(caller, conversation)
-    return RatingReply(rating=await api.records.rating(caller.company, conversation))
+    request = ConversationRef(company_id=caller.company, conversation_id=conversation)
+    return await ask(api.rpc, RATING, request)
 
 
 @router.put("/{conversationId}/rating", response_model_exclude_none=True, responses=described(404))

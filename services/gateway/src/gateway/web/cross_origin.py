@@ -1,8 +1,9 @@
-"""Lets the widget, which is on sites of other origins, send and open files, list topics and begin one: browsers are
-told that they may.
+"""Lets the widget, which is on sites of other origins, send and open files, list topics, begin one and read what was
+said in it: browsers are told that they may.
 
 Any origin may ask, and read what it is answered, refusals in words too: no cookie is ever read, and the token, which is
-given to a company's own sites alone (visitors.py), says what it may.
+given to a company's own sites alone (visitors.py), says what it may. There a word that is not believed is told as such:
+a widget that could not read that would go on trying.
 """
 
 import re
@@ -11,7 +12,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_WIDGETS = re.compile(r"/v2/conversations(?:/[^/]+/files(?:/[^/]+(?:/link)?)?)?")
+_WIDGETS = re.compile(r"/v2/conversations(?:/[^/]+/(?:messages|files(?:/[^/]+(?:/link)?)?))?")
+_VISITORS = "/v2/visitors"
 _ALLOWED = {
     "Access-Control-Allow-Methods": "GET, POST",
     "Access-Control-Allow-Headers": "authorization, content-type, accept-language",
@@ -26,16 +28,21 @@ class CrossOrigin:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _WIDGETS.fullmatch(scope["path"]):
+        widgets = scope["type"] == "http" and _WIDGETS.fullmatch(scope["path"]) is not None
+        if not widgets and scope.get("path") != _VISITORS:
             await self._app(scope, receive, send)
             return
         origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None)
-        if origin is not None and scope["method"] == "OPTIONS":
+        if widgets and origin is not None and scope["method"] == "OPTIONS":
             await Response(status_code=204, headers=_ALLOWED | _to(origin))(scope, receive, send)
             return
 
         async def allowing(message: Message) -> None:
-            if origin is not None and message["type"] == "http.response.start":
+            if (
+                origin is not None
+                and message["type"] == "http.response.start"
+                and (widgets or message["status"] == 401)
+            ):
                 MutableHeaders(scope=message).update(_to(origin))
             await send(message)
 

@@ -9,23 +9,17 @@ from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
 from gateway.adapters.actions import BusActions
 from gateway.adapters.analyses import BusAnalyses
-from gateway.adapters.channels import BusChannels
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
 from gateway.adapters.console_tokens import ConsoleTokens
-from gateway.adapters.desk import BusDesk
-from gateway.adapters.failures import BusFailures
 from gateway.adapters.handed_calls import HandedCalls
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.memory import BusMemory
 from gateway.adapters.personas import DemoPersonas
-from gateway.adapters.records import BusRecords
 from gateway.adapters.sightings import BusSightings
-from gateway.adapters.sign_in import BusSignIns, SignIn
+from gateway.adapters.sign_in import SignIn
 from gateway.adapters.tools import ToolClient
-from gateway.adapters.tryouts import BusTryouts
-from gateway.adapters.writers import BusWriters
 from gateway.chat.access import Access
 from gateway.chat.action_states import ActionStates
 from gateway.chat.commands import Commands
@@ -38,15 +32,16 @@ from gateway.errors import Refused, TokenInvalid
 from gateway.ports import TokenCaller, TokenReader
 from runtime.clock import Clock
 from runtime.correlation import begin
+from runtime.rpc import RpcClient
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
     """What routes use; built in app.py."""
 
+    rpc: RpcClient
     tokens: TokenReader
     console: ConsoleTokens
-    sign_ins: BusSignIns
     companies: BusCompanies
     access: Access
     commands: Commands
@@ -57,16 +52,9 @@ class Api:
     tools: ToolClient
     actions: BusActions
     standing: ActionStates
-    settings: BusCompanies
     knowledge: BusKnowledge
-    writers: BusWriters
     completions: BusCompletions
-    records: BusRecords
-    desk: BusDesk
     topics: Topics
-    tryouts: BusTryouts
-    channels: BusChannels
-    failures: BusFailures
     replays: Replays
     principals: CallerSigner
     analyses: BusAnalyses

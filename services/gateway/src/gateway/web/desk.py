@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field, StringConstraints, model_validator
 
+from contracts import desk_rpc
 from contracts.desk_rpc import (
     SHORTCUT_PATTERN,
     CannedReplies,
@@ -24,10 +25,12 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT
 from contracts.events.desk import MAX_LABELS, Topic
 from contracts.ids import Id, uuid7
-from contracts.rpc import ConversationView
+from contracts.rpc import ConversationRef, ConversationView
 from contracts.ws import Uuid
+from gateway.adapters.desk import change_conversation
+from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.domain.blank import is_blank
-from gateway.errors import Refused
+from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import ApiDep, ConversationPath, OperatorDep
 from gateway.web.knowledge import Body
@@ -102,7 +105,10 @@ async def count_conversations(
     ] = False,
 ) -> CountsReply:
     """How many conversations are in each of the inbox's lists, and which I have not read."""
-    return await api.desk.counts(caller.company, caller.subject, caller.name, present=present)
+    request = desk_rpc.CountsRequest(
+        company_id=caller.company, operator_id=caller.subject, operator_name=caller.name, present=present
+    )
+    return await ask(api.rpc, desk_rpc.COUNTS, request)
 
 
 @router.patch("/conversations/{conversationId}", response_model=ConversationView, responses=described(404, 409))
@@ -130,14 +136,15 @@ async def update_conversation(
         by=caller.subject,
         name=caller.name,
     )
-    return JSONResponse((await api.desk.update(request)).to_wire())
+    return JSONResponse((await change_conversation(api.rpc, request)).to_wire())
 
 
 @router.get("/conversations/{conversationId}/notes", response_model_exclude_none=True, responses=described(404))
 async def list_notes(api: ApiDep, caller: OperatorDep, conversation: ConversationPath) -> NotesReply:
     """A conversation's private notes, and what was done with it; oldest first."""
     await api.access.watchable(caller, conversation)
-    return await api.desk.notes(caller.company, conversation)
+    request = ConversationRef(company_id=caller.company, conversation_id=conversation)
+    return await ask(api.rpc, desk_rpc.NOTES, request)
 
 
 @router.post(
@@ -151,16 +158,15 @@ async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationP
     if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     await api.access.watchable(caller, conversation)
-    added = await api.desk.add_note(
-        NoteRequest(
-            company_id=caller.company,
-            conversation_id=conversation,
-            note_id=body.note_id or uuid7(),
-            text=body.text,
-            by=caller.subject,
-            name=caller.name,
-        )
+    request = NoteRequest(
+        company_id=caller.company,
+        conversation_id=conversation,
+        note_id=body.note_id or uuid7(),
+        text=body.text,
+        by=caller.subject,
+        name=caller.name,
     )
+    added = (await ask(api.rpc, desk_rpc.NOTE_ADD, request, deadline=CHANGE_SECONDS)).note
     if (added.text, added.by) != (body.text, caller.subject):
         raise Refused(ErrorCode.CONFLICT, "noteId: it was used for another note; choose a new one")
     return added
@@ -170,26 +176,26 @@ async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationP
 async def list_colleagues(api: ApiDep, caller: OperatorDep) -> Colleagues:
     """Who works at the company's desk, by name, and what names each of them in a note: the team that the company names
     itself, and whoever was at the desk within a day."""
-    return await api.desk.colleagues(caller.company)
+    return await ask(api.rpc, desk_rpc.COLLEAGUES, desk_rpc.ColleaguesRequest(company_id=caller.company))
 
 
 @router.get("/notes/named", response_model_exclude_none=True, responses=described())
 async def list_named(api: ApiDep, caller: OperatorDep) -> NamedReply:
     """The notes that name me with @, newest first: by my id, my first name, or my whole name in one word."""
-    return await api.desk.named(caller.company, caller.subject, caller.name)
+    return await ask(api.rpc, desk_rpc.NAMED, _named(caller))
 
 
 @router.put("/notes/named", status_code=204, response_class=Response, responses=described())
 async def see_named(api: ApiDep, caller: OperatorDep, body: NamesSeen) -> None:
     """I have seen them until then."""
     # Nobody has seen what is to come.
-    await api.desk.named(caller.company, caller.subject, caller.name, min(body.seen_up_to, api.clock.now()))
+    await ask(api.rpc, desk_rpc.NAMED, _named(caller, min(body.seen_up_to, api.clock.now())))
 
 
 @router.get("/replies", responses=described())
 async def list_replies(api: ApiDep, caller: OperatorDep) -> CannedReplies:
     """The company's ready replies, by shortcut."""
-    return await api.desk.replies(caller.company)
+    return await ask(api.rpc, desk_rpc.REPLIES, desk_rpc.CannedRepliesRequest(company_id=caller.company))
 
 
 @router.put("/replies/{shortcut}", responses=described())
@@ -197,13 +203,24 @@ async def put_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath, bo
     """Keeps a ready reply under a shortcut; it takes the place of the one that had it."""
     if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
-    return await api.desk.put_reply(caller.company, CannedReply(shortcut=shortcut, text=body.text))
+    request = desk_rpc.CannedReplyRequest(
+        company_id=caller.company, reply=CannedReply(shortcut=shortcut, text=body.text)
+    )
+    return (await ask(api.rpc, desk_rpc.REPLY_PUT, request, deadline=CHANGE_SECONDS)).reply
 
 
 @router.delete("/replies/{shortcut}", status_code=204, response_class=Response, responses=described(404))
 async def delete_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath) -> None:
     """Deletes a ready reply."""
-    await api.desk.delete_reply(caller.company, shortcut)
+    request = desk_rpc.CannedReplyRef(company_id=caller.company, shortcut=shortcut)
+    if not (await ask(api.rpc, desk_rpc.REPLY_DELETE, request, deadline=CHANGE_SECONDS)).deleted:
+        raise not_found("reply")
+
+
+def _named(caller: TokenCaller, seen_up_to: datetime | None = None) -> desk_rpc.NamedRequest:
+    return desk_rpc.NamedRequest(
+        company_id=caller.company, operator_id=caller.subject, operator_name=caller.name, seen_up_to=seen_up_to
+    )
 
 
 def _assignee(caller: TokenCaller, named: str | None) -> str:

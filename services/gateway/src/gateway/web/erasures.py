@@ -6,21 +6,26 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Header, Path, Response
 from fastapi.responses import JSONResponse
 
+from contracts import erasure_rpc
 from contracts.envelope import Wire
 from contracts.erasure_rpc import Keeping, Receipt, Removed
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, derive_id, uuid7
 from contracts.languages import spoken_language
 from contracts.receipt_words import what_remains
-from gateway.errors import Refused
+from gateway.adapters.service_calls import REPORT_SECONDS, ask
+from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.conversations import Limit, PageCursor
-from gateway.web.deps import AdminDep, ApiDep, CallerDep, ConversationPath, SelfDep
+from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, SelfDep
 from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2", tags=["erasure"])
+
+FORGET_SECONDS = 25.0
+"""For a deletion, which memory tells two more services of."""
 
 Kind = Literal["user", "visitor", "conversation"]
 Name = Annotated[str, Path(pattern=ID_PATTERN)]
@@ -61,14 +66,15 @@ class Erasing:
         """Deletes; the receipt."""
         receipt = self._receipt_id(caller, kind, name) or uuid7()
         by = "admin" if caller.role == "admin" else "self"
-        return self._shown(await self._api.records.erase(caller.company, receipt, kind, name, by))
+        request = erasure_rpc.EraseRequest(company_id=caller.company, receipt_id=receipt, kind=kind, name=name, by=by)
+        return self._shown((await ask(self._api.rpc, erasure_rpc.ERASE, request, deadline=FORGET_SECONDS)).receipt)
 
     async def before(self, caller: TokenCaller, kind: Kind, name: str) -> Response | None:
         """The receipt of the same deletion asked for before under this key, which may have gone through unseen."""
         receipt = self._receipt_id(caller, kind, name)
         if receipt is not None:
             with suppress(Refused):  # there is no such receipt: it is asked for now
-                return self._shown(await self._api.records.receipt(caller.company, receipt))
+                return self._shown(await _receipt(self._api, caller, receipt))
         return None
 
     def _receipt_id(self, caller: TokenCaller, kind: Kind, name: str) -> str | None:
@@ -134,7 +140,8 @@ async def list_receipts(
     api: ApiDep, caller: AdminDep, limit: Limit = 50, cursor: PageCursor = None, accept_language: AcceptLanguage = None
 ) -> Response:
     """The receipts of what was deleted in the company. They name nobody."""
-    found = await api.records.receipts(caller.company, limit, cursor)
+    request = erasure_rpc.ReceiptsRequest(company_id=caller.company, limit=limit, cursor=cursor)
+    found = await ask(api.rpc, erasure_rpc.RECEIPTS, request)
     items = [_in_words(one, spoken_language(accept_language)) for one in found.items]
     return page(Receipts(items=items, next=found.next), found.next)
 
@@ -149,14 +156,23 @@ async def get_receipt(
     """One receipt: admins, and whoever has been given its id."""
     if not (caller.role in {"admin", "service"} or caller.writes_as_visitor):
         raise Refused(ErrorCode.FORBIDDEN, "receipts are for admins, and for those who have deleted something")
-    found = await api.records.receipt(caller.company, receipt)
+    found = await _receipt(api, caller, receipt)
     return JSONResponse(_in_words(found, spoken_language(accept_language)).to_wire())
 
 
 @router.get("/keeping", responses=described())
 async def preview_keeping(api: ApiDep, caller: AdminDep) -> Keeping:
     """What the next daily run deletes by the settings in `retention`, counted now."""
-    return await api.records.keeping(caller.company)
+    request = erasure_rpc.KeepingRequest(company_id=caller.company)
+    return await ask(api.rpc, erasure_rpc.KEEPING, request, deadline=REPORT_SECONDS)
+
+
+async def _receipt(api: Api, caller: TokenCaller, receipt: str) -> Receipt:
+    request = erasure_rpc.ReceiptRef(company_id=caller.company, receipt_id=receipt)
+    found = (await ask(api.rpc, erasure_rpc.RECEIPT, request)).receipt
+    if found is None:
+        raise not_found("receipt")
+    return found
 
 
 def _in_words(receipt: Receipt, language: str) -> ShownReceipt:

@@ -5,13 +5,17 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from contracts.envelope import Wire
-from contracts.failed_rpc import MOST, FailedTurn
+from contracts.failed_rpc import FAILED_TURNS, MOST, FailedTurn, FailedTurnsRequest
 from contracts.ids import ID_PATTERN, Id
+from gateway.adapters.service_calls import ask
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
 from gateway.web.pagination import page
 from gateway.web.problems import described
 
 router = APIRouter(prefix="/v2/turns/failed", tags=["conversations"])
+
+SECONDS = 10.0
+"""What reading a page may take: rare failures lie far apart."""
 
 
 class FailedTurns(Wire):
@@ -42,7 +46,8 @@ async def list_failed_turns(
     cursor: Annotated[str | None, Query(pattern="^[1-9][0-9]{0,17}$")] = None,
 ) -> Response:
     """The company's failed turns of the last 30 days; `open` ones can be asked again."""
-    found = await api.failures.failed(caller.company, limit, int(cursor) if cursor else None)
+    request = FailedTurnsRequest(company_id=caller.company, limit=limit, before=int(cursor) if cursor else None)
+    found = await ask(api.rpc, FAILED_TURNS, request, deadline=SECONDS)
     older = str(found.before) if found.before else None
     return page(FailedTurns(items=found.items, next=older), older)
 

@@ -21,9 +21,12 @@ from contracts.knowledge_rpc import (
     RunRequest,
 )
 from contracts.languages import Language, spoken_language
+from gateway.adapters.service_calls import ask
 from gateway.errors import GatewayError
 from gateway.ports import TokenCaller
+from gateway.web.company_settings import providers
 from gateway.web.deps import Api
+from gateway.web.tryouts import tried
 from gateway.web.words import words
 
 READING = 20.0
@@ -139,10 +142,10 @@ def origin_of(site: str) -> str:
 async def _read(api: Api, admin: TokenCaller, site: str, until: float) -> Run | None:
     try:
         asked = RefreshAsk(company_id=admin.company, url=site, by=admin.subject)
-        run = (await api.knowledge.ask(REFRESH, asked)).run
+        run = (await ask(api.rpc, REFRESH, asked)).run
         while run is not None and run.state in {"queued", "running"} and time.monotonic() < until:
             await asyncio.sleep(LOOK_EVERY)
-            run = (await api.knowledge.ask(RUN_GET, RunRequest(company_id=admin.company, id=run.id))).run or run
+            run = (await ask(api.rpc, RUN_GET, RunRequest(company_id=admin.company, id=run.id))).run or run
     except GatewayError:
         return None
     return run
@@ -155,18 +158,18 @@ async def _tried(
     little before it can be found: it is waited for until then."""
     try:
         wanted = DocumentsRequest(company_id=admin.company, limit=1)
-        found = await api.knowledge.ask(DOCUMENTS, wanted)
+        found = await ask(api.rpc, DOCUMENTS, wanted)
         while not found.items and time.monotonic() < until:
             await asyncio.sleep(LOOK_EVERY)
-            found = await api.knowledge.ask(DOCUMENTS, wanted)
+            found = await ask(api.rpc, DOCUMENTS, wanted)
         if not found.items:
             return None
         asked = DocumentRequest(company_id=admin.company, id=found.items[0].id)
-        passages = (await api.knowledge.ask(DOCUMENT_GET, asked)).passages
+        passages = (await ask(api.rpc, DOCUMENT_GET, asked)).passages
         headings = [passage.heading[-1] for passage in passages if passage.heading]
         about = headings[0] if headings else found.items[0].title
         question = words(language, "firstHour")["question"].format(about=about.strip(" .?!¿¡"))
-        said = await api.tryouts.answer(admin, config, question, language)
+        said = await tried(api, admin, config, question, language)
     except GatewayError:
         return None
     return FirstAnswer(question=question, answer=said.text, model=said.provider)
@@ -176,7 +179,7 @@ async def _has_model(api: Api, config: CompanyConfig) -> bool:
     if config.own_model is not None:
         return True
     try:
-        listed = await api.writers.providers(config.company_id)
+        listed = await providers(api, config.company_id)
     except GatewayError:
         return True  # nobody can say now, and so nothing is said of it
     return any(one.configured and one.id != "offline" for one in listed.providers)

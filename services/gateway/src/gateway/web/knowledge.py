@@ -38,6 +38,7 @@ from contracts.knowledge_rpc import (
     RunRequest,
 )
 from gateway.adapters.knowledge import PIECE
+from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
@@ -47,8 +48,6 @@ from gateway.web.uploads import is_form, read_upload
 
 router = APIRouter(prefix="/v2/knowledge", tags=["knowledge"])
 
-WRITING = 10.0
-"""Seconds for a document to be cut and stored."""
 DocumentPath = Annotated[
     Name, Path(alias="id", description="a document's id; to PUT and later, its id in your own system will do")
 ]
@@ -153,7 +152,7 @@ _TAKEN = {202: {"description": "the file is being read: GET the document", "mode
 @router.get("", responses=described())
 async def get_knowledge(api: ApiDep, caller: OperatorDep) -> KnowledgeOverview:
     """What the assistant knows: sources, counts, the last and the next run, failures."""
-    return await api.knowledge.ask(OVERVIEW, CompanyRequest(company_id=caller.company))
+    return await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=caller.company))
 
 
 @router.get("/documents", response_model=DocumentsReply, responses=described())
@@ -166,7 +165,7 @@ async def list_documents(
 ) -> Response:
     """Documents and pages, newest first."""
     asked = DocumentsRequest(company_id=caller.company, source=source, limit=limit, cursor=cursor)
-    found = await api.knowledge.ask(DOCUMENTS, asked)
+    found = await ask(api.rpc, DOCUMENTS, asked)
     return page(found, found.next)
 
 
@@ -185,7 +184,7 @@ async def create_document(api: ApiDep, caller: AdminDep, request: Request) -> Re
 @router.get("/documents/{id}", responses=described(404))
 async def get_document(api: ApiDep, caller: OperatorDep, name: DocumentPath) -> DocumentDetail:
     """One document with its passages."""
-    found = await api.knowledge.ask(DOCUMENT_GET, DocumentRequest(company_id=caller.company, id=name))
+    found = await ask(api.rpc, DOCUMENT_GET, DocumentRequest(company_id=caller.company, id=name))
     if found.document is None:
         raise not_found("document")
     return DocumentDetail(**dict(found.document), found=found.passages)
@@ -201,7 +200,7 @@ async def put_document(api: ApiDep, caller: AdminDep, request: Request, name: Do
 async def delete_document(api: ApiDep, caller: AdminDep, name: DocumentPath) -> None:
     """Takes a document out: it is found no more."""
     asked = DocumentRequest(company_id=caller.company, id=name)
-    if not (await api.knowledge.ask(DOCUMENT_DELETE, asked)).deleted:
+    if not (await ask(api.rpc, DOCUMENT_DELETE, asked)).deleted:
         raise not_found("document")
 
 
@@ -209,7 +208,7 @@ async def delete_document(api: ApiDep, caller: AdminDep, name: DocumentPath) -> 
 async def search(api: ApiDep, caller: OperatorDep, body: SearchBody) -> SearchResults:
     """What the assistant would find for a question."""
     asked = KnowledgeSearch(company_id=caller.company, text=body.query, limit=body.limit, language=body.language)
-    found = await api.knowledge.ask(SEARCH, asked, WRITING)
+    found = await ask(api.rpc, SEARCH, asked, deadline=CHANGE_SECONDS)
     results = [
         SearchResult(
             id=one.id,
@@ -233,20 +232,20 @@ async def search(api: ApiDep, caller: OperatorDep, body: SearchBody) -> SearchRe
 async def refresh(api: ApiDep, caller: AdminDep, body: RefreshBody | None = None) -> Run:
     """Reads the site again, or one page of it; while that is under way, the same run is answered."""
     asked = RefreshAsk(company_id=caller.company, url=body.url if body else None, by=caller.subject)
-    return _known(await api.knowledge.ask(REFRESH, asked))
+    return _known(await ask(api.rpc, REFRESH, asked))
 
 
 @router.get("/runs/{id}", responses=described(404))
 async def get_run(api: ApiDep, caller: OperatorDep, name: RunPath) -> Run:
     """How far a run is: pages found, fetched, unchanged, skipped and failed, with reasons."""
-    return _known(await api.knowledge.ask(RUN_GET, RunRequest(company_id=caller.company, id=name)))
+    return _known(await ask(api.rpc, RUN_GET, RunRequest(company_id=caller.company, id=name)))
 
 
 @router.post("/runs/{id}", responses=described(404))
 async def decide_run(api: ApiDep, caller: AdminDep, name: RunPath, body: RunBody) -> Run:
     """A yes or no to a run that waits because it would remove more than half of the pages."""
     asked = RunDecide(company_id=caller.company, id=name, remove=body.remove)
-    return _known(await api.knowledge.ask(RUN_DECIDE, asked))
+    return _known(await ask(api.rpc, RUN_DECIDE, asked))
 
 
 async def _put(api: Api, caller: TokenCaller, request: Request, name: str | None) -> Response:
@@ -261,7 +260,7 @@ async def _put(api: Api, caller: TokenCaller, request: Request, name: str | None
     asked = DocumentPut(
         company_id=caller.company, id=name, title=text.title, text=text.text, url=text.url, language=text.language
     )
-    stored = (await api.knowledge.ask(DOCUMENT_PUT, asked, WRITING)).document
+    stored = (await ask(api.rpc, DOCUMENT_PUT, asked, deadline=CHANGE_SECONDS)).document
     return _stored(stored, 200 if name else 201)
 
 

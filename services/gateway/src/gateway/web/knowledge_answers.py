@@ -28,9 +28,10 @@ from contracts.knowledge_rpc import (
     GapsReply,
     GapsRequest,
 )
+from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import not_found
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
-from gateway.web.knowledge import WRITING, Body, Cursor, Limit
+from gateway.web.knowledge import Body, Cursor, Limit
 from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
@@ -65,7 +66,7 @@ class GapBody(Body):
 async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """Questions with their answers, the newest first."""
     asked = AnswersRequest(company_id=caller.company, limit=limit, cursor=cursor)
-    found = await api.knowledge.ask(ANSWERS, asked)
+    found = await ask(api.rpc, ANSWERS, asked)
     return page(found, found.next)
 
 
@@ -73,7 +74,7 @@ async def list_answers(api: ApiDep, caller: OperatorDep, limit: Limit = 50, curs
 async def create_answer(api: ApiDep, caller: AdminDep, body: AnswerBody, response: Response) -> AnswerView:
     """A new question with its answer."""
     asked = AnswerCreate(company_id=caller.company, draft=AnswerDraft.model_validate(body.to_wire()))
-    stored = _known(await api.knowledge.ask(ANSWER_CREATE, asked, WRITING))
+    stored = _known(await ask(api.rpc, ANSWER_CREATE, asked, deadline=CHANGE_SECONDS))
     response.headers["Location"] = f"{router.prefix}/answers/{stored.id}"
     return stored
 
@@ -85,14 +86,14 @@ async def patch_answer(
     """Changes a pair."""
     check_size(body)
     asked = AnswerPatch(company_id=caller.company, id=name, patch=body)
-    return _known(await api.knowledge.ask(ANSWER_PATCH, asked, WRITING))
+    return _known(await ask(api.rpc, ANSWER_PATCH, asked, deadline=CHANGE_SECONDS))
 
 
 @router.delete("/answers/{id}", status_code=204, response_class=Response, responses=described(404))
 async def delete_answer(api: ApiDep, caller: AdminDep, name: NamePath) -> None:
     """Takes a pair out."""
     asked = AnswerRequest(company_id=caller.company, id=name)
-    if not (await api.knowledge.ask(ANSWER_DELETE, asked)).deleted:
+    if not (await ask(api.rpc, ANSWER_DELETE, asked)).deleted:
         raise not_found("answer")
 
 
@@ -106,7 +107,7 @@ async def list_gaps(
 ) -> Response:
     """Questions that had no good answer, the most asked first."""
     asked = GapsRequest(company_id=caller.company, state=state, limit=limit, cursor=cursor)
-    found = await api.knowledge.ask(GAPS, asked)
+    found = await ask(api.rpc, GAPS, asked)
     return page(found, found.next)
 
 
@@ -116,7 +117,7 @@ async def decide_gap(api: ApiDep, caller: AdminDep, name: NamePath, body: GapBod
     asked = GapDecide(
         company_id=caller.company, id=name, answer=body.answer, question=body.question, dismiss=body.dismiss
     )
-    return await api.knowledge.ask(GAP_DECIDE, asked, WRITING)
+    return await ask(api.rpc, GAP_DECIDE, asked, deadline=CHANGE_SECONDS)
 
 
 def _known(reply: AnswerReply) -> AnswerView:

@@ -7,7 +7,7 @@ with the first request, beside the loop: it costs 16 MB that a gateway without M
 import asyncio
 import importlib
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,18 +20,13 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import Api, get_caller, get_customer
 from gateway.web.origins import origin_allowed
 
+if TYPE_CHECKING:
+    from gateway.web.mcp_server import GatewayMcpServer
+
 PATH = "/mcp"
 
 
-class McpServer(Protocol):
-    """web/mcp_server.py, which knows the SDK."""
-
-    async def application(self, scope: Scope, receive: Receive, send: Send) -> None: ...
-    async def start(self) -> None: ...
-    async def stop(self) -> None: ...
-
-
-Build = Callable[[Api, Answers], McpServer]
+Build = Callable[[Api, Answers], "GatewayMcpServer"]
 
 
 def load_product() -> Build:
@@ -46,7 +41,7 @@ class McpEndpoint:
         self._api = api
         self._answers = answers
         self._load = load
-        self._starting: asyncio.Task[McpServer] | None = None
+        self._starting: asyncio.Task[GatewayMcpServer] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -82,12 +77,12 @@ class McpEndpoint:
         if settings is None or not origin_allowed(origin, settings, request, dev=self._api.dev):
             raise Refused(ErrorCode.FORBIDDEN, f"pages of {origin[:200]} may not call: see allowedOrigins")
 
-    async def _server(self) -> McpServer:
+    async def _server(self) -> "GatewayMcpServer":
         if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
             self._starting = asyncio.create_task(self._start())
         return await asyncio.shield(self._starting)
 
-    async def _start(self) -> McpServer:
+    async def _start(self) -> "GatewayMcpServer":
         build = await asyncio.to_thread(self._load)
         server = build(self._api, self._answers)
         await server.start()

@@ -27,6 +27,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from contracts.json_values import object_of
 from gateway.domain.client_answers import Answers, TooManyQuestionsError
 from gateway.web.mcp_offer import principal_of
 from gateway.web.mcp_sessions import HEADER, capabilities_of, new_session
@@ -48,6 +49,12 @@ class Handshake:
         caller = principal_of(request.state.caller)
         body = await request.body()
         message = _object(body)
+        named = request.headers.get(VERSION_HEADER)
+        meta = object_of(object_of(message.get("params")).get("_meta"))
+        if meta.get(types.PROTOCOL_VERSION_META_KEY, named) != named:
+            refusal = f"the header {VERSION_HEADER} is not the body's {types.PROTOCOL_VERSION_META_KEY}"
+            await _refused(400, refusal, types.HEADER_MISMATCH, message.get("id"))(scope, receive, send)
+            return
         session = request.headers.get(HEADER)
         if message.get("method") == "initialize":
             params = message.get("params")
@@ -216,8 +223,8 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return receive_again
 
 
-def _refused(status: int, message: str) -> Response:
-    error = types.JSONRPCError(
-        jsonrpc="2.0", id=None, error=types.ErrorData(code=types.INVALID_REQUEST, message=message)
-    )
+def _refused(
+    status: int, message: str, code: int = types.INVALID_REQUEST, identity: types.RequestId | None = None
+) -> Response:
+    error = types.JSONRPCError(jsonrpc="2.0", id=identity, error=types.ErrorData(code=code, message=message))
     return Response(error.model_dump_json(by_alias=True, exclude_unset=True), status, media_type="application/json")

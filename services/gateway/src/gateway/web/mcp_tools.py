@@ -197,9 +197,10 @@ def unknown_tool(name: str) -> MCPError:
 
 
 def _asks_its_user(context: Context) -> bool:
-    """Whether the client can put a form before its user."""
-    form_shown = types.ClientCapabilities(elicitation=types.ElicitationCapability())
-    return context.session.check_client_capability(form_shown)
+    """Whether the client can put a form before its user: one that names modes, and not this one, opens addresses."""
+    declared = context.session.client_capabilities
+    asks = declared.elicitation if declared is not None else None
+    return asks is not None and (asks.form is not None or asks.url is None)
 
 
 async def _answered(context: Context, question: types.ElicitRequestFormParams) -> types.ElicitResult | None:

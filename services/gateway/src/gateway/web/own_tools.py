@@ -7,7 +7,16 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.tool import ToolResult
 from contracts.own_tools import McpTool
-from contracts.trying_rpc import ModelCheckReply
+from contracts.trying_rpc import (
+    MCP_TOOLS,
+    MODEL_CHECK,
+    OWN_TOOL_TRY,
+    McpToolsRequest,
+    ModelCheckReply,
+    ModelCheckRequest,
+    OwnToolRequest,
+)
+from gateway.adapters.service_calls import OWN_TOOL_SECONDS, ask
 from gateway.errors import Refused
 from gateway.web.companies import CompanyPath, acting_for
 from gateway.web.deps import ApiDep, FounderDep
@@ -41,14 +50,18 @@ async def try_tool(api: ApiDep, caller: FounderDep, company: CompanyPath, body: 
     """Makes one call with settings that need not be saved. It is really made; the body is the result."""
     acting = acting_for(caller, company)
     config = await with_unsaved(api, acting, company, body)
-    return await api.tryouts.own_tool(acting, config, body.tool, body.arguments, body.language)
+    request = OwnToolRequest(
+        config=config, tool=body.tool, arguments=body.arguments, user_id=acting.subject, language=body.language
+    )
+    return (await ask(api.rpc, OWN_TOOL_TRY, request, deadline=OWN_TOOL_SECONDS)).result
 
 
 @router.post("/model-check", response_model_exclude_none=True, responses=described(404, 429))
 async def try_model(api: ApiDep, caller: FounderDep, company: CompanyPath, body: Unsaved) -> ModelCheckReply:
     """Asks the first model of settings that need not be saved for one word. `error`: why it does not answer."""
     config = await with_unsaved(api, acting_for(caller, company), company, body)
-    return await api.tryouts.model(config, body.language)
+    request = ModelCheckRequest(config=config, language=body.language)
+    return await ask(api.rpc, MODEL_CHECK, request, deadline=OWN_TOOL_SECONDS)
 
 
 @router.post("/mcp-tools", responses=described(404))
@@ -56,7 +69,8 @@ async def list_mcp_tools(api: ApiDep, caller: FounderDep, company: CompanyPath, 
     """Asks an MCP server for its tools, to choose from. 422 when it does not answer, or does not speak MCP."""
     acting = acting_for(caller, company)
     config = await with_unsaved(api, acting, company, body)
-    found = await api.tryouts.mcp_tools(config, body.server, body.language)
+    request = McpToolsRequest(config=config, server=body.server, language=body.language)
+    found = await ask(api.rpc, MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)
     if found.error is not None:
         raise Refused(ErrorCode.BAD_FIELD, found.error)
     return McpListed(tools=found.tools)

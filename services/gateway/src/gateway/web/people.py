@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path
 
 from contracts.desk_rpc import PersonMerge, PersonMerged
 from contracts.ids import ID_PATTERN, Id, uuid7
+from gateway.adapters.desk import merge_person
 from gateway.web.deps import ApiDep, OperatorDep
 from gateway.web.knowledge import Body
 from gateway.web.problems import described
@@ -24,7 +25,8 @@ class MergeInto(Body):
 async def merge_visitor(api: ApiDep, caller: OperatorDep, visitor: VisitorPath, body: MergeInto) -> PersonMerged:
     """All conversations that are the visitor's become the other person's at the desk, and those that they begin later
     too. The chats of both stay their own: neither sees what the other wrote. `left`: there are more, ask again."""
-    return await api.desk.merge(
+    return await merge_person(
+        api.rpc,
         PersonMerge(
             company_id=caller.company,
             person_id=visitor,
@@ -32,13 +34,16 @@ async def merge_visitor(api: ApiDep, caller: OperatorDep, visitor: VisitorPath, 
             merge_id=uuid7(),
             by=caller.subject,
             name=caller.name,
-        )
+        ),
     )
 
 
 @router.delete("/{visitorId}/merge", response_model_exclude_none=True, responses=described())
 async def separate_visitor(api: ApiDep, caller: OperatorDep, visitor: VisitorPath) -> PersonMerged:
     """What the visitor began is theirs again; nothing else changes."""
-    return await api.desk.merge(
-        PersonMerge(company_id=caller.company, person_id=visitor, merge_id=uuid7(), by=caller.subject, name=caller.name)
+    return await merge_person(
+        api.rpc,
+        PersonMerge(
+            company_id=caller.company, person_id=visitor, merge_id=uuid7(), by=caller.subject, name=caller.name
+        ),
     )

@@ -7,11 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Path, Response
 from fastapi.responses import StreamingResponse
 
+from contracts import memory_rpc
 from contracts.envelope import Wire
-from contracts.ids import ID_PATTERN
-from contracts.market_rpc import Holdings
-from contracts.memory_rpc import ExportedConversation, LongTermMemory, MemoryExportReply
-from gateway.errors import GatewayError
+from contracts.ids import ID_PATTERN, uuid7
+from contracts.market_rpc import HOLDINGS, Holdings
+from contracts.memory_rpc import ExportedConversation, LongTermMemory, MemoryExportReply, UserRef
+from gateway.adapters.service_calls import ask
+from gateway.errors import GatewayError, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, OperatorDep
 from gateway.web.problems import described
@@ -19,6 +21,8 @@ from gateway.web.request_size import check_size
 
 router = APIRouter(tags=["memory"])
 
+CORRECT_SECONDS = 6.0
+"""For asking once more what became of a correction: the store has 5 s for one command."""
 MOST_PAGES = 10_000
 """Of one export: nobody has so much; a cursor that never ends must end somewhere."""
 _MERGE_PATCH = {
@@ -50,7 +54,7 @@ class Export(Wire):
 @router.get("/v2/memory", response_model_exclude_none=True, responses=described())
 async def get_memory(api: ApiDep, caller: CustomerDep) -> LongTermMemory:
     """What is remembered of me from earlier conversations."""
-    return await api.records.remembered(caller.company, caller.subject)
+    return (await ask(api.rpc, memory_rpc.MEMORY_GET, _me(caller))).memory
 
 
 @router.get("/v2/users/{userId}/memory", response_model_exclude_none=True, responses=described())
@@ -58,7 +62,7 @@ async def get_customers_memory(
     api: ApiDep, caller: OperatorDep, user: Annotated[str, Path(pattern=ID_PATTERN, alias="userId")]
 ) -> LongTermMemory:
     """What is remembered of a customer of the company, for the human agent who helps them."""
-    return await api.records.remembered(caller.company, user)
+    return (await ask(api.rpc, memory_rpc.MEMORY_GET, UserRef(company_id=caller.company, user_id=user))).memory
 
 
 @router.patch(
@@ -70,28 +74,42 @@ async def get_customers_memory(
 async def patch_memory(api: ApiDep, caller: CustomerDep, body: Annotated[dict[str, object], Body()]) -> LongTermMemory:
     """Corrects it."""
     check_size(body)
-    return await api.records.correct(caller.company, caller.subject, body)
+    # Under the same id it takes effect once: a repeat tells what became of a try that got no answer.
+    request = memory_rpc.MemoryPatchRequest(
+        company_id=caller.company, user_id=caller.subject, patch=body, request_id=uuid7()
+    )
+    try:
+        return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request)).memory
+    except Unavailable:
+        return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request, deadline=CORRECT_SECONDS)).memory
 
 
 @router.delete("/v2/memory", status_code=204, response_class=Response, responses=described())
 async def delete_memory(api: ApiDep, caller: CustomerDep) -> None:
     """Forgets it. Conversations stay; DELETE /v2/users/me deletes those too."""
-    await api.records.forget_memory(caller.company, caller.subject)
+    await ask(api.rpc, memory_rpc.MEMORY_DELETE, _me(caller))
 
 
 @router.get("/v2/memory/export", response_model=Export, responses=described())
 async def export_memory(api: ApiDep, caller: CustomerDep) -> Response:
     """Everything that is kept of me, as one JSON document."""
-    first, holdings = await asyncio.gather(
-        api.records.export(caller.company, caller.subject, None), _holdings(api, caller)
-    )
+    first, holdings = await asyncio.gather(_export(api, caller, None), _holdings(api, caller))
     headers = {"Content-Disposition": 'attachment; filename="nexus-export.json"', "Cache-Control": "no-store"}
     return StreamingResponse(_document(api, caller, first, holdings), headers=headers, media_type="application/json")
 
 
+def _me(caller: TokenCaller) -> UserRef:
+    return UserRef(company_id=caller.company, user_id=caller.subject)
+
+
+async def _export(api: Api, caller: TokenCaller, cursor: str | None) -> MemoryExportReply:
+    request = memory_rpc.MemoryExportRequest(company_id=caller.company, user_id=caller.subject, cursor=cursor)
+    return await ask(api.rpc, memory_rpc.MEMORY_EXPORT, request)
+
+
 async def _holdings(api: Api, caller: TokenCaller) -> Holdings | None:
     try:
-        return await api.records.holdings(caller.company, caller.subject)
+        return await ask(api.rpc, HOLDINGS, _me(caller))
     except GatewayError:
         return None
 
@@ -113,5 +131,5 @@ async def _document(
             separator = b","
         if page.next is None:
             break
-        page = await api.records.export(caller.company, caller.subject, page.next)
+        page = await _export(api, caller, page.next)
     yield b"]}"

@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from fastapi import FastAPI, Request
@@ -168,7 +168,9 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class alone
     path = request.url.path
-    fields = [FieldProblem(field=_field(_where(one), path), message=message_of(one)) for one in error.errors()]
+    faults = [(_field(one, path), one) for one in error.errors()]
+    names = {name for name, _ in faults}
+    fields = [FieldProblem(field=name, message=message_of(one)) for name, one in faults if not _other(name, one, names)]
     detail = "some fields are not as they must be"
     if path.startswith(OPENAI):
         # Its clients show the message alone.
@@ -222,14 +224,19 @@ def _answer(request: Request, status: int, code: str, detail: str, **more: Any) 
     return error_answer(request.url.path, status, code, detail, accept_language=spoken, **more)
 
 
-def _where(error: Mapping[str, Any]) -> Sequence[int | str]:
-    """Which part of the request; a body that is no JSON has none (the framework gives the character instead)."""
-    return () if error["type"] == "json_invalid" else error["loc"][1:]
-
-
-def _field(where: Sequence[int | str], path: str) -> str:
-    if not path.startswith(OPENAI):
+def _field(error: Mapping[str, Any], path: str) -> str:
+    """Which part of the request, by its name; a body that is no JSON has none (the framework gives the character)."""
+    place, *where = cast("Sequence[int | str]", error["loc"])
+    if error["type"] == "json_invalid":
+        return "body"
+    if place != "body" or not path.startswith(OPENAI):
         return ".".join(str(part) for part in where) or "body"
     # As that interface spells it: messages[0].content. Which of several forms it was taken for is no part of the name.
     named = (part for part in where if isinstance(part, int) or _FIELD(part))
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in named).lstrip(".") or "body"
+
+
+def _other(name: str, error: Mapping[str, Any], names: Collection[str]) -> bool:
+    """Whether it only says that a field has not the other one of its forms, where the one it has is at fault inside."""
+    inside = (f"{name}.", f"{name}[")
+    return str(error["type"]).endswith("_type") and any(other.startswith(inside) for other in names)

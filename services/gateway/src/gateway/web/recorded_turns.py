@@ -7,8 +7,9 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import ID_PATTERN, answer_id
-from contracts.replay_rpc import ComparedTurn, MadeCase
-from contracts.trying_rpc import ExplainedTurn, TurnRequest
+from contracts.replay_rpc import CASE, REPLAY, ComparedTurn, MadeCase, ReplayRequest
+from contracts.trying_rpc import EXPLAIN, ExplainedTurn, ExplainRequest, TurnRequest
+from gateway.adapters.service_calls import TRY_SECONDS, ask
 from gateway.errors import not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, ConversationPath, OperatorDep
@@ -37,7 +38,8 @@ async def explain_turn(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, turn: TurnPath
 ) -> ExplainedTurn:
     """What an answer was made of: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
-    found = await api.tryouts.explain(await _named(api, caller, conversation, turn))
+    named = await _named(api, caller, conversation, turn)
+    found = (await ask(api.rpc, EXPLAIN, ExplainRequest(**named.model_dump()))).turn
     if found is None:
         raise _no_record()
     return found
@@ -49,7 +51,9 @@ async def replay_turn(
 ) -> ComparedTurn:
     """The turn again, with another model or prompt, beside what was answered. No tool is called and nothing is stored:
     results come from the record. Model calls are paid for."""
-    found = await api.tryouts.replay(await _named(api, caller, conversation, turn), body.model, body.prompt)
+    named = await _named(api, caller, conversation, turn)
+    request = ReplayRequest(**named.model_dump(), model=body.model, prompt=body.prompt)
+    found = (await ask(api.rpc, REPLAY, request, deadline=TRY_SECONDS)).turn
     if found is None:
         raise _no_record()
     return found
@@ -58,7 +62,7 @@ async def replay_turn(
 @router.get("/case", responses=described(404))
 async def make_case(api: ApiDep, caller: AdminDep, conversation: ConversationPath, turn: TurnPath) -> MadeCase:
     """The turn as a case of `nexus eval`: what was asked, and the tools that it was answered with."""
-    found = await api.tryouts.case(await _named(api, caller, conversation, turn))
+    found = (await ask(api.rpc, CASE, await _named(api, caller, conversation, turn))).case
     if found is None:
         raise _no_record()
     return found

@@ -8,7 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from contracts.report_rpc import By, Figure, ReportOpenReply, ReportOpenRequest, ReportReply, ReportRequest
+from contracts import report_rpc
+from contracts.report_rpc import By, Figure, ReportOpenReply, ReportReply
+from gateway.adapters.service_calls import REPORT_SECONDS, ask
 from gateway.web.deps import ApiDep, OperatorDep
 from gateway.web.problems import described
 from gateway.web.usage import FirstDay, LastDay, days_between
@@ -39,8 +41,8 @@ async def get_report(
 ) -> Response:
     """The conversations that began on these days (of the company's time zone) and what came of them; with Accept:
     text/csv as a table."""
-    asked = ReportRequest(company_id=caller.company, since=days[0], until=days[1], by=by)
-    found = await api.records.report(asked)
+    asked = report_rpc.ReportRequest(company_id=caller.company, since=days[0], until=days[1], by=by)
+    found = await ask(api.rpc, report_rpc.REPORT, asked, deadline=REPORT_SECONDS)
     if CSV in request.headers.get("accept", ""):
         name = f"report-{days[0].isoformat()}-{days[1].isoformat()}-{by}.csv"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
@@ -58,8 +60,10 @@ async def open_report(
     figure: Figure = "conversations",
 ) -> ReportOpenReply:
     """The conversations that a figure counts, the newest first."""
-    asked = ReportOpenRequest(company_id=caller.company, since=days[0], until=days[1], by=by, key=key, figure=figure)
-    return await api.records.behind(asked)
+    asked = report_rpc.ReportOpenRequest(
+        company_id=caller.company, since=days[0], until=days[1], by=by, key=key, figure=figure
+    )
+    return await ask(api.rpc, report_rpc.REPORT_OPEN, asked, deadline=REPORT_SECONDS)
 
 
 def _table(found: ReportReply) -> str:

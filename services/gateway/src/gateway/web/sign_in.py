@@ -13,7 +13,16 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId
 from contracts.languages import spoken_language
-from contracts.sign_in_rpc import Invitation, Problem, SignInBegin, SignInCode, SignInFinish
+from contracts.sign_in_rpc import (
+    SIGN_IN_BEGIN,
+    SIGN_IN_FINISH,
+    Invitation,
+    Problem,
+    SignInBegin,
+    SignInCode,
+    SignInFinish,
+)
+from gateway.adapters.service_calls import ask
 from gateway.errors import Refused, Unavailable
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import ApiDep
@@ -22,6 +31,9 @@ from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage, words
 
 router = APIRouter(prefix="/v2/sign-in", tags=["console"])
+
+PATIENCE = 15.0
+"""Seconds for memory, which gives a company's provider 12."""
 
 
 class SignInStart(Wire):
@@ -65,15 +77,14 @@ async def start_sign_in(
 ) -> SignInAddress:
     """The address at the company's provider, where a person says who they are."""
     api.door.token(client_address(request.scope))
-    begun = await api.sign_ins.begin(
-        SignInBegin(
-            company_id=body.company_id,
-            redirect_uri=f"{server_of(request)}/console",
-            state=body.state,
-            nonce=body.nonce,
-            challenge=body.challenge,
-        )
+    begin = SignInBegin(
+        company_id=body.company_id,
+        redirect_uri=f"{server_of(request)}/console",
+        state=body.state,
+        nonce=body.nonce,
+        challenge=body.challenge,
     )
+    begun = await ask(api.rpc, SIGN_IN_BEGIN, begin, deadline=PATIENCE)
     if begun.problem is not None or begun.address is None:
         raise _refused(begun.problem, accept_language)
     return SignInAddress(address=begun.address)
@@ -105,7 +116,8 @@ async def finish_sign_in(
     given = (
         Invitation(member=invited.member, issued_at=datetime.fromtimestamp(invited.issued, UTC)) if invited else None
     )
-    done = await api.sign_ins.finish(SignInFinish(company_id=company, code=code, invitation=given))
+    finish = SignInFinish(company_id=company, code=code, invitation=given)
+    done = await ask(api.rpc, SIGN_IN_FINISH, finish, deadline=PATIENCE)
     if done.problem is not None or done.signed_in is None:
         raise _refused(done.problem, accept_language)
     who = done.signed_in

@@ -14,7 +14,18 @@ from contracts.languages import Language
 from contracts.merge_patch import merged_settings
 from contracts.office_hours import opening, told_away
 from contracts.person_rules import Asking, ruling
-from contracts.trying_rpc import PromptReply, SiteCheckReply, TryReply
+from contracts.trying_rpc import (
+    PROMPT,
+    SITE_CHECK,
+    TRY,
+    PromptReply,
+    PromptRequest,
+    SiteCheckReply,
+    SiteCheckRequest,
+    TryReply,
+    TryRequest,
+)
+from gateway.adapters.service_calls import TRY_SECONDS, ask
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import CompanyPath, refuse
@@ -86,7 +97,9 @@ async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body
 @router.post(f"{_CONFIG}/prompt", responses=described(404))
 async def show_prompt(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Unsaved) -> PromptReply:
     """The prompt's layers before the conversation, as a visitor's turn would have them."""
-    return await api.tryouts.prompt(caller, await with_unsaved(api, caller, company, body), body.language)
+    config = await with_unsaved(api, caller, company, body)
+    principal = _as_visitor(api, caller, body.language)
+    return await ask(api.rpc, PROMPT, PromptRequest(config=config, principal=principal, language=body.language))
 
 
 @router.post(f"{_CONFIG}/sandbox", responses=described(404, 429))
@@ -95,14 +108,33 @@ async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body
     if not body.question.strip():
         raise Refused(ErrorCode.EMPTY_TEXT, "question: write something")
     config = await with_unsaved(api, caller, company, body)
-    return await api.tryouts.answer(caller, config, body.question, body.language)
+    return await tried(api, caller, config, body.question, body.language)
 
 
 @router.post(f"{_CONFIG}/site-check", response_model_exclude_none=True, responses=described(404))
 async def check_site(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Address) -> SiteCheckReply:
     """Whether fetch_page may read an address, and why not. Nothing is fetched."""
     config = await with_unsaved(api, caller, company, body)
-    return await api.tryouts.site(config.tool_config, body.address, body.language)
+    request = SiteCheckRequest(tool_config=config.tool_config, address=body.address, language=body.language)
+    return await ask(api.rpc, SITE_CHECK, request)
+
+
+async def tried(api: Api, caller: TokenCaller, config: CompanyConfig, question: str, language: Language) -> TryReply:
+    """An answer to a visitor of the company with these settings."""
+    principal = _as_visitor(api, caller, language)
+    request = TryRequest(config=config, principal=principal, question=question, language=language)
+    return await ask(api.rpc, TRY, request, deadline=TRY_SECONDS)
+
+
+def _as_visitor(api: Api, caller: TokenCaller, language: Language) -> str:
+    visitor = TokenCaller(
+        subject=f"try-{caller.subject}"[:64],
+        role="visitor",
+        company=caller.company,
+        plan="free",
+        expires=caller.expires,
+    )
+    return api.principals.sign(visitor, None, language)
 
 
 async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsaved) -> CompanyConfig:
@@ -110,7 +142,7 @@ async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsave
     if company != caller.company:
         raise not_found("company")
     check_size(body.settings)
-    saved = await api.settings.newest(company)
+    saved = await api.companies.newest(company)
     if saved is None:
         raise not_found("settings of this company")
     before = saved.config.to_wire()

@@ -6,8 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from contracts.errors import ErrorCode, FieldFault
-from contracts.insight_rpc import InsightsReply
-from contracts.memory_rpc import UsageReply
+from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
+from contracts.memory_rpc import USAGE, UsageReply, UsageRequest
+from gateway.adapters.service_calls import ask
 from gateway.errors import Refused
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
 from gateway.web.problems import described
@@ -44,13 +45,13 @@ DaysDep = Annotated[tuple[date, date], Depends(get_days)]
 @router.get("/v2/usage", responses=described())
 async def get_usage(api: ApiDep, caller: AdminDep, days: DaysDep) -> UsageReply:
     """Tokens, cost and turns of each day on which there were some, and what is used of today's budget."""
-    return await api.records.usage(caller.company, *days)
+    return await ask(api.rpc, USAGE, UsageRequest(company_id=caller.company, since=days[0], until=days[1]))
 
 
 @router.get("/v2/insights", responses=described())
 async def get_insights(api: ApiDep, caller: OperatorDep, days: DaysDep) -> InsightsReply:
     """By day: conversations that began on it, which of them were handed over or failed, and how answers were rated."""
-    return await api.records.insights(caller.company, *days)
+    return await ask(api.rpc, INSIGHTS, InsightsRequest(company_id=caller.company, since=days[0], until=days[1]))
 
 
 def _bad(field: str, message: str) -> Refused:

@@ -1,7 +1,7 @@
 """Facts that memory publishes in FACTS."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from pydantic import ValidationError
 
@@ -14,10 +14,11 @@ from contracts.ids import derive_id, uuid7
 from contracts.streams import FACTS
 from memory.adapters.chat_log import SOURCE
 from runtime.direct import DirectReader, StoredFact
-from runtime.publisher import Publisher
+from runtime.publisher import Fence, Publisher
 
 COMPANY_CHANGED = "company.config.changed.v1"
 MEMORY_UPDATED = "memory.updated.v1"
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class BusAnnouncements:
@@ -27,10 +28,17 @@ class BusAnnouncements:
         self._publisher = publisher
         self._facts = facts
 
-    async def company_changed(self, settings: CompanySettings, again: str | None = None) -> None:
+    async def company_changed(
+        self, settings: CompanySettings, again: str | None = None, over: int | None = None
+    ) -> None:
         """company.config.changed.v1, secrets hidden; returns once it is stored. `again`: names a repeat of what was
-        told long ago."""
+        told long ago; `over`: the sequence of what was told last, as far as the reader knows.
+
+        Raises:
+            FenceRefused: something else was told last.
+        """
         company = settings.config.company_id
+        subject = fact(COMPANY_CHANGED, company, None)
         event = CloudEvent(
             id=derive_id(company, COMPANY_CHANGED, str(settings.version)),
             source=SOURCE,
@@ -39,17 +47,18 @@ class BusAnnouncements:
             data=CompanyConfigChanged(config=settings.config, version=settings.version, deleted=settings.deleted),
         )
         await self._publisher.append(
-            fact(COMPANY_CHANGED, company, None),
+            subject,
             event,
             stream=FACTS.name,
             msg_id=f"{company}.config.{settings.version}" + (f".{again}" if again else ""),
+            fence=None if over is None else Fence(over, subject),
         )
 
-    async def company_told(self, company: str) -> tuple[CompanySettings, datetime] | None:
-        """What the bus holds as the newest settings, and since when."""
+    async def company_told(self, company: str) -> tuple[CompanySettings | None, datetime, int]:
+        """What the bus holds as the newest settings, since when, and their sequence (0: it holds none). Any replica
+        answers, also one that is behind."""
         stored = await self._facts.last(fact(COMPANY_CHANGED, company, None))
-        settings = None if stored is None else _settings(stored)
-        return None if stored is None or settings is None else (settings, stored.time)
+        return (_settings(stored), stored.time, stored.seq) if stored else (None, NEVER, 0)
 
     async def companies_told(self) -> list[CompanySettings]:
         """The newest settings that the bus holds, of every company."""

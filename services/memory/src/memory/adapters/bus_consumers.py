@@ -16,7 +16,7 @@ from memory.domain.progress import ConsumerProgress
 from memory.errors import BusUnavailable
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import NotReady
-from runtime.jetstream_api import Answer, AnswerT, ConsumerInfo, ConsumerPage, StreamInfo, ask, floor_of
+from runtime.jetstream_api import AnswerT, ApiAnswer, ConsumerInfo, ConsumerPage, StreamInfo, ask, floor_of
 from runtime.replies import ReplyInbox
 from runtime.streams import first_made, leave_out
 
@@ -42,6 +42,7 @@ class BusConsumers:
         return ConsumerProgress(
             LogPosition(era, floor_of(consumer)),
             LogPosition(era, _furthest(consumer)),
+            LogPosition(era, consumer["delivered"]["stream_seq"]),
             held["first_seq"],
             held["last_seq"],
             served=bool(consumer.get("num_waiting")),
@@ -52,7 +53,7 @@ class BusConsumers:
         return batch.facts, batch.more
 
     async def delete(self, stream: str, durable: str) -> None:
-        await self._ask(Answer, f"CONSUMER.DELETE.{stream}.{durable}")
+        await self._ask(ApiAnswer, f"CONSUMER.DELETE.{stream}.{durable}")
 
     async def since(self, stream: str, subject: str, at: datetime) -> int:
         found = await self._reader(stream).batch_since(subject, at, 1)

@@ -10,7 +10,7 @@ from contracts.events.chat import Owner
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.conversation import ConversationOutcome, InboxConversation, Ownership, Person
-from memory.domain.desk import OPEN, Desk, Since
+from memory.domain.desk import OPEN, DeskState, Since
 from memory.domain.inbox_index import Findable
 from memory.domain.keys import BEGINNING, LogPosition, conversation_key, list_key, timed_key
 from memory.domain.recent import VisitorTraits
@@ -171,6 +171,7 @@ def from_document(row: Document) -> InboxConversation:
         company=company,
         conversation=conversation,
         version=row["version"],
+        writer=row.get("writer"),
         settled=_position(row["settled"]),
         taken=frozenset(_position(position) for position in row["taken"]),
         person=Person(person["userId"], person["role"], person["plan"]) if person else None,
@@ -200,7 +201,7 @@ def from_document(row: Document) -> InboxConversation:
         failures=row.get("failures", 0),
         hand_over=HandOver.model_validate_json(row["handOver"]) if row.get("handOver") else None,
         hand_over_position=_position(row.get("handOverPosition", "0/0")),
-        desk=_desk(row["desk"]) if row.get("desk") else Desk(),
+        desk=_desk(row["desk"]) if row.get("desk") else DeskState(),
         heard_at=_datetime(row.get("heardAt")),
         said_at=_datetime(row.get("saidAt")),
         claimed=_position(row.get("claimed", "0/0")),
@@ -223,7 +224,7 @@ def outcome_of(row: Document) -> ConversationOutcome:
     )
 
 
-def _desk_text(desk: Desk) -> str:
+def _desk_text(desk: DeskState) -> str:
     told = {
         "state": desk.state,
         "stateSince": _since_text(desk.state_since),
@@ -242,9 +243,9 @@ def _desk_text(desk: Desk) -> str:
     return orjson.dumps(told).decode()
 
 
-def _desk(text: str) -> Desk:
+def _desk(text: str) -> DeskState:
     told = orjson.loads(text)
-    return Desk(
+    return DeskState(
         state=told["state"],
         state_since=_since(told["stateSince"]),
         snoozed_until=_datetime(told["snoozedUntil"]),

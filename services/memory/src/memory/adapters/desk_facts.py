@@ -1,4 +1,4 @@
-"""DeskFacts: what is done at the desk, published in FACTS."""
+"""What is done at the desk, published in FACTS."""
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent, Wire
@@ -25,9 +25,11 @@ class BusDeskFacts:
         self._facts = facts
 
     async def updated(self, update_id: str, data: ConversationUpdated) -> LogPosition:
+        """conversation.updated.v1; where it is stored."""
         return await self._publish(UPDATED, data.company_id, update_id, data)
 
     async def noted(self, data: NoteAdded) -> LogPosition:
+        """note.added.v1; where it is stored."""
         return await self._publish(NOTED, data.company_id, data.note_id, data)
 
     async def _publish(self, kind: str, company: str, name: str, data: Wire) -> LogPosition:

@@ -11,6 +11,7 @@ ms since the epoch.
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from uuid import uuid4
 
@@ -54,8 +55,8 @@ class MongoConversations:
         return {(state.company, state.conversation): state for state in states}
 
     async def save(self, states: Sequence[InboxConversation]) -> list[InboxConversation]:
-        """Stores each state whose version is still the stored one (0: not there yet), as version + 1. Returns those
-        that somebody else changed meanwhile."""
+        """Stores each state that is still the stored one (version 0: not there yet), as version + 1. Returns what is
+        stored now, without those that somebody else changed meanwhile."""
         if not states:
             return []
         token = uuid4().hex
@@ -64,23 +65,24 @@ class MongoConversations:
             row = self._unknown.with_them(_key(state), state.version, to_document(state)) | {"writer": token}
             if state.latest > BEGINNING:
                 row["writtenKey"] = timed_key(state.company, int(time.time() * 1000), state.conversation)
-            writes.append(
-                ReplaceOne({"_id": row["_id"], "version": state.version}, row) if state.version else InsertOne(row)
-            )
+            # A database that is put back counts on from an earlier version: who wrote it tells two of a number apart.
+            read: Document = {"_id": row["_id"], "version": state.version, "writer": state.writer}
+            writes.append(ReplaceOne(read, row) if state.version else InsertOne(row))
+        written = [replace(state, version=state.version + 1, writer=token) for state in states]
         async with speaking("store conversations"):
             try:
                 result = await self._rows.bulk_write(writes, ordered=False)
                 if result.inserted_count + result.matched_count == len(states):
-                    return []
+                    return written
             except BulkWriteError as error:
                 if any(failed["code"] != DUPLICATE_KEY for failed in error.details["writeErrors"]):
                     raise
             # Somebody else was faster somewhere: the token tells where. Taking a state that was stored and changed
             # again at once for a refused one does no harm, for the fold knows the facts that it has taken.
-            keys = [conversation_key(state.company, state.conversation) for state in states]
+            keys = [_key(state) for state in states]
             stored = await self._rows.find({"_id": {"$in": keys}, "writer": token}, {"_id": 1}).to_list()
         ours = {row["_id"] for row in stored}
-        return [state for state in states if conversation_key(state.company, state.conversation) not in ours]
+        return [state for state in written if _key(state) in ours]
 
     async def latest_of(self, company: str, user_id: str) -> str | None:
         """The person's conversation with the latest activity, of those that they began under this id: also when it is

@@ -1,4 +1,4 @@
-"""The collections of the desk (DeskStore).
+"""The collections of the desk.
 
 `updates` and `notes`: {_id: company/conversation/id, key: company/conversation/place, event: the data as JSON}; `place`
 is when FACTS stored it and its sequence there, the earliest of all copies. A note's `namedKeys` are company/name/place,
@@ -24,7 +24,7 @@ MOST_NAMED = 50
 
 
 class MongoDesk:
-    """DeskStore."""
+    """Updates, notes and ready replies, each once under its id."""
 
     def __init__(self, database: Database) -> None:
         self._updates = database["updates"]
@@ -32,10 +32,12 @@ class MongoDesk:
         self._replies = database["replies"]
 
     async def add_update(self, update: Update) -> None:
+        """Keeps it at its earliest place."""
         data = update.data
         await _add(self._updates, data.company_id, data.conversation_id, update.id, update.place, data.to_json())
 
     async def updates(self, company: str, conversation: str) -> list[Update]:
+        """The newest of a conversation, oldest first."""
         found: list[Update] = []
         for row in await _newest(self._updates, company, conversation):
             data = ConversationUpdated.model_validate_json(row["event"])
@@ -43,6 +45,7 @@ class MongoDesk:
         return found
 
     async def add_note(self, place: LogPosition, note: NoteAdded) -> None:
+        """Keeps it at its earliest place."""
         keys = [_named_key(note.company_id, name, str(place)) for name in dict.fromkeys(map(folded, note.mentions))]
         event = note.to_json()
         more = {"namedKeys": keys, "namedAt": str(place)} if keys else None
@@ -55,6 +58,7 @@ class MongoDesk:
         return None if row is None else _note(row)
 
     async def notes(self, company: str, conversation: str) -> list[NoteView]:
+        """The newest of a conversation, oldest first."""
         return [_note(row) for row in await _newest(self._notes, company, conversation)]
 
     async def named(self, company: str, names: Sequence[str], without: str, since: int = 0) -> list[NamedNote]:
@@ -69,17 +73,20 @@ class MongoDesk:
         return [one for one in found if one.note.by != without]
 
     async def replies(self, company: str) -> list[CannedReply]:
+        """A company's, by shortcut."""
         where = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
         async with speaking("read ready replies"):
             rows = await self._replies.find(where).sort("_id", ASCENDING).limit(MOST_REPLIES).to_list()
         return [CannedReply(shortcut=row["_id"].split("/", 1)[1], text=row["text"]) for row in rows]
 
     async def put_reply(self, company: str, reply: CannedReply) -> None:
+        """Keeps it in the place of the one with its shortcut."""
         row: Document = {"_id": f"{company}/{reply.shortcut}", "text": reply.text}
         async with speaking("store a ready reply"):
             await self._replies.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def delete_reply(self, company: str, shortcut: str) -> bool:
+        """True when there was one."""
         async with speaking("delete a ready reply"):
             return (await self._replies.delete_one({"_id": f"{company}/{shortcut}"})).deleted_count == 1
 

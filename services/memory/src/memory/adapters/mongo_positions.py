@@ -1,9 +1,11 @@
 """How far this database has come (PositionStore): a row of the collection `meta`, {_id: "positions", at: {name:
 position}, missed: [[name, first, last]]}.
 
-Names hold a `/` and no dot; they are kept in lists of pairs, so that none can be taken for a path. `version` counts
-the changes: each replaces the row over the one that it was made from.
+Names hold a `/` and no dot; they are kept in lists of pairs, so that none can be taken for a path. `version` is another
+number after each change, which replaces the row that it was made from: a database that is put back repeats none.
 """
+
+from uuid import uuid4
 
 from pymongo.errors import OperationFailure
 
@@ -71,9 +73,8 @@ class MongoPositions:
             return await self._rows.find_one({"_id": ROW}) or {"_id": ROW}
 
     async def _put(self, row: Document, change: dict[str, object]) -> bool:
-        version = row.get("version")
         async with speaking("write down how far it is"):
-            return await put_over(self._rows, row | change | {"version": (version or 0) + 1}, version)
+            return await put_over(self._rows, row | change | {"version": uuid4().int >> 66}, row.get("version"))
 
 
 def _positions(row: Document) -> dict[str, LogPosition]:

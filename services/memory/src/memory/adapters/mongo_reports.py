@@ -170,7 +170,8 @@ class MongoReports:
 
 def _utc_day(day: date, aside: timedelta, there: tzinfo) -> str:
     """What `dayKey` may say of a conversation that began on that day elsewhere."""
-    return (day if there is UTC else day + aside).isoformat()
+    at_an_end = day in (date.min, date.max)  # of the calendar, where there is no day aside
+    return (day if there is UTC or at_an_end else day + aside).isoformat()
 
 
 def _user(row: Document) -> str | None:

@@ -120,11 +120,6 @@ class ProjectionFloor:
             del self._waiters[waiter]
         return True
 
-    @property
-    def knows_the_time(self) -> bool:
-        """Whether the server has told its time."""
-        return self._clock is not None
-
     async def now(self) -> datetime:
         if self._clock is None:
             await self.refresh()

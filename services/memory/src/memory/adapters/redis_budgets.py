@@ -103,7 +103,8 @@ class RedisBudgets:
             try:
                 for one in settlements:
                     keys, arguments = _settling(one)
-                    await self._settle(keys=keys, args=arguments, client=pipe)
+                    # By its text: a pipeline to a cluster cannot see to it that each server knows the script.
+                    pipe.eval(_SETTLE, len(keys), *keys, *arguments)
                 await pipe.execute()
             except (RedisError, OSError, TimeoutError) as error:
                 raise BudgetsUnavailable(f"the budgets in Redis cannot be had: {str(error)[:200]}") from error

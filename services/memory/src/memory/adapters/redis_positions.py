@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from memory.domain.keys import LogPosition
 from memory.domain.progress import Missed
 from memory.errors import CacheUnavailable
+from runtime.redis_client import life
 
 KEY = "nexus:memory:positions"
 _MOVE = """
@@ -29,8 +30,7 @@ class RedisPositions:
         self._move = redis.register_script(_MOVE)
 
     async def life(self) -> object:
-        info: Any = self._redis.info("server")  # pyright: ignore[reportUnknownMemberType]
-        return (await _answered(info)).get("run_id")
+        return await _answered(life(self._redis))
 
     async def load(self) -> dict[str, LogPosition]:
         reply: Any = self._redis.hgetall(KEY)  # pyright: ignore[reportUnknownMemberType]

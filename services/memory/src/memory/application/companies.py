@@ -162,15 +162,16 @@ class CompanyRegistry:
         return count
 
     async def _agree(self, settings: CompanySettings) -> bool:
-        found = await self._announcements.company_told(settings.config.company_id)
+        found, since, seq = await self._announcements.company_told(settings.config.company_id)
         now = datetime.now(UTC)
-        if found is None or found[0].version < settings.version or now - found[1] > AGED:
-            await self._announcements.company_changed(shown(settings), again=now.date().isoformat())
+        if found is None or found.version < settings.version or now - since > AGED:
+            # Over what was read: from a replica that was behind a newer version would be hidden for good.
+            await self._announcements.company_changed(shown(settings), again=now.date().isoformat(), over=seq)
             return True
-        if found[0].version == settings.version:
+        if found.version == settings.version:
             return False
-        newer = with_secrets(found[0].config, settings.config)
-        told = CompanySettings(config=newer, version=found[0].version, deleted=found[0].deleted)
+        newer = with_secrets(found.config, settings.config)
+        told = CompanySettings(config=newer, version=found.version, deleted=found.deleted)
         return await self._store.replace(told, settings.version)
 
     async def _announce(self, settings: CompanySettings) -> None:

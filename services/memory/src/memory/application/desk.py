@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import structlog
 
 from contracts.desk_rpc import (
-    CannedReply,
     ConversationUpdate,
     DeskChange,
-    NamedNote,
     NamedReply,
     NamedRequest,
     NoteRequest,
@@ -24,8 +21,10 @@ from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
 from contracts.ids import derive_id, place_in_channel
 from contracts.rpc import ConversationView
 from memory.adapters.chat_log import StreamLog
+from memory.adapters.desk_facts import BusDeskFacts
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_desk import MongoDesk
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.inbox import Inbox, conversation_view
 from memory.domain import handoff
@@ -61,67 +60,14 @@ AT_DESK = timedelta(minutes=3)
 _log = structlog.get_logger(__name__)
 
 
-class DeskStore(Protocol):
-    """Updates, notes and ready replies, each once under its id."""
-
-    async def add_update(self, update: Update) -> None:
-        """Keeps it at its earliest place."""
-        ...
-
-    async def updates(self, company: str, conversation: str) -> list[Update]:
-        """The newest of a conversation, oldest first."""
-        ...
-
-    async def add_note(self, place: LogPosition, note: NoteAdded) -> None:
-        """Keeps it at its earliest place."""
-        ...
-
-    async def note(self, company: str, conversation: str, note: str) -> NoteView | None:
-        """One, as it was first said; None: there is none."""
-        ...
-
-    async def notes(self, company: str, conversation: str) -> list[NoteView]:
-        """The newest of a conversation, oldest first."""
-        ...
-
-    async def named(self, company: str, names: Sequence[str], without: str, since: int = 0) -> list[NamedNote]:
-        """The newest notes with one of these @names, newest first, but for those of one author; `since`: stored after
-        that (ms since the epoch)."""
-        ...
-
-    async def replies(self, company: str) -> list[CannedReply]:
-        """A company's, by shortcut."""
-        ...
-
-    async def put_reply(self, company: str, reply: CannedReply) -> None:
-        """Keeps it in the place of the one with its shortcut."""
-        ...
-
-    async def delete_reply(self, company: str, shortcut: str) -> bool:
-        """True when there was one."""
-        ...
-
-
-class DeskFacts(Protocol):
-    """Where facts of the desk are published."""
-
-    async def updated(self, update_id: str, data: ConversationUpdated) -> LogPosition:
-        """conversation.updated.v1; where it is stored."""
-        ...
-
-    async def noted(self, data: NoteAdded) -> LogPosition:
-        """note.added.v1; where it is stored."""
-        ...
-
-
 class Desk:
     """The use cases of the desk."""
 
     def __init__(
         self,
         *,
-        store: DeskStore,
-        facts: DeskFacts,
+        store: MongoDesk,
+        facts: BusDeskFacts,
         conversations: MongoConversations,
         companies: MongoCompanies,
         inbox: Inbox,
@@ -245,8 +191,8 @@ class Desk:
             if state.version and state.desk == desk:
                 return state
             changed = replace(state, desk=desk)
-            if not await self._conversations.save([changed]):
-                return replace(changed, version=changed.version + 1)
+            if saved := await self._conversations.save([changed]):
+                return saved[0]
         raise StoreUnavailable("the conversation kept changing while it was updated: it is tried again")
 
     async def take_note(self, place: LogPosition, note: NoteAdded) -> None:

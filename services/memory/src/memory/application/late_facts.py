@@ -22,7 +22,7 @@ from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.erasure_ports import Erasure
 from runtime.clock import Clock
-from runtime.outcomes import Ack, Later, Outcome
+from runtime.outcomes import Done, Later, Outcome
 
 SLOW = 1.0
 """Seconds. A deletion looks once more for what was under way when it began, and that soon ends."""
@@ -107,7 +107,7 @@ class LateFacts:
             StoreUnavailable, BusUnavailable, and what `take` raises.
         """
         begun = self._clock.monotonic()
-        outcomes: list[Outcome] = [Ack() for _ in facts]
+        outcomes: list[Outcome] = [Done() for _ in facts]
         late, unsure = await self._late({number: about for number, (about, _) in enumerate(facts) if about is not None})
         for number in unsure:
             outcomes[number] = Later(AGAIN)
@@ -121,7 +121,7 @@ class LateFacts:
             for number, about in (await self._late(slow))[0].items():
                 if about.conversation and not await self._store.living(about.company, [about.conversation]):
                     await self._store.erase(_alone(about.company, about.conversation, about.at, LogPosition(0, 0)))
-                late[number], outcomes[number] = about, Ack()
+                late[number], outcomes[number] = about, Done()
         for about in late.values():
             await self._bus.remove(FACTS.name, about.seq)
         return outcomes

@@ -14,8 +14,9 @@ from contracts.ids import derive_id
 from contracts.team import Team
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_desk import MongoDesk
 from memory.adapters.redis_looks import RedisLooks
-from memory.application.desk import Desk, DeskStore
+from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.desk import BY, mentionable
@@ -35,7 +36,7 @@ class People:
         self,
         *,
         desk: Desk,
-        store: DeskStore,
+        store: MongoDesk,
         conversations: MongoConversations,
         companies: MongoCompanies,
         inbox: Inbox,

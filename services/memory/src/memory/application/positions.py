@@ -20,6 +20,7 @@ from contracts.errors import NexusError
 from contracts.streams import CHAT
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
+from memory.errors import StoreUnavailable
 from memory.metrics import RECOVERED, STORE_MISSES
 from runtime.direct import StoredFact
 
@@ -141,6 +142,8 @@ class Positions:
         self._every = every
         self._asked = float("-inf")
         self._known: dict[str, LogPosition] = {}
+        self._sure: dict[str, LogPosition] = {}
+        """The same as it was when the store was last found alive without a break."""
         self._life: object = None
         self.behind: dict[str, LogPosition] = {}
         """How far the store is with the sources that are being brought up; what comes later is not all there."""
@@ -162,8 +165,11 @@ class Positions:
         """Finds what is behind, and moves the positions of what is not; raises NexusError."""
         before, self._life = self._life, None  # a store that is away now is doubted when it is back
         life = await self._positions.life()
-        if life != before:
+        doubted = life != before
+        if doubted:
             self._restored()
+        else:
+            self._sure |= self._known
         kept = await self._positions.load()
         asked, due = time.monotonic(), time.monotonic() - self._asked >= self._every
         for source in self._sources:
@@ -171,14 +177,15 @@ class Positions:
             if here is None and self._empty and await self._positions.move(source.name, None, BEGINNING):
                 here = BEGINNING
             known = self._known.get(source.name)
-            if source.name in self.behind or (not due and life == before and known is not None and here == known):
+            idle = source.name in self.behind or (not due and known is not None and here == known)
+            if idle and not doubted:
                 continue
             progress = await self._consumers.progress(source.stream, source.durable, asked)
             if progress is not None:
-                await self._compare(source, here, progress, doubted=life != before)
+                await self._compare(source, here, progress, doubted=doubted)
         if due:
             self._asked = asked
-        if due or life != before or self._told_missing:
+        if due or doubted or self._told_missing:
             self._told_missing = False
             self._gaps = await self._positions.missed()
         for gap in self._gaps:
@@ -204,7 +211,7 @@ class Positions:
                 keep = partial(self._keep, source, source.holds, progress.first)
                 await self._consumers.leave_out(source.stream, here.seq, keep)
             return
-        if here is None and not self._empty and known is None:
+        if here is None and not self._empty and name not in self._sure:
             await self._move(name, None, progress.done)
             return
         at = here or BEGINNING
@@ -215,12 +222,24 @@ class Positions:
             if progress.done > at:
                 await self._move(name, here, progress.done)
             return
-        # What is behind `done` may have been acknowledged out of order: a store that was put back may lack it.
-        if progress.furthest > at:
+        # What is behind `done` may have been acknowledged out of order: a store that was put back may lack it. What was
+        # stored before that and is acknowledged only now it lacks as well.
+        end = progress.delivered if name in self._sure else progress.furthest
+        at = self._sure[name] = await self._put_back(name, here, at, progress) if doubted else at
+        if end > at:
             self.behind[name] = at
             self._known.pop(name, None)
         else:
             self._known[name] = at
+
+    async def _put_back(
+        self, name: str, here: LogPosition | None, at: LogPosition, progress: ConsumerProgress
+    ) -> LogPosition:
+        """The position from before anybody moved it over what a store that was put back in that moment has lost."""
+        sure = max(self._sure.get(name, at), LogPosition(progress.done.era, progress.first - 1))
+        if sure < at and not await self._move(name, here, sure):
+            raise StoreUnavailable(f"the position of {name} was moved meanwhile: it is compared again")
+        return min(sure, at)
 
     async def _keep(
         self, source: ProjectionSource, holds: Callable[[Sequence[StoredFact]], Awaitable[bool]], first: int, last: int
@@ -253,7 +272,7 @@ class Positions:
         elif after + 1 < progress.first:
             await self._tell_missing(Missed(source.name, after + 1, min(progress.first - 1, progress.done.seq)))
         taken = 0
-        end = progress.furthest
+        end = progress.delivered
         while after < end.seq:
             facts, more = await self._read(source, after, end.seq)
             if facts:

@@ -2,7 +2,6 @@
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import replace
 
 from contracts.events.chat import AssistantMessage, VisitorMessage
 from memory.adapters.mongo_conversations import MongoConversations
@@ -79,15 +78,14 @@ class Projection:
 
     async def _save(self, states: Sequence[InboxConversation]) -> set[tuple[str, str]]:
         """Saves; returns what was refused, and forgets it."""
-        refused = {(state.company, state.conversation) for state in await self._conversations.save(states)}
-        for state in states:
-            key = (state.company, state.conversation)
+        saved = {(state.company, state.conversation): state for state in await self._conversations.save(states)}
+        keys = {(state.company, state.conversation) for state in states}
+        for key in keys:
             self._known.pop(key, None)
-            if key not in refused:
-                self._known[key] = replace(state, version=state.version + 1)
+        self._known |= saved
         while len(self._known) > KNOWN:
             self._known.popitem(last=False)
-        return refused
+        return keys - saved.keys()
 
     def teaches(self, fact: LogFact) -> bool:
         """Whether a fact that is stored may be the end of a customer's turn: a visitor's is none."""

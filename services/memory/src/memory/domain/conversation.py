@@ -25,7 +25,7 @@ from contracts.events.desk import Status
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView
 from memory.domain import handoff
-from memory.domain.desk import OPEN, RESOLVED, SNOOZED, Desk
+from memory.domain.desk import OPEN, RESOLVED, SNOOZED, DeskState
 from memory.domain.facts import LogFact, view
 from memory.domain.farewell import says_that_is_all
 from memory.domain.keys import BEGINNING, LogPosition
@@ -84,7 +84,7 @@ class ConversationOutcome:
 
 @dataclass(slots=True)
 class InboxConversation:
-    """What the inbox shows of a conversation, and what the sweeps need. `version` guards each write.
+    """What the inbox shows of a conversation, and what the sweeps need. `version` and `writer` guard each write.
 
     A value: only `fold` makes new ones. It is not frozen because copying it for every fact would cost more than all
     the rest of the projection's own work.
@@ -93,6 +93,7 @@ class InboxConversation:
     company: str
     conversation: str
     version: int = 0
+    writer: str | None = field(default=None, compare=False)
     settled: LogPosition = BEGINNING
     taken: frozenset[LogPosition] = frozenset()
     person: Person | None = None
@@ -119,7 +120,7 @@ class InboxConversation:
     hand_over_position: LogPosition = BEGINNING
     replied: LogPosition = BEGINNING
     """Up to where visitors have a reply: the newest operator message, or what an answer or a notice names."""
-    desk: Desk = field(default_factory=Desk)
+    desk: DeskState = field(default_factory=DeskState)
     """What people did with it beside writing: it comes from another stream (domain/desk.py)."""
     heard_at: datetime | None = None
     """When the log stored the visitor's newest message."""

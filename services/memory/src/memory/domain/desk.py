@@ -57,7 +57,7 @@ class Since:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class DeskState:
     """What the updates come to. An `assignee` of None is nobody."""
 
     state: Status = OPEN
@@ -81,20 +81,20 @@ def stored_at(place: LogPosition) -> datetime:
     return datetime.fromtimestamp(place.era / 1000, UTC)
 
 
-def fold_updates(updates: Iterable[Update], era: int) -> Desk:
+def fold_updates(updates: Iterable[Update], era: int) -> DeskState:
     """What they come to, whatever order they are given in.
 
     Args:
         era: the present incarnation of the conversations' log. An update that is older than it names a sequence of
             another log.
     """
-    desk = Desk()
+    desk = DeskState()
     for update in sorted(updates, key=lambda one: one.place):
         desk = _after(desk, update, era)
     return desk
 
 
-def _after(desk: Desk, update: Update, era: int) -> Desk:
+def _after(desk: DeskState, update: Update, era: int) -> DeskState:
     data = update.data
     known = data.basis is not None and update.place.era >= era
     since = Since(LogPosition(era, data.basis or 0) if known else None, update.at)

@@ -25,7 +25,7 @@ _CODES = {TIMEOUT: SystemCode.HANDOFF_TIMEOUT, IDLE: OWNER_IDLE}
 _NOTICES = {
     (TIMEOUT, OwnerKind.AI): {
         "es": "Ahora mismo no hay nadie del equipo disponible, así que sigo contigo yo, el asistente automático. "
-        "Puedes volver a pedir una persona cuando quieras.",
+        "Puedes volver a pedir hablar con una persona cuando quieras.",
         "en": "Nobody from the team is available right now, so I, the automatic assistant, am back with you. "
         "You can ask for a person again at any time.",
     },
@@ -43,7 +43,7 @@ _NOTICES = {
     },
     (IDLE, OwnerKind.AI): {
         "es": "La persona que te atendía lleva un rato sin responder, así que sigo contigo yo, el asistente "
-        "automático. Puedes volver a pedir una persona cuando quieras.",
+        "automático. Puedes volver a pedir hablar con una persona cuando quieras.",
         "en": "The person who was helping you has not answered for a while, so I, the automatic assistant, am back "
         "with you. You can ask for a person again at any time.",
     },

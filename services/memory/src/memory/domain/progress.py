@@ -8,11 +8,12 @@ from memory.domain.keys import LogPosition
 @dataclass(frozen=True, slots=True)
 class ConsumerProgress:
     """A consumer: everything up to `done` has been taken in, and nothing beyond `furthest`: the two differ where
-    something was acknowledged out of order. `first`, `last`: the sequences that the stream holds; `served`: somebody
-    waits for its next messages."""
+    something was acknowledged out of order. What lies between that and `delivered` may be at any moment. `first`,
+    `last`: the sequences that the stream holds; `served`: somebody waits for its next messages."""
 
     done: LogPosition
     furthest: LogPosition
+    delivered: LogPosition
     first: int
     last: int
     served: bool = True

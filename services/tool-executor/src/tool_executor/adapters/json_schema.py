@@ -10,7 +10,7 @@ from contracts.schema_cost import PATTERN_STEPS, check_cost
 from contracts.text import Text
 from tool_executor.adapters.schema_messages import form_worded, not_null, worded
 from tool_executor.domain.declaration import ArgumentProblem
-from tool_executor.ports import SchemaBroken, SchemaChecker
+from tool_executor.ports import SchemaBroken
 
 _MOST_PROBLEMS = 20
 _LONGEST_MESSAGE = 300
@@ -21,7 +21,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 class CompiledSchemas:
     """Compiles schemas once; a reference to another document does not compile, so nothing is ever fetched."""
 
-    def compile(self, schema: Mapping[str, Any]) -> SchemaChecker:
+    def compile(self, schema: Mapping[str, Any]) -> "CompiledSchema":
         """See ports.SchemaCompiler."""
         try:
             # A boolean or an array would compile as well, but no tool is declared with one.
@@ -31,20 +31,22 @@ class CompiledSchemas:
             validator = jsonschema_rs.Draft202012Validator(document, retriever=_refuse, pattern_options=_PATTERNS)
         except (ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
             raise SchemaBroken(str(error).splitlines()[0][:_LONGEST_MESSAGE]) from error
-        return _Compiled(validator, document)
+        return CompiledSchema(validator, document)
 
 
 def _refuse(uri: str) -> Any:
     raise ValueError(f"it refers to {uri}; put the definition into the schema itself")
 
 
-class _Compiled:
+class CompiledSchema:
+    """One of them."""
+
     def __init__(self, validator: jsonschema_rs.Draft202012Validator, schema: Mapping[str, Any]) -> None:
         self._validator = validator
         self._schema = schema
 
     def problems(self, instance: Any) -> Sequence[ArgumentProblem]:
-        """See ports.Checker."""
+        """What is wrong, by field; empty when nothing is."""
         if self._validator.is_valid(instance):
             return ()
         found: list[ArgumentProblem] = []

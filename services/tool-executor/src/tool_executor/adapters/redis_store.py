@@ -8,7 +8,7 @@ store counts as away for a moment, and is then asked again.
 import asyncio
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, cast
 
 from redis.exceptions import NoScriptError, RedisError, ResponseError
@@ -24,6 +24,8 @@ _BATCHES_AT_ONCE = 4
 """Batches under way at once, each on its own connection."""
 _MOST_WAITING = 20_000
 """Commands that wait for a batch; the next is refused."""
+_KEYS_AT_A_TIME = 1_000
+"""Keys that are looked at, or deleted, in one step."""
 
 Part = str | bytes | int
 
@@ -45,6 +47,7 @@ class RedisStore:
         self._redis = redis_client(url, deadline, name="nexus-tool-executor", max_connections=_BATCHES_AT_ONCE + 1)
         self._waiting: list[tuple[tuple[Part, ...], asyncio.Future[Any]]] = []
         self._senders: set[asyncio.Task[None]] = set()
+        self._deleting = asyncio.Lock()
         self._away_until: float | None = None
         """None while the server answers; else when to ask it again, one command at a time until it does."""
 
@@ -65,6 +68,22 @@ class RedisStore:
             return await self._ask(*parts)
         except NoScriptError as error:
             raise StoreAway(f"Redis refused a command: {error}") from error
+
+    async def delete(self, pattern: str, mine: Callable[[str], bool]) -> int:
+        """Looks through all keys and deletes those of the pattern that are `mine`; how many. Raises StoreAway."""
+        redis, gone, deleted = cast("Any", self._redis), list[bytes](), 0
+        async with self._deleting:  # beside the batches there is one connection
+            try:
+                async for key in cast("AsyncIterator[bytes]", redis.scan_iter(match=pattern, count=_KEYS_AT_A_TIME)):
+                    if mine(key.decode(errors="replace")):
+                        gone.append(key)
+                    if len(gone) >= _KEYS_AT_A_TIME:
+                        deleted, gone = deleted + int(await redis.unlink(*gone)), []
+                if gone:
+                    deleted += int(await redis.unlink(*gone))
+            except (RedisError, OSError, TimeoutError) as error:
+                raise StoreAway(f"Redis does not answer: {error}") from error
+        return deleted
 
     async def ping(self) -> None:
         """Raises StoreAway."""
@@ -142,10 +161,11 @@ def _give_up(waiting: Sequence[tuple[tuple[Part, ...], asyncio.Future[Any]]]) ->
 
 
 def _settle(future: asyncio.Future[Any], answer: Any) -> None:
-    if isinstance(answer, ResponseError) and not isinstance(answer, NoScriptError):
-        future.set_exception(StoreAway(f"Redis refused a command: {answer}"))
-    elif isinstance(answer, Exception):
+    if isinstance(answer, NoScriptError | StoreAway):
         future.set_exception(answer)
+    elif isinstance(answer, Exception):
+        # Of a cluster one server may be away, and the others have answered.
+        future.set_exception(StoreAway(f"Redis refused a command: {answer}"))
     else:
         future.set_result(answer)
 

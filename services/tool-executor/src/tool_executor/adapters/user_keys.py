@@ -5,7 +5,6 @@ Nothing lists a user's keys, so all keys of the executor are looked through, a t
 """
 
 from collections.abc import Callable, Sequence
-from typing import cast
 
 from contracts.company_rpc import CompanyRequest
 from contracts.errors import ErrorCode
@@ -14,8 +13,6 @@ from contracts.memory_rpc import UserRef
 from runtime.errors import RpcError
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.ports import StoreAway
-
-_AT_A_TIME = 1_000
 
 
 class UserKeys:
@@ -40,22 +37,10 @@ class UserKeys:
         deleted = 0
         try:
             for pattern in patterns:
-                deleted += await self._delete(pattern, mine)
+                deleted += await self._store.delete(pattern, mine)
         except StoreAway as away:
             raise RpcError(ErrorCode.UNAVAILABLE, f"{away}: try again", retryable=True) from away
         return ForgottenReply(deleted=deleted)
-
-    async def _delete(self, pattern: str, mine: Callable[[str], bool]) -> int:
-        cursor, deleted = "0", 0
-        while True:
-            answer = await self._store.command("SCAN", cursor, "MATCH", pattern, "COUNT", _AT_A_TIME)
-            following, found = cast("tuple[bytes | int, list[bytes]]", answer)
-            gone = [key for key in found if mine(key.decode(errors="replace"))]
-            if gone:
-                deleted += int(await self._store.command("UNLINK", *gone))
-            cursor = following.decode() if isinstance(following, bytes) else str(following)
-            if cursor == "0":
-                return deleted
 
 
 def is_of(key: str, owner: str) -> bool:

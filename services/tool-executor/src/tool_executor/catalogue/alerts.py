@@ -1,7 +1,7 @@
 """Price alerts of the caller's own. The market-adapter serves them and keeps the call id with each alert."""
 
 from contracts.text import Text
-from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
+from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import (
     ID,
     SYMBOL,
@@ -17,12 +17,12 @@ from tool_executor.domain.shapes import (
 CONDITIONS = (">=", "<=", "==")
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools."""
     message = {"type": "string", "maxLength": 500, "description": "What the user wants to be told"}
     alert_id = {**ID, "description": "The alert's id, as list_alerts shows it"}
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="alert.create",
             name="create_alert",
             description=Text(
@@ -49,7 +49,7 @@ def tools() -> list[CatalogueTool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "AAPL", "condition": ">=", "price": 450},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="alert.list",
             name="list_alerts",
             description=Text(
@@ -67,7 +67,7 @@ def tools() -> list[CatalogueTool]:
             normaliser=with_normal_symbol,
             examples=({}, {"symbol": "AAPL"}),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="alert.delete",
             name="delete_alert",
             description=Text(es="Borra una alerta del usuario.", en="Deletes one of the user's alerts."),

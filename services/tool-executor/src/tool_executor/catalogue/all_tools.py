@@ -15,11 +15,11 @@ from tool_executor.catalogue import (
     trading,
     watchlist,
 )
-from tool_executor.domain.declaration import CatalogueTool
+from tool_executor.domain.declaration import DeclaredTool
 from tool_executor.ports import Outside
 
 
-def all_tools(outside: Outside) -> list[CatalogueTool]:
+def all_tools(outside: Outside) -> list[DeclaredTool]:
     """The declarations, unchecked: registry.build_registry checks them."""
     return [
         *market.tools(),

@@ -19,7 +19,7 @@ from contracts.tools_rpc import TOOL_OUTCOME
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, Entry, Registry, check
-from tool_executor.domain.declaration import CacheScope, CatalogueTool, OverTheBus
+from tool_executor.domain.declaration import CacheScope, DeclaredTool, OverTheBus
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
 
 _SUBJECT = re.compile(r"rpc\.tool(\.[A-Za-z0-9_-]+){1,8}")
@@ -142,7 +142,7 @@ class Offers:
                 if where == scope and offer.until > now:
                     yield offer
 
-    def _check_free(self, tool: CatalogueTool, key: tuple[str, str], offer: _Offer) -> None:
+    def _check_free(self, tool: DeclaredTool, key: tuple[str, str], offer: _Offer) -> None:
         others = [other for (where, service), other in self._offers.items() if where == key[0] and service != key[1]]
         announced = (entry for other in [offer, *others] for entry in other.entries.values())
         if any(tool.name == entry.tool.name or tool.id == entry.tool.id for entry in [*self._catalogue, *announced]):
@@ -154,13 +154,13 @@ class Offers:
             del self._offers[key]
 
 
-def declared_tool(declared: ToolDeclaration, subject: str, outcomes: str | None = None) -> CatalogueTool:
+def declared_tool(declared: ToolDeclaration, subject: str, outcomes: str | None = None) -> DeclaredTool:
     """The declaration as our own are; unchecked. What may be kept is kept for each user alone: whether somebody
     else's data is public is not for a service to say."""
     texts = declared.description
     spoken = texts.get("en") or texts.get("es") or declared.name
     digest = hashlib.sha256(declared.to_json()).digest()
-    return CatalogueTool(
+    return DeclaredTool(
         id=declared.id,
         name=declared.name,
         description=Text(es=texts.get("es") or spoken, en=spoken),

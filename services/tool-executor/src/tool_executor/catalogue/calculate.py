@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from contracts.text import Text
-from tool_executor.domain.declaration import ArgumentProblem, CallContext, CatalogueTool, Category, Data, ToolRefused
+from tool_executor.domain.declaration import ArgumentProblem, CallContext, Category, Data, DeclaredTool, ToolRefused
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.position_size import SizingError, decimal_of, position_size, risk_reward
 from tool_executor.domain.shapes import PRICE, SHARE, above_zero, gives, takes
@@ -53,12 +53,12 @@ async def calculate_risk_reward(arguments: Arguments, context: CallContext) -> D
     }
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools."""
     side = {"enum": ["long", "short"]}
     amount = {"type": "number", "minimum": 0}
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="calculate.position_size",
             name="calculate_position_size",
             description=Text(
@@ -96,7 +96,7 @@ def tools() -> list[CatalogueTool]:
             handler=calculate_position_size,
             examples=({"capital": 10_000, "entry_price": 150, "stop_loss_price": 145, "risk_percent": 0.02},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="calculate.risk_reward",
             name="calculate_risk_reward",
             description=Text(

@@ -3,7 +3,7 @@
 from functools import cache
 
 from contracts.text import Text
-from tool_executor.domain.declaration import CacheScope, CallContext, CatalogueTool, Category, Data, ToolFailed
+from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, DeclaredTool, ToolFailed
 from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConcept
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import TEXT, gives, list_of, one_of, takes
@@ -28,11 +28,11 @@ def with_plain_spacing(arguments: Arguments) -> Arguments:
     return {**arguments, "concept": " ".join(arguments["concept"].casefold().split())}
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools. Reads the glossary, so that a mistake in it stops the service instead of a call."""
     glossary()
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="education.explain_concept",
             name="explain_concept",
             description=Text(

@@ -1,30 +1,12 @@
-"""The catalogue as others see it: OpenAI function definitions, and the reply of rpc.tools.catalogue.v1."""
+"""The catalogue as others see it: the replies of rpc.tools.catalogue.v1 and rpc.tools.details.v1."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, cast
+from collections.abc import Mapping
+from typing import Literal, cast
 
 from contracts.events.tool import QuotaView
 from contracts.rpc import CatalogueTool
 from contracts.tools_rpc import ToolDetails
 from tool_executor.catalogue.registry import Entry
-
-
-def openai_functions(entries: Iterable[Entry], language: str) -> list[dict[str, Any]]:
-    """``{"type": "function", "function": {name, description, parameters}}`` for each tool.
-
-    Format: https://platform.openai.com/docs/api-reference/chat/create, parameter `tools`.
-    """
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": entry.tool.name,
-                "description": entry.tool.description.said_in(language),
-                "parameters": entry.parameters,
-            },
-        }
-        for entry in entries
-    ]
 
 
 def catalogue_view(entry: Entry, language: str, quota: Mapping[str, QuotaView] | None = None) -> CatalogueTool:

@@ -1,17 +1,17 @@
 """search_knowledge: what the company itself has said, on its site and in its documents. Memory serves the tool."""
 
 from contracts.text import Text
-from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
+from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import NUMBER, TEXT, gives, list_of, takes, whole, words
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools."""
     passage = gives(
         {"id": TEXT, "title": {"type": "string"}, "text": {"type": "string"}, "score": NUMBER, "read_at": TEXT}
     )
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="knowledge.search",
             name="search_knowledge",
             description=Text(

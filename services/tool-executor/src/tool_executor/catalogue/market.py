@@ -3,7 +3,7 @@
 from functools import partial
 
 from contracts.text import Text
-from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus, Schema
+from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus, Schema
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import (
     MAYBE,
@@ -55,7 +55,7 @@ _SNAPSHOT = sourced(
 )
 _EVENTS = sourced({**_FUNDAMENTALS, "next_earnings_date": _DATE, "next_dividend_date": _DATE})
 OF_MARKET = partial(
-    CatalogueTool, category=Category.MARKET, cache=CacheScope.PUBLIC, texts_differ=True, handler=OverTheBus()
+    DeclaredTool, category=Category.MARKET, cache=CacheScope.PUBLIC, texts_differ=True, handler=OverTheBus()
 )
 """A tool of the category: the market-adapter answers it, the same for everybody who reads the same language."""
 
@@ -70,7 +70,7 @@ def with_indicators_once(arguments: Arguments) -> Arguments:
     return {**with_normal_symbol(arguments), "indicators": asked}
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools about symbols and bars; watchlists, which change, are in watchlist.py."""
     return [
         OF_MARKET(

@@ -4,11 +4,11 @@ from typing import Any
 
 from contracts.text import Text
 from contracts.tools_rpc import MEMORY_OUTCOME
-from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
+from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import ID, NUMBER, TEXT, gives, list_of, sourced, takes, whole, words
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools."""
     fact = gives({"id": TEXT, "fact": TEXT})
     undo = gives({"tool": TEXT, "arguments": {"type": "object"}})
@@ -24,7 +24,7 @@ def tools() -> list[CatalogueTool]:
     }
     passage = gives({"text": {"type": "string"}, "time": TEXT, "conversation_id": TEXT, "score": NUMBER})
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="memory.search",
             name="search_memory",
             description=Text(
@@ -47,7 +47,7 @@ def tools() -> list[CatalogueTool]:
             handler=OverTheBus(),
             examples=({"query": "stop loss"}, {"query": "qué bróker uso", "limit": 3}),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="memory.remember",
             name="remember",
             description=Text(
@@ -64,7 +64,7 @@ def tools() -> list[CatalogueTool]:
             **changing,
             examples=({"fact": "I am vegan"},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="memory.forget",
             name="forget",
             description=Text(
@@ -79,7 +79,7 @@ def tools() -> list[CatalogueTool]:
             **changing,
             examples=({"what": "vegan"},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="memory.update",
             name="update_memory",
             description=Text(

@@ -1,7 +1,7 @@
 """Predictions and what they are made of. The market-adapter serves both tools."""
 
 from contracts.text import Text
-from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
+from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import (
     MAYBE,
     NUMBER,
@@ -19,7 +19,7 @@ from tool_executor.domain.shapes import (
 PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools. A prediction that is not kept yet is made on the spot, which takes a second or so."""
     prediction_id = {
         **TEXT,
@@ -27,7 +27,7 @@ def tools() -> list[CatalogueTool]:
         "description": "A prediction_id of get_ml_signals; without it, the newest prediction of the symbol",
     }
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="ml.get_prediction",
             name="get_ml_signals",
             description=Text(
@@ -58,7 +58,7 @@ def tools() -> list[CatalogueTool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "MSFT"},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="ml.get_features",
             name="get_ml_features",
             description=Text(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from contracts.text import Text
 from tool_executor.catalogue.market import DAY
-from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus, Schema
+from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus, Schema
 from tool_executor.domain.shapes import (
     NUMBER,
     SYMBOL,
@@ -24,12 +24,12 @@ _DAYS: Mapping[str, Schema] = {
 _SCORE = {"type": "number", "minimum": -1, "maximum": 1}
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools."""
     sentiment = gives({"label": TEXT, "score": _SCORE, "method": TEXT})
     item = gives({"title": TEXT, "time": TEXT, "source": TEXT, "sentiment": sentiment})
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="news.get_news",
             name="get_news",
             description=Text(
@@ -57,7 +57,7 @@ def tools() -> list[CatalogueTool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "AAPL", "limit": 3},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="news.get_sentiment",
             name="get_sentiment",
             description=Text(

@@ -14,7 +14,7 @@ from contracts.tools_rpc import Category
 from runtime.companies import KEPT
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.registry import CatalogueError, Entry, check
-from tool_executor.domain.declaration import CatalogueTool, Handler
+from tool_executor.domain.declaration import DeclaredTool, Handler
 
 log = structlog.get_logger(__name__)
 
@@ -67,12 +67,12 @@ class OwnCatalogue:
                 self._made.popitem(last=False)
         return found
 
-    def _held(self, run: CatalogueTool) -> CatalogueTool:
+    def _held(self, run: DeclaredTool) -> DeclaredTool:
         """The same tool as callers have it: its calls wait. To hold one again changes nothing."""
         hold = self._handlers.hold(run.name, run.version)
         return replace(run, handler=hold, reconcile=hold, output_schema=HELD, foreign=False, offered_to_visitors=False)
 
-    def runs(self, company: str) -> dict[str, CatalogueTool]:
+    def runs(self, company: str) -> dict[str, DeclaredTool]:
         """What a yes runs, by name: the tools with their own handlers."""
         declared = self._declared.get(company)
         return {} if declared is None else {tool.name: tool for tool in self.tools(company, declared)}
@@ -88,7 +88,7 @@ class OwnCatalogue:
                 log.warning("tools.own_refused", company=company, tool=tool.name, why=str(error))
         return entries
 
-    def tools(self, company: str, declared: OwnTools) -> list[CatalogueTool]:
+    def tools(self, company: str, declared: OwnTools) -> list[DeclaredTool]:
         """The declarations, unchecked; as they are run."""
         found = [
             _tool(
@@ -118,8 +118,8 @@ def _tool(
     side_effects: bool,
     seconds: int,
     version: int,
-) -> CatalogueTool:
-    return CatalogueTool(
+) -> DeclaredTool:
+    return DeclaredTool(
         id=f"own.{name}",
         name=name,
         description=Text(es=description, en=description),

@@ -1,7 +1,7 @@
 """The caller's own paper portfolio. The market-adapter serves both tools; a fill or a cancel ends what is kept."""
 
 from contracts.text import Text
-from tool_executor.domain.declaration import CacheScope, CatalogueTool, Category, OverTheBus
+from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import (
     MAYBE,
     NUMBER,
@@ -19,7 +19,7 @@ from tool_executor.domain.shapes import (
 SIDES = ("buy", "sell")
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools."""
     position = gives(
         {
@@ -41,7 +41,7 @@ def tools() -> list[CatalogueTool]:
         }
     )
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="portfolio.get_positions",
             name="get_portfolio",
             description=Text(
@@ -62,7 +62,7 @@ def tools() -> list[CatalogueTool]:
             handler=OverTheBus(),
             examples=({},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="portfolio.get_history",
             name="get_trade_history",
             description=Text(

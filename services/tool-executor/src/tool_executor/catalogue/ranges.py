@@ -2,7 +2,7 @@
 
 from contracts.text import Text
 from tool_executor.catalogue.market import DAY, FAILURE, OF_MARKET
-from tool_executor.domain.declaration import CatalogueTool, Schema
+from tool_executor.domain.declaration import DeclaredTool, Schema
 from tool_executor.domain.shapes import (
     MAYBE,
     SYMBOL,
@@ -32,7 +32,7 @@ _STRETCH = {"start": _START, "end": _END, "period": _PERIOD}
 _FIGURE = gives({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools about stretches of time."""
     return [
         OF_MARKET(

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.ids import is_id
-from tool_executor.adapters.json_schema import CompiledSchemas
-from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
+from tool_executor.adapters.json_schema import CompiledSchema, CompiledSchemas
+from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.limits import Limits, limits_of
 from tool_executor.domain.nulls import taking_null
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller, plan_named
-from tool_executor.ports import SchemaBroken, SchemaChecker
+from tool_executor.ports import SchemaBroken
 
 LONGEST_DESCRIPTION = 1024
 """Characters that OpenAI-compatible models take: with a longer one they refuse every request that lists the tool."""
@@ -24,14 +24,14 @@ class CatalogueError(Exception):
 class Entry:
     """A tool that passed every check, with what was compiled of it."""
 
-    tool: CatalogueTool
+    tool: DeclaredTool
     plan: Plan
     category: Category
     limits: Limits
     parameters: dict[str, Any]
     """The input schema as callers are shown it."""
-    input: SchemaChecker
-    output: SchemaChecker
+    input: CompiledSchema
+    output: CompiledSchema
 
     def visible_to(self, caller: VerifiedCaller, company: CompanyTools) -> bool:
         """Whether the tool exists for this caller, whatever the plan says."""
@@ -65,10 +65,6 @@ class Registry:
         """The tool of that name."""
         return self._by_name.get(name)
 
-    def in_category(self, category: Category) -> list[Entry]:
-        """A category's tools."""
-        return [entry for entry in self if entry.category is category]
-
     def for_plan(self, plan: Plan) -> list[Entry]:
         """The tools that a plan includes."""
         return [entry for entry in self if entry.plan <= plan]
@@ -79,7 +75,7 @@ class Registry:
         return [entry for entry in self.for_plan(plan) if entry.visible_to(caller, company)]
 
 
-def build_registry(tools: Iterable[CatalogueTool], compiler: CompiledSchemas) -> Registry:
+def build_registry(tools: Iterable[DeclaredTool], compiler: CompiledSchemas) -> Registry:
     """Checks every declaration.
 
     Raises:
@@ -99,7 +95,7 @@ def build_registry(tools: Iterable[CatalogueTool], compiler: CompiledSchemas) ->
     return Registry(entries)
 
 
-def check(tool: CatalogueTool, compiler: CompiledSchemas) -> Entry:
+def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
     """One declaration, checked and compiled. Raises CatalogueError."""
     if not is_id(tool.name):
         raise CatalogueError(f"tool {tool.id}: the name {tool.name!r} is not 1 to 64 of A-Z a-z 0-9 _ -")
@@ -132,7 +128,7 @@ def check(tool: CatalogueTool, compiler: CompiledSchemas) -> Entry:
     )
 
 
-def _compiled(tool: CatalogueTool, which: str, schema: Mapping[str, Any], compiler: CompiledSchemas) -> SchemaChecker:
+def _compiled(tool: DeclaredTool, which: str, schema: Mapping[str, Any], compiler: CompiledSchemas) -> CompiledSchema:
     try:
         return compiler.compile(schema)
     except SchemaBroken as broken:

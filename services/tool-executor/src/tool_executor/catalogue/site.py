@@ -5,9 +5,9 @@ from tool_executor.domain.declaration import (
     ArgumentProblem,
     CacheScope,
     CallContext,
-    CatalogueTool,
     Category,
     Data,
+    DeclaredTool,
     ToolFailed,
 )
 from tool_executor.domain.plans import Arguments, CompanyTools
@@ -35,7 +35,7 @@ def with_canonical_path(arguments: Arguments) -> Arguments:
     return {"path": canonical_path(arguments["path"])}
 
 
-def tools(pages: Pages) -> list[CatalogueTool]:
+def tools(pages: Pages) -> list[DeclaredTool]:
     """The category's tools."""
 
     async def fetch_page(arguments: Arguments, context: CallContext) -> Data:
@@ -54,7 +54,7 @@ def tools(pages: Pages) -> list[CatalogueTool]:
     about = "Path on the company's site, preparation with /, e.g. /pricing"
     path = {**TEXT, "maxLength": 2048, "description": about}
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="site.fetch_page",
             name="fetch_page",
             description=Text(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from contracts.text import Text
 from tool_executor.catalogue.portfolio import SIDES
-from tool_executor.domain.declaration import ArgumentProblem, CatalogueTool, Category, OverTheBus
+from tool_executor.domain.declaration import ArgumentProblem, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import (
     ID,
@@ -45,11 +45,11 @@ def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
     return problems
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """The category's tools."""
     order_id = {**ID, "description": "The order's id, as get_pending_orders shows it"}
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="trading.create_paper_order",
             name="create_paper_order",
             description=Text(
@@ -94,7 +94,7 @@ def tools() -> list[CatalogueTool]:
                 {"symbol": "MSFT", "side": "sell", "quantity": 5, "order_type": "limit", "limit_price": 29.5},
             ),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="trading.cancel_paper_order",
             name="cancel_paper_order",
             description=Text(
@@ -115,7 +115,7 @@ def tools() -> list[CatalogueTool]:
             reconcile=OverTheBus(),
             examples=({"order_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="trading.get_pending_orders",
             name="get_pending_orders",
             description=Text(

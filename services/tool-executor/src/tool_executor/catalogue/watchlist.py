@@ -1,15 +1,15 @@
 """The caller's watchlist: in the category market, but one's own and never kept. The market-adapter serves it."""
 
 from contracts.text import Text
-from tool_executor.domain.declaration import CatalogueTool, Category, OverTheBus
+from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import SYMBOL, TEXT, list_of, sourced, takes, with_normal_symbol
 
 
-def tools() -> list[CatalogueTool]:
+def tools() -> list[DeclaredTool]:
     """Looking, adding, removing; each gives the list as it is then."""
     symbols = sourced({"symbols": list_of(TEXT)})
     return [
-        CatalogueTool(
+        DeclaredTool(
             id="watchlist.get",
             name="get_watchlist",
             description=Text(es="Símbolos que sigue el usuario.", en="The symbols that the user follows."),
@@ -22,7 +22,7 @@ def tools() -> list[CatalogueTool]:
             handler=OverTheBus(),
             examples=({},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="watchlist.add",
             name="add_to_watchlist",
             description=Text(
@@ -41,7 +41,7 @@ def tools() -> list[CatalogueTool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM"},),
         ),
-        CatalogueTool(
+        DeclaredTool(
             id="watchlist.remove",
             name="remove_from_watchlist",
             description=Text(

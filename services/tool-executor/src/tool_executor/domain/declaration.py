@@ -74,7 +74,7 @@ class CacheScope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogueTool:
+class DeclaredTool:
     """One tool. `required_plan` and `category` are words here and are checked at start-up, with the schemas."""
 
     id: str

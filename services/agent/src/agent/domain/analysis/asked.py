@@ -6,8 +6,8 @@ from enum import Enum
 from typing import Literal
 
 from agent.domain.analysis.grammar import read_question
+from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import EXTREME
-from agent.domain.analysis.rephrased import rephrased
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
@@ -160,7 +160,7 @@ def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
 def is_analysis(text: str) -> bool:
     """Whether a chat message asks for an analysis of tickers: it compares, chooses among them or looks back, or asks
     for more than one tool tells."""
-    text = rephrased(text[:LONGEST]).text
+    text = normalized(text[:LONGEST]).text
     said, tickers = plain(text), tickers_in(text)
     if not tickers or _OTHER.search(said):
         return False

@@ -19,6 +19,7 @@ from agent.domain.analysis.figure_vocabulary import (
     Kind,
     meant,
 )
+from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import (
     AVERAGES,
     BEATING,
@@ -46,8 +47,7 @@ from agent.domain.analysis.question_patterns import (
     numbers_of,
     unit_of,
     unread_words,
-)  # fmt: skip
-from agent.domain.analysis.rephrased import rephrased
+)
 from agent.domain.analysis.stretches import (
     ALL_TIME,
     ALL_TIME_WORDS,
@@ -71,7 +71,7 @@ from agent.domain.analysis.wanted_calls import (
     SNAPSHOT,
     Question,
     WantedCall,
-)  # fmt: skip
+)
 from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
@@ -92,7 +92,7 @@ class _QuestionReader:
     """One question, while it is read."""
 
     def __init__(self, query: str, tickers: tuple[str, ...]) -> None:
-        self._query = query = rephrased(query).text
+        self._query = query = normalized(query).text
         self._tickers = tickers
         self._unread = Unread(folded(query))
         self._found = Question(lowest_first=bool(LOWEST.search(FROM_THE_TOP.sub(" ", folded(query)))))
@@ -271,8 +271,14 @@ class _QuestionReader:
         each = self._unread.first(EACH)
         if each is not None:
             words = each["unit"] or each["over"] or each["ly"] or each["es"]
-            unit = {"annual": "year", "anual": "year", "calendar": "year", "mensual": "month", "trimestral": "quarter",
-                    "semanal": "week"}.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)  # fmt: skip
+            unit = {
+                "annual": "year",
+                "anual": "year",
+                "calendar": "year",
+                "mensual": "month",
+                "trimestral": "quarter",
+                "semanal": "week",
+            }.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
             if unit != "day":
                 every = unit
                 found.append((each.start(), f"{unit}_return"))

@@ -15,6 +15,7 @@ from agent.domain.analysis.asked import Period, asks_for_a_forecast, language_in
 from agent.domain.analysis.derived import told_asked, told_derived
 from agent.domain.analysis.figures import Gathered, data_of, gathered
 from agent.domain.analysis.grammar import read_question
+from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.plan import (
     ANALYSIS_TOOLS,
     Planned,
@@ -25,7 +26,6 @@ from agent.domain.analysis.plan import (
     within_budgets,
 )
 from agent.domain.analysis.prompts import Messages, routing_messages, summary_messages, tickers_messages
-from agent.domain.analysis.rephrased import rephrased
 from agent.domain.analysis.report import (
     in_own_currency,
     limits_of_data,
@@ -130,7 +130,7 @@ def _with_tickers(
 ) -> tuple[AnalysisRecord, Step | None]:
     request = record.request
     given = normal_tickers(request.tickers or [])
-    query = rephrased(request.query)
+    query = normalized(request.query)
     refusal = refusal_of(query.text, tickers_given=bool(given))
     if refusal is not None:
         return record, Finish(without_figures(record, refusal.value, [note("refused", language)], language, now))
@@ -220,10 +220,10 @@ def _with_second_tries(record: AnalysisRecord, usable: Usable) -> tuple[Analysis
 
 
 def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: datetime) -> tuple[AnalysisRecord, Step]:
-    request, period = record.request, period_in(rephrased(record.request.query).text)
+    request, period = record.request, period_in(normalized(record.request.query).text)
     good = [call for call in record.calls if data_of(call) is not None and not _invalid(call, usable)]
     found = gathered(record.tickers, good)
-    asked = when_in(rephrased(request.query).text).period or period.period
+    asked = when_in(normalized(request.query).text).period or period.period
     question = read_question(request.query, tuple(record.tickers))
     routed = _reply(record, "routing")
     by_rule = not (request.use_llm and routed is not None and routed.text is not None)

@@ -45,8 +45,8 @@ _CALL: Json = {
     "properties": {
         "jsonrpc": {"const": "2.0"},
         "id": {"type": ["string", "integer"]},
-        "method": {"enum": [*METHODS, *STREAMS]},
-        "params": {"type": "object"},
+        "method": {"enum": [*METHODS, *STREAMS], "description": "What is asked for."},
+        "params": {"type": "object", "description": "What the method takes, as A2A describes it."},
     },
 }
 _ANSWERS: dict[int | str, dict[str, Any]] = {

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from contracts.errors import ErrorCode
+from contracts.events.chat import MAX_CLIENT_TOOLS
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.agui.events import Json
 from gateway.doors.client_tools import parsed, result_of
@@ -69,8 +70,8 @@ class RunAgentInput(_AguiModel):
     thread_id: Name
     run_id: Name
     messages: list[Json] = Field(max_length=10_000)
-    tools: list[Json] = Field(default_factory=list[Json], max_length=1_000)
-    resume: list[ResumeEntry] = Field(default_factory=list[ResumeEntry], max_length=100)
+    tools: list[Json] | None = Field(default=None, max_length=MAX_CLIENT_TOOLS)
+    resume: list[ResumeEntry] | None = Field(default=None, max_length=100)
 
     def new_messages(self) -> list[SentMessage]:
         """The user's messages at the end, behind which nobody has spoken; raises Refused."""

@@ -47,7 +47,7 @@ async def run_agent(
     request: Request, api: ApiDep, caller: CallerDep, body: RunAgentInput, accept_language: AcceptLanguage = None
 ) -> StreamingResponse:
     """Answers the user's newest messages in the thread. Hanging up stops the answer."""
-    new, given, wishes = body.new_messages(), body.results(), wishes_in(body.tools, schema="parameters")
+    new, given, wishes = body.new_messages(), body.results(), wishes_in(body.tools or (), schema="parameters")
     run = AguiRun(body.thread_id, body.run_id, body.messages, given)
     locale = None if accept_language is None else spoken_language(accept_language)
     conversation = await api.threads.named(caller, DOOR, body.thread_id)
@@ -66,7 +66,7 @@ async def run_agent(
         thread = await stack.enter_async_context(opened)
         asked = newest
         try:
-            decided = await _decided(api, place, body.resume, new, locale)
+            decided = await _decided(api, place, body.resume or (), new, locale)
             known = await api.handed.give(place.company, conversation, given) if given else None
             if known == frozenset() and not new:
                 raise Refused(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")

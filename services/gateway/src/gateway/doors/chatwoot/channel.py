@@ -1,10 +1,12 @@
 """What a webhook of a channel does to a conversation. Doing it again, or late, changes nothing."""
 
+from contracts.channel_rpc import CHANNEL_ECHO, ChannelEchoRequest, text_digest
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerKind
 from contracts.ids import channel_conversation
+from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
-from gateway.doors.chatwoot.payload import Person, Said, Standing, StatusChanged
+from gateway.doors.chatwoot.payload import ChatwootConversation, ChatwootPerson, Said, StatusChanged
 from gateway.doors.messages import message_key
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
@@ -31,7 +33,13 @@ class ChannelEvents:
         if isinstance(event, StatusChanged):
             await self._follow_owner(standing, given_back=True)
         elif event.echo:
-            await self._api.channels.echo(self._company, self._conversation(standing), event.ours, event.text)
+            echo = ChannelEchoRequest(
+                company_id=self._company,
+                conversation_id=self._conversation(standing),
+                message_id=event.ours,
+                text=text_digest(event.text),
+            )
+            await ask(self._api.rpc, CHANNEL_ECHO, echo)
         elif event.by is not None:
             place = self._place(standing, self._operator(event.by))
             if not await self._api.commands.find_sent(place, _key(event)):
@@ -50,7 +58,7 @@ class ChannelEvents:
         self._api.door.message(subject, subject, opens_conversation=False)
         await commands.send_as_visitor(place, MessageDraft(key, event.text, event.at.locale))
 
-    async def _follow_owner(self, standing: Standing, *, given_back: bool) -> None:
+    async def _follow_owner(self, standing: ChatwootConversation, *, given_back: bool) -> None:
         """Whoever has the conversation there has it here. Only a change of status gives it back to the AI: a message
         may still name the status from before our own hand-off."""
         if standing.status == OPEN:
@@ -68,19 +76,19 @@ class ChannelEvents:
                 return False
             return now.owner is not owner.kind or now.owner_data.get("operatorId") != owner.operator_id
 
-        place = self._place(standing, self._operator(standing.assignee or Person("bot", None)))
+        place = self._place(standing, self._operator(standing.assignee or ChatwootPerson("bot", None)))
         await self._api.commands.follow_owner(place, owner, standing.status, standing.changed, needed)
 
-    def _conversation(self, standing: Standing) -> str:
+    def _conversation(self, standing: ChatwootConversation) -> str:
         return channel_conversation(self._channel, standing.number)
 
-    def _place(self, standing: Standing, caller: TokenCaller) -> ConversationPlace:
+    def _place(self, standing: ChatwootConversation, caller: TokenCaller) -> ConversationPlace:
         return ConversationPlace(caller, self._conversation(standing))
 
-    def _contact(self, person: Person) -> TokenCaller:
+    def _contact(self, person: ChatwootPerson) -> TokenCaller:
         return TokenCaller(f"{self._prefix}c{_short(person)}", "visitor", self._company, "free", FOREVER, person.name)
 
-    def _operator(self, person: Person) -> TokenCaller:
+    def _operator(self, person: ChatwootPerson) -> TokenCaller:
         return TokenCaller(f"{self._prefix}{_short(person)}", "commercial", self._company, "free", FOREVER, person.name)
 
 
@@ -88,5 +96,5 @@ def _key(event: Said) -> str:
     return message_key(f"cw-{event.id}")
 
 
-def _short(person: Person) -> str:
+def _short(person: ChatwootPerson) -> str:
     return person.id if person.id.isalnum() and len(person.id) <= 32 else message_key(person.id)[:32]

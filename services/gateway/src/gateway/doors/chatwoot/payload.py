@@ -21,7 +21,7 @@ _MOST = 10**18
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class ChatwootPerson:
     """A contact, or somebody of the company."""
 
     id: str
@@ -29,14 +29,14 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ChatwootConversation:
     """A conversation of Chatwoot's when the event was made. `changed` grows with each change of it, in seconds."""
 
     number: int
     status: str
     changed: float
-    contact: Person
-    assignee: Person | None = None
+    contact: ChatwootPerson
+    assignee: ChatwootPerson | None = None
     inbox: int | None = None
     locale: str | None = None
 
@@ -47,8 +47,8 @@ class Said:
 
     id: str
     text: str
-    at: Standing
-    by: Person | None = None
+    at: ChatwootConversation
+    by: ChatwootPerson | None = None
     echo: bool = False
     ours: str | None = None
     """The id that we gave it."""
@@ -58,7 +58,7 @@ class Said:
 class StatusChanged:
     """Somebody else has the conversation."""
 
-    at: Standing
+    at: ChatwootConversation
 
 
 def read(event: Json) -> Said | StatusChanged | None:
@@ -93,7 +93,7 @@ def _message(event: Json) -> Said | None:
     )  # fmt: skip
 
 
-def _standing(conversation: Json, event: Json) -> Standing | None:
+def _standing(conversation: Json, event: Json) -> ChatwootConversation | None:
     number, meta = conversation.get("id"), object_of(conversation.get("meta"))
     contact = _person(object_of(meta.get("sender")))
     if contact is None:
@@ -103,7 +103,7 @@ def _standing(conversation: Json, event: Json) -> Standing | None:
         return None
     inbox = conversation.get("inbox_id") or object_of(event.get("inbox")).get("id")
     locale = object_of(conversation.get("additional_attributes")).get("browser_language")
-    return Standing(
+    return ChatwootConversation(
         number=number,
         status=str(conversation.get("status", "")),
         changed=_seconds(conversation.get("updated_at") or conversation.get("timestamp") or event.get("created_at")),
@@ -133,9 +133,13 @@ def _attachment(told: Json) -> str:
     return f"[{kind}: {name[:200]}]" if name else f"[{kind}]"
 
 
-def _person(told: Json) -> Person | None:
+def _person(told: Json) -> ChatwootPerson | None:
     identity, name = told.get("id"), told.get("name") or told.get("available_name")
-    return None if identity is None else Person(str(identity), name[:200] if isinstance(name, str) and name else None)
+    return (
+        None
+        if identity is None
+        else ChatwootPerson(str(identity), name[:200] if isinstance(name, str) and name else None)
+    )
 
 
 def _seconds(value: object) -> float:

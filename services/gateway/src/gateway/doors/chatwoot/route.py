@@ -10,8 +10,9 @@ import structlog
 from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import Response
 
-from contracts.channel_rpc import MOST_BODY
+from contracts.channel_rpc import CHANNEL_VERIFY, MOST_BODY, ChannelVerifyRequest
 from contracts.errors import ErrorCode
+from gateway.adapters.service_calls import ask
 from gateway.doors.chatwoot.channel import ChannelEvents
 from gateway.doors.chatwoot.payload import read
 from gateway.errors import GatewayError, Limited, Refused, TokenInvalid, Unavailable
@@ -25,6 +26,8 @@ SOON = 0.07
 """Seconds that the work may take before the answer, which has to be there within 0.1."""
 AGAIN = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0)
 """Seconds between tries while the bus or memory is away: four minutes in all."""
+VERIFY_SECONDS = 2.0
+"""For memory to look at a signature."""
 MOST_UNDER_WAY = 2_000
 """Webhooks that are worked on behind their answers. Beyond, Chatwoot is told that nobody is there: a person sees it."""
 _under_way: set[asyncio.Task[None]] = set()
@@ -64,11 +67,12 @@ async def take_webhook(
 
 async def _work(api: Api, channel: str, timestamp: str, signature: str, body: str, event: dict[str, Any]) -> None:
     """Takes the event in, however long that needs; raises Refused: it is not the channel's."""
+    request = ChannelVerifyRequest(channel_id=channel, timestamp=timestamp, signature=signature, body=body)
     verified = None
     for pause in (*AGAIN, None):
         try:
             if verified is None:
-                verified = await api.channels.verify(channel, timestamp, signature, body)
+                verified = await ask(api.rpc, CHANNEL_VERIFY, request, deadline=VERIFY_SECONDS)
             found = read(event)
             if found is not None:
                 await ChannelEvents(api, verified.company_id, channel, verified.inbox).take(found)

@@ -65,9 +65,12 @@ async def place(api: Api, asking: ResponseCaller, body: CreateResponse) -> tuple
 async def previous(api: Api, caller: TokenCaller, response: str) -> str:
     """The conversation that goes on behind this response; raises NOT_FOUND unless it is there and the caller's."""
     try:
+        name = read_name(response)
+        if name.action is None and api.threads.just_sent(caller, name.conversation, name.asked):
+            return name.conversation
         with suppress(Unavailable):  # whoever cannot tell now lets the caller write
-            return await there(api, caller, read_name(response))
-        return read_name(response).conversation
+            return await there(api, caller, name)
+        return name.conversation
     except Refused as error:
         fault = FieldFault(field="previous_response_id", message="there is no such response")
         raise Refused(error.code, fault.message, [fault]) from None
@@ -119,7 +122,7 @@ def wishes_of(body: CreateResponse, said: RequestWords) -> Wishes | None:
         sampling=sampling_of(body),
         parallel_calls=False if body.parallel_tool_calls is False else None,
     )
-    return wishes if wishes.model_dump(exclude_none=True) else None
+    return wishes if wishes != Wishes() else None
 
 
 @dataclass
@@ -239,16 +242,16 @@ async def standing(run: KeptResponse) -> Json:
 async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
     """Nobody is shown it any more; an answer that is on its way is stopped. What was said stays in the conversation.
     Raises NOT_FOUND unless it is there and the caller's."""
-    if name.action is not None:
-        await decision_again(api, asking, name)
-    else:
-        async with AsyncExitStack() as stack:
-            run = await resume(api, stack, asking, name)
-            if (await standing(run))["status"] == "in_progress":
-                with suppress(Refused):  # it has just ended
-                    await run.thread.cancel(name.asked)
-    if not await api.memory.withdraw(asking.caller.company, name.conversation, name.within):
-        raise not_found("response")
+    async with AsyncExitStack() as stack:
+        run = await resume(api, stack, asking, name)
+        if name.action is not None:
+            await decision_again(api, asking, name)
+        elif (await standing(run))["status"] == "in_progress":
+            with suppress(Refused):  # it has just ended
+                await run.thread.cancel(name.asked)
+        if not await api.memory.withdraw(asking.caller.company, name.conversation, name.within):
+            raise not_found("response")
+        await run.thread.read_on(name.asked)
 
 
 async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisions: Sequence[tuple[str, bool]]) -> Json:

@@ -5,6 +5,7 @@ from typing import Any
 from gateway.doors.responses.requests import CreateResponse
 
 Json = dict[str, Any]
+_NO_TOOL: Json = {"description": None, "parameters": None, "strict": None}
 
 
 def about(body: CreateResponse | None, identity: str, created: float, *, conversation: str | None) -> Json:
@@ -12,7 +13,7 @@ def about(body: CreateResponse | None, identity: str, created: float, *, convers
     later: what was sent with the request beyond its text is not kept.
     """
     body = body or CreateResponse(input="-")
-    asked = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    choice = body.tool_choice or "auto"
     return {
         "id": identity,
         "object": "response",
@@ -25,8 +26,8 @@ def about(body: CreateResponse | None, identity: str, created: float, *, convers
         "previous_response_id": body.previous_response_id,
         "conversation": {"id": conversation} if conversation is not None else None,
         "instructions": body.instructions,
-        "tools": [_tool(tool) for tool in asked.get("tools") or ()],
-        "tool_choice": asked.get("tool_choice") or "auto",
+        "tools": [_NO_TOOL | tool.model_dump(exclude_unset=True) for tool in body.tools or ()],
+        "tool_choice": choice if isinstance(choice, str) else choice.model_dump(exclude_unset=True),
         "parallel_tool_calls": body.parallel_tool_calls is not False,
         "truncation": body.truncation or "disabled",
         "text": {"format": body.format.model_dump(mode="json", by_alias=True, exclude_none=True)},
@@ -47,7 +48,3 @@ def about(body: CreateResponse | None, identity: str, created: float, *, convers
         "prompt_cache_key": None,
         "usage": None,
     }
-
-
-def _tool(tool: Json) -> Json:
-    return {"description": None, "parameters": None, "strict": None, **tool}

@@ -158,6 +158,10 @@ def _keeps(body: CreateResponse, caller: TokenCaller) -> bool:
     if hindrance is None:
         return True
     if body.store or body.background or body.previous_response_id is not None:
+        if hindrance in {"input", "instructions"}:
+            raise bad(
+                hindrance, f"at most {MAX_TEXT} characters in a conversation that is kept here, or send store false"
+            )
         raise bad(hindrance, "not in a conversation that is kept here: send store false, and the history in input")
     return False
 

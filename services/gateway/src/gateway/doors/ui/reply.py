@@ -13,7 +13,7 @@ from gateway.doors.spoken import ClientText
 Json = dict[str, Any]
 
 
-class Reply:
+class UiReply:
     """What the client is told. All of it is one step, so that `reset-step` takes back a text that turned out otherwise:
     what stands in its place then is said whole.
     """

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from contracts.errors import ErrorCode
-from contracts.events.chat import Action, ActionState
+from contracts.events.chat import MAX_CLIENT_TOOLS, Action, ActionState
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.client_tools import result_of
 from gateway.doors.messages import Part, file_of_url, new_messages, unreadable
@@ -30,7 +30,7 @@ class ChatRequest(BaseModel):
     message: Json | None = None
     trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
     message_id: str | None = Field(default=None, max_length=200)
-    tools: list[Json] = Field(default_factory=list[Json], max_length=1_000)
+    tools: list[Json] = Field(default_factory=list[Json], max_length=MAX_CLIENT_TOOLS)
     """Of the client's own: {name, description, inputSchema}."""
 
     @property
@@ -80,7 +80,7 @@ class ChatRequest(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Approval:
     """To an approval. `given`: the arguments that it approves, as the client shows them."""
 
     approval: str
@@ -95,7 +95,7 @@ class Answer:
         return {name: value for name, value in self.given.items() if name in asked and value != asked[name]} or None
 
 
-def approval_in(part: Json) -> Answer:
+def approval_in(part: Json) -> Approval:
     """What a part answers; raises Refused: BAD_FIELD."""
     told = part.get("approval")
     approval = cast("Json", told) if isinstance(told, dict) else {}
@@ -103,7 +103,7 @@ def approval_in(part: Json) -> Answer:
     if not isinstance(identity, str) or not isinstance(approved, bool):
         raise Refused(ErrorCode.BAD_FIELD, "approval: an answer has the approval's id, and approved: true or false")
     given = part.get("input")
-    return Answer(identity, approved, cast("Json", given) if isinstance(given, dict) else {})
+    return Approval(identity, approved, cast("Json", given) if isinstance(given, dict) else {})
 
 
 def _said(message: Json, field: str) -> Iterator[Part]:

@@ -23,8 +23,8 @@ from gateway.doors import server_sent
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
 from gateway.doors.translation import translated
-from gateway.doors.ui.reply import Json, Reply, decided
-from gateway.doors.ui.request import Answer, ChatRequest, approval_in
+from gateway.doors.ui.reply import Json, UiReply, decided
+from gateway.doors.ui.request import Approval, ChatRequest, approval_in
 from gateway.errors import GatewayError, Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
@@ -73,7 +73,7 @@ async def send_messages(
         thread = await stack.enter_async_context(opened)
         for one in new:
             asked = (await thread.send(one, wishes)).seq
-        behind = Reply(message, given, body.said_last()) if known else None
+        behind = UiReply(message, given, body.said_last()) if known else None
         return _streamed(_told(api, stack.pop_all(), thread, asked, done, behind))
     raise AssertionError("unreachable")
 
@@ -125,7 +125,7 @@ async def _once_more(api: Api, place: ConversationPlace, one: SentMessage) -> Se
 
 
 async def _decided(
-    api: Api, place: ConversationPlace, answers: Sequence[Answer], locale: str | None, *, alone: bool
+    api: Api, place: ConversationPlace, answers: Sequence[Approval], locale: str | None, *, alone: bool
 ) -> list[Action]:
     """The actions that the answers decide: all of them are looked for before any is decided. Beside new messages
     (not `alone`) they may be old ones, which the conversation's last messages do not hold any more.
@@ -173,12 +173,12 @@ async def _told(
     thread: Thread,
     asked: int,
     done: Sequence[Action] = (),
-    behind: Reply | None = None,
+    behind: UiReply | None = None,
 ) -> AsyncGenerator[bytes]:
     """What comes of the message at `asked`, as it comes; first, what was decided with it. `behind`: the client's own
     message, which goes on behind the calls whose results it has given."""
     place = thread.place
-    reply = behind or Reply(answer_id(turn_id(place.company, place.conversation, asked)))
+    reply = behind or UiReply(answer_id(turn_id(place.company, place.conversation, asked)))
     try:
         beside = [{"type": "data-action", "id": action.id, "data": action.to_wire()} for action in done]
         for chunk in [*reply.begin(), *beside]:

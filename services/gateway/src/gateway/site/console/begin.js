@@ -1,7 +1,9 @@
 /* A company's first hour in three steps: its site, its assistant, the chat on its page. What is done shows, and can be done again. */
 import { call, get, Problem } from "./api.js";
-import { make, button } from "./dom.js";
+import { make } from "./dom.js";
 import { glyph } from "./glyphs.js";
+import { copying } from "./copying.js";
+import { Reading } from "./reading.js";
 import { language, say } from "./words-of.js";
 
 const AGAIN = 3_000, MOST_SECTIONS = 12;
@@ -15,21 +17,21 @@ export const beginView = {
 };
 
 class BeginView {
-  #company; #detail = null; #told; #steps; #timer = 0; #ended = false; #preview; #sections; #seen;
+  #company; #detail = null; #told; #steps; #timer = 0; #ended = false; #preview; #sections; #seen; #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;
     this.#told = make("p", { class: "told", role: "status" });
     this.#steps = make("ol", { class: "begin" });
     stage.append(make("div", { class: "page" }, make("h1", {}, say("begin")), make("p", { class: "hint" }, say("beginHint")), this.#told, this.#steps));
-    this.#load();
+    this.#reading.now();
   }
-  end() { this.#ended = true; clearTimeout(this.#timer); }
+  end() { this.#ended = true; this.#reading.end(); clearTimeout(this.#timer); }
   get #address() { return `/v2/companies/${this.#company}`; }
 
   async #load() {
     try { await this.#read(); } catch (error) {
-      if (error.status !== 404) { this.#told.textContent = error.message; return; }
+      if (error.status !== 404) throw error;
     }
     if (!this.#ended) this.#draw();
   }
@@ -49,20 +51,20 @@ class BeginView {
     const input = make("input", { type: "text", id: `begin-${name}`, value: value || "", ...attributes });
     return [make("label", { for: `begin-${name}` }, say(`begin_${name}_label`)), input];
   }
-  /* Work of a form: its button waits, what goes wrong is told. */
+  /* Work of a form, which gives what to say when it is done: its button waits, what goes wrong is told. */
   #form(work, label, ...children) {
-    const fault = make("p", { class: "fault", role: "alert" });
+    const fault = make("p", { class: "fault", role: "alert" }), told = make("p", { class: "hint", role: "status" });
     const submit = make("button", { type: "submit", class: "primary" }, say(label));
     return make("form", { class: "settings", onsubmit: async (event) => {
       event.preventDefault();
       submit.disabled = true;
-      fault.textContent = "";
-      try { await work(); } catch (error) {
+      fault.textContent = told.textContent = "";
+      try { told.textContent = await work() || ""; } catch (error) {
         if (!(error instanceof Problem)) throw error;
         fault.textContent = [error.message, ...error.fields.map(({ message }) => message)].join(" ");
       }
       submit.disabled = false;
-    } }, ...children, fault, make("p", { class: "row end" }, submit));
+    } }, ...children, fault, make("div", { class: "row end" }, told, submit));
   }
 
   /* ---- one: the site */
@@ -141,7 +143,7 @@ class BeginView {
       const greeting = Object.fromEntries(greetings.map(([tongue, input]) => [tongue, input.value.trim() || null]));
       await this.#change({ assistant: { name: name[1].value.trim() || null, tone: tone[1].value.trim() || null, greeting }, brandColor: color.value, aiAutoResponseEnabled: true });
       form.closest("li").dataset.done = "true";
-      this.#told.textContent = say("saved");
+      return say("saved");
     }, "save", ...name, ...tone, make("p", { class: "name" }, say("begin_greeting_label")),
     ...greetings.map(([tongue, input]) => make("div", { class: "row" }, make("code", {}, tongue), input)),
     make("label", { for: "begin-color" }, say("begin_color_label")), color);
@@ -155,7 +157,7 @@ class BeginView {
     const { snippet } = this.#detail;
     this.#seen = make("p", { class: "seen", role: "status" });
     const step = this.#step("page", false, make("pre", { tabindex: "0" }, make("code", {}, snippet)),
-      make("p", { class: "row" }, button(say("begin_copy"), async () => { await navigator.clipboard.writeText(snippet); this.#told.textContent = say("begin_copied"); })), this.#seen);
+      make("p", { class: "row" }, copying(snippet)), this.#seen);
     this.#showSeen(step);
     return step;
   }

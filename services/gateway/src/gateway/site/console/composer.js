@@ -5,28 +5,30 @@ import { colleagueSource } from "./colleagues.js";
 import { glyph } from "./glyphs.js";
 import { Picker } from "./picker.js";
 import { filled, replySource } from "./replies.js";
+import { joined } from "./unsent.js";
 import { language, say } from "./words-of.js";
 
 const LONGEST = 8000, TYPING_PAUSE = 3000, TONES = ["friendly", "formal", "brief"];
 
 export class Composer {
   node; field;
-  #send; #typing; #note; #isNote = false; #noteSwitch; #picker; #says = "send"; #conversation; #files; #offers; #fault; #label; #lastTyped = 0; #improve;
+  #send; #typing; #note; #isNote = false; #noteSwitch; #picker; #says = "send"; #kept; #noted = {}; #conversation; #files; #offers; #fault; #label; #lastTyped = 0; #improve;
 
-  /* send(text, files) sees to it, files being ids of what `files` has taken in; typing() tells the visitor that somebody writes; note(text) keeps a private one and may raise;
-     places() gives what fills in a ready reply; mine: one's own id. */
-  constructor(conversation, { files, send, typing, note, places, mine }) {
+  /* send(text, files) sees to it, files being ids of what `files` has taken in; typing() tells the visitor that somebody writes; note(text, id) keeps a private one and may raise;
+     places() gives what fills in a ready reply; mine: one's own id; kept: {read(), write(draft)} of what one has begun. */
+  constructor(conversation, { files, send, typing, note, places, mine, kept }) {
     this.#conversation = conversation;
     this.#send = send;
     this.#note = note;
-    this.#noteSwitch = button("", () => this.#turnNote(!this.#isNote), { class: "quiet", "aria-pressed": "false" }, glyph("note"), say("privateNote"));
+    this.#kept = kept;
+    this.#noteSwitch = button("", () => { this.#turnNote(!this.#isNote); this.field.focus(); }, { class: "quiet", "aria-pressed": "false" }, glyph("note"), say("privateNote"));
     this.#typing = typing;
     this.#offers = make("div", { class: "offers", "aria-live": "polite" });
     this.#fault = make("p", { class: "fault", role: "alert" });
     this.#label = make("span", {}, say("send"));
     this.field = make("textarea", {
       rows: "3", maxlength: String(LONGEST), placeholder: say("writeHint"), "aria-label": say("write"),
-      oninput: () => { this.#picker.look(); this.#typed(); }, onkeydown: (event) => this.#key(event),
+      oninput: () => { this.#keep(); this.#picker.look(); this.#typed(); }, onkeydown: (event) => this.#key(event),
     });
     this.#picker = new Picker(this.field, replySource((text) => this.put(filled(text, places()))),
       colleagueSource(mine, () => this.#isNote, (typed, mention) => this.#name(typed, mention)));
@@ -40,7 +42,11 @@ export class Composer {
       make("div", { class: "row" }, this.#files.node, this.#noteSwitch, suggest, this.#improve, tone,
         make("button", { type: "submit", class: "primary" }, this.#label)));
     this.#files.listen(this.node);
+    const { text, isNote } = kept.read();
+    this.field.value = text;
+    if (isNote) this.#turnNote(true);
   }
+  #keep() { this.#kept.write({ text: this.field.value, isNote: this.#isNote }); }
   /* What the button does now: send, or take over and send. */
   says(name) {
     this.#says = name;
@@ -53,19 +59,27 @@ export class Composer {
     this.node.toggleAttribute("data-note", on);
     this.field.placeholder = say(on ? "noteHint" : "writeHint");
     this.says(this.#says);
-    this.field.focus();
+    this.#keep();
   }
   /* Writing a private note. */
-  note() { this.#turnNote(true); }
-  put(text) {
-    this.field.value = text.slice(0, LONGEST);
+  note() {
+    this.#turnNote(true);
     this.field.focus();
+  }
+  /* As if it had been typed: what stood there comes back with an undo. */
+  put(text) {
+    const { field } = this;
+    field.focus();
+    field.select();
+    if (!document.execCommand("insertText", false, text.slice(0, LONGEST))) field.value = text.slice(0, LONGEST);
+    this.#keep();
   }
   /* The rest of a name, in the place of what was typed of it. */
   #name(typed, mention) {
     const { field } = this, end = field.selectionStart;
     field.setRangeText(`${mention} `, end - typed.length, end, "end");
     field.focus();
+    this.#keep();
   }
   tell(text) { this.#fault.textContent = text; }
 
@@ -74,6 +88,7 @@ export class Composer {
     if (!text) return;
     if (this.#files.busy && !this.#isNote) { this.tell(say("filesComing")); return; }
     this.field.value = "";
+    this.#keep();
     this.tell("");
     this.#picker.close();
     if (this.#isNote) { this.#keepNote(text); return; }
@@ -82,11 +97,14 @@ export class Composer {
     this.#offers.replaceChildren();
   }
   async #keepNote(text) {
+    // The same words again are the same note: the first try may have been kept.
+    if (this.#noted.text !== text) this.#noted = { text, id: crypto.randomUUID() };
     try {
-      await this.#note(text);
-      this.#turnNote(false);
+      await this.#note(text, this.#noted.id);
+      this.#noted = {};
+      if (!this.field.value) this.#turnNote(false);
     } catch (error) {
-      this.put([text, this.field.value].filter(Boolean).join("\n"));
+      this.put(joined(text, this.field.value));
       this.tell(error.message);
     }
   }

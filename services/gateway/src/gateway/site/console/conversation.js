@@ -11,29 +11,31 @@ import { Reading } from "./reading.js";
 import { markRead } from "./seen.js";
 import { session } from "./session.js";
 import { Thread } from "./thread.js";
+import { joined } from "./unsent.js";
 import { exactly, language, moment, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
-const AGAIN = 2_000, PAGE = 50;
+const PAGE = 50;
 const FIELDS = { s: "snooze", a: "assignee", l: "label" };
 const PATIENCE = 8_000; // for what a wish over the socket comes to
 /* A hand at the page within PRESENT ms is somebody who sees what comes; signs of it go out at most every SIGN ms. */
 const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #outbox; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Reading(() => this.#load());
+  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Reading(() => this.#load(), (text) => this.#composer.tell(text));
 
   constructor(place, context, id) {
     this.#context = context;
     this.#id = id;
-    this.#outbox = context.unsent(id);
+    this.#unsent = context.unsent;
     const files = new Files({ make, button, draw }, { locale: language, server: "", token: () => session.token, conversation: () => id, root: document });
     this.#thread.files = files;
     this.#composer = new Composer(id, {
       files, send: (text, sent) => this.#say(text, sent),
       typing: () => context.live.send("typing", { conversationId: id }),
-      note: async (text) => { await post(this.#at("notes"), { text, noteId: crypto.randomUUID() }); await this.#loadNotes(); },
+      note: async (text, noteId) => { await post(this.#at("notes"), { text, noteId }); this.#reading.now(); },
       mine: context.session.who.subject,
+      kept: { read: () => this.#unsent.draft(id), write: (draft) => this.#unsent.keepDraft(id, draft) },
       places: () => ({
         name: this.#view && nameOf(this.#view), agent: context.session.who.name || context.session.who.subject,
         company: context.session.who.company, page: this.#view?.visitor?.page?.title || this.#view?.visitor?.page?.url,
@@ -63,6 +65,7 @@ export class ConversationView {
         make("div", { class: "main" }, this.#handOver, this.#thread.node, this.#typing, this.#here, this.#composer.node),
         this.#details));
     this.#thread.onTop = () => this.#loadOlder();
+    this.#unsent.watch({ id, stored: (message) => this.#stored(message), refused: (message, why) => this.#refused(message, why) });
     this.#showUnsent();
     for (const kind of HANDS) addEventListener(kind, this.#handled, { passive: true });
     // What waits for a yes may be decided while the line is lost: no later fact of the conversation says so.
@@ -71,8 +74,8 @@ export class ConversationView {
     this.present();
   }
   end() {
-    clearTimeout(this.#againTimer);
     clearTimeout(this.#wished);
+    this.#unsent.watch(null);
     clearTimeout(this.#sign);
     for (const kind of HANDS) removeEventListener(kind, this.#handled);
     this.#reading.end();
@@ -111,7 +114,6 @@ export class ConversationView {
         this.#granted();
         this.#owned(frame.owner);
         if (frame.activeTurn) this.#thread.soFar(frame.activeTurn);
-        this.#sendAgain();
         break;
       case "snapshot": {
         const running = this.#thread.running;
@@ -123,7 +125,6 @@ export class ConversationView {
         break;
       }
       case "message.created": this.#add(frame.message); break;
-      case "message.ack": this.#stored(frame.clientMessageId); break;
       case "message.delta": this.#thread.delta(frame); break;
       case "run.started": this.#thread.begin(frame.turnId); break;
       case "tool.started": this.#thread.tool(frame); break;
@@ -139,7 +140,10 @@ export class ConversationView {
         if (frame.createdAt) this.#thread.event({ ...frame, id: `owner-${frame.seq}` }, this.#told(frame));
         break;
       case "action.updated": this.#thread.action(frame.action); break;
-      case "error": this.#refused(frame); break;
+      case "error":
+        this.#granted();
+        this.#composer.tell(frame.retryable && this.#unsent.of(this.#id).length ? say("sentAgain") : frame.message);
+        break;
       default:
     }
   }
@@ -177,7 +181,7 @@ export class ConversationView {
     const mine = this.#context.session.who.subject, { items, changes = [] } = this.#notes;
     for (const note of items) this.#thread.aside(note.id, note.createdAt, note.text, "note", note.by === mine ? say("you") : note.name || note.by);
     for (const change of changes) {
-      const text = changeInWords(change, mine);
+      const text = changeInWords(change);
       if (text) this.#thread.aside(change.id, change.createdAt, text, "change");
     }
   }
@@ -188,13 +192,11 @@ export class ConversationView {
       this.#rating = found.status === "resolved" && (await get(this.#at("rating"))).rating;
       this.#describe(found);
       await this.#loadNotes();
-    } catch (error) {
+    } finally {
       if (this.#title.textContent === "…") this.#title.textContent = say("conversation");
-      this.#composer.tell(error.message);
     }
   }
   #add(message) {
-    if (message.clientMessageId) this.#stored(message.clientMessageId);
     this.#thread.add(message, this.#context.session.who.subject);
     this.#newest = Math.max(this.#newest, message.seq);
     if (Date.now() - this.#handAt < PRESENT) this.#sign ||= setTimeout(() => this.#read());
@@ -259,41 +261,21 @@ export class ConversationView {
   #take() { if (!this.#isMine) this.#wish("owner.take"); }
 
   /* ---------------------------------------------------------------- one's own words */
-  #againTimer = 0;
   #say(text, files) {
     this.#take();
-    const message = { clientMessageId: crypto.randomUUID(), text, files };
-    this.#outbox.push(message);
+    const message = { conversationId: this.#id, clientMessageId: crypto.randomUUID(), text, files };
     this.#thread.waits(message);
-    // Not through now: it goes out again, under the same id, when the line is back.
-    this.#context.live.send("message.send", { conversationId: this.#id, ...message });
+    this.#unsent.add(message);
   }
-  #showUnsent() { for (const message of this.#outbox) this.#thread.waits(message); }
-  #sendAgain() {
-    if (!this.#outbox.length) return;
-    this.#take();
-    for (const message of this.#outbox) {
-      this.#context.live.send("message.send", { conversationId: this.#id, ...message, retry: true });
-    }
+  #showUnsent() { for (const message of this.#unsent.of(this.#id)) this.#thread.waits(message); }
+  #stored({ clientMessageId }) {
+    this.#thread.arrived(clientMessageId);
+    this.#composer.tell("");
   }
-  #stored(id) {
-    const at = this.#outbox.findIndex((one) => one.clientMessageId === id);
-    if (at >= 0) this.#outbox.splice(at, 1);
-    this.#thread.arrived(id);
-  }
-  /* What cannot be sent goes back to where it was written; what can be later is tried then. */
-  #refused({ ref, message, retryable, retryAfterMs }) {
-    this.#granted();
-    this.#composer.tell(message);
-    const unsent = this.#outbox.find((one) => one.clientMessageId === ref);
-    if (!unsent) return;
-    if (retryable) {
-      clearTimeout(this.#againTimer);
-      this.#againTimer = setTimeout(() => this.#sendAgain(), retryAfterMs || AGAIN);
-    } else {
-      this.#stored(ref);
-      this.#composer.put([unsent.text, this.#composer.field.value].filter(Boolean).join("\n"));
-    }
+  #refused(message, why) {
+    this.#thread.arrived(message.clientMessageId);
+    this.#composer.put(joined(message.text, this.#composer.field.value));
+    this.#composer.tell(why);
   }
 
   /* What the same person has asked before: read once, for it changes no more while one looks at this. */

@@ -1,6 +1,6 @@
 /* The inbox's list as the server has it: read a page at a time, and row by row what was told to have changed. */
 import { get } from "./api.js";
-import { Reading } from "./reading.js";
+import { Reading, unread } from "./reading.js";
 import { session } from "./session.js";
 import { tellUnread, unreadIds } from "./seen.js";
 
@@ -64,7 +64,7 @@ export class Conversations {
         this.items.push(...found.items.filter((item) => !known.has(item.id)));
         this.next = found.next;
       }
-    } catch (error) { this.fault = error.message; }
+    } catch (error) { this.fault = unread(error); }
     this.#adding = false;
     this.#tell();
   }
@@ -128,7 +128,7 @@ export class Conversations {
       this.fault = null;
     } catch (error) {
       this.#all = true;
-      this.fault = error.message;
+      this.fault = unread(error);
       throw error;
     } finally { this.#tell(); }
   }

@@ -71,7 +71,7 @@ export class Desk {
   }
   #labels(view) {
     const field = make("input", {
-      "aria-label": say("addLabel"), placeholder: say("addLabel"), "data-what": "label", maxlength: "40", size: "10",
+      "aria-label": say("addLabel"), placeholder: say("addLabel"), "data-what": "label", maxlength: "40", size: "14",
       onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#label((labels) => [...labels, label], () => { field.value = label; }); },
     });
     return make("span", { class: "row" }, ...(view.labels || []).map((label) => make("span", { class: "chip" }, label,
@@ -129,13 +129,13 @@ export class Desk {
 }
 
 /* A change in words, for the thread; null: nothing that people have to read. */
-export function changeInWords(change, mine) {
-  const who = change.by === mine ? say("you") : change.name || change.by;
+export function changeInWords(change) {
+  const who = change.name || change.by;
   if (change.state === "resolved") return change.by === "memory" ? say(`resolved_${change.reason || "silence"}`) : say("event_resolved", { name: who });
   if (change.state === "snoozed") return change.snoozedUntil ? say("event_snoozed", { name: who, when: moment(change.snoozedUntil) }) : say("event_snoozedOpen", { name: who });
   if (change.state === "open") return change.by === "memory" ? say("event_woke") : say("event_opened", { name: who });
   if (change.assignee != null) {
-    const to = change.assignee === mine ? say("you") : change.assigneeName || change.assignee;
+    const to = change.assigneeName || change.assignee;
     if (change.by === "memory") return say("event_turn", { to });
     return change.assignee ? say("event_assigned", { name: who, to }) : say("event_unassigned", { name: who });
   }

@@ -2,6 +2,7 @@
 import { call, get } from "./api.js";
 import { make, button } from "./dom.js";
 import { ask } from "./question.js";
+import { Reading } from "./reading.js";
 import { exactly, number, say } from "./words-of.js";
 
 const KINDS = ["user", "visitor", "conversation"];
@@ -19,6 +20,7 @@ class ErasuresView {
   #fault = make("p", { class: "fault", role: "alert" });
   #list = make("ul", { class: "replies" });
   #more = make("p", { class: "row" });
+  #reading = new Reading(() => Promise.all([this.#preview(), this.#load()]), (text) => { this.#fault.textContent = text; });
 
   constructor(stage) {
     const kind = make("select", { "aria-label": say("eraseKind") }, ...KINDS.map((one) => make("option", { value: one }, say(`erase_${one}`))));
@@ -29,17 +31,15 @@ class ErasuresView {
         make("form", { class: "replyform", onsubmit: (event) => { event.preventDefault(); this.#erase(kind.value, name); } },
           kind, name, make("p", { class: "row" }, make("button", { type: "submit", class: "danger" }, say("eraseForGood")))), this.#fault),
       make("section", { "aria-label": say("receipts") }, make("h2", {}, say("receipts")), this.#list, this.#more)));
-    this.#preview();
-    this.#load();
+    this.#reading.now();
   }
+  end() { this.#reading.end(); }
 
   async #preview() {
-    try {
-      const found = await get("/v2/keeping");
-      const old = ["conversations", "files", "traces"].filter((one) => found[one].days !== undefined && found[one].days !== null);
-      const lines = old.map((one) => say(`tonight_${one}`, { count: number.format(found[one].count), more: found[one].atLeast ? "+" : "", days: found[one].days }));
-      this.#tonight.textContent = lines.length ? `${say("tonightAt", { at: exactly(found.nextRun) })} ${lines.join(" ")}` : say("tonightNothing");
-    } catch (error) { this.#tonight.textContent = error.message; }
+    const found = await get("/v2/keeping");
+    const old = ["conversations", "files", "traces"].filter((one) => found[one].days !== undefined && found[one].days !== null);
+    const lines = old.map((one) => say(`tonight_${one}`, { count: number.format(found[one].count), more: found[one].atLeast ? "+" : "", days: found[one].days }));
+    this.#tonight.textContent = lines.length ? `${say("tonightAt", { at: exactly(found.nextRun) })} ${lines.join(" ")}` : say("tonightNothing");
   }
   async #erase(kind, name) {
     this.#fault.textContent = "";
@@ -48,17 +48,15 @@ class ErasuresView {
     try {
       await call("DELETE", `/v2/${kind}s/${encodeURIComponent(chosen)}`);
       name.value = "";
-      await this.#load();
+      await this.#reading.now();
     } catch (error) { this.#fault.textContent = error.message; }
   }
   async #load(cursor = "") {
-    try {
-      const { items, next } = await get(`/v2/erasures?limit=20${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
-      const rows = items.map(receipt);
-      if (cursor) this.#list.append(...rows);
-      else this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noReceipts"))]));
-      this.#more.replaceChildren(next ? button(say("more"), () => this.#load(next), { class: "small" }) : "");
-    } catch (error) { this.#fault.textContent = error.message; }
+    const { items, next } = await get(`/v2/erasures?limit=20${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    const rows = items.map(receipt);
+    if (cursor) this.#list.append(...rows);
+    else this.#list.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noReceipts"))]));
+    this.#more.replaceChildren(next ? button(say("more"), () => this.#load(next).catch((error) => { this.#fault.textContent = error.message; }), { class: "small" }) : "");
   }
 }
 

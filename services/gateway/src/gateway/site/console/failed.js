@@ -14,8 +14,8 @@ export const failedView = {
 };
 
 class FailedView {
-  #list; #more; #told; #next = null; #admin; #ended = false; #pages = 1; #rows = new Map();
-  #reading = new Reading(() => this.#load());
+  #list; #more; #told; #admin; #ended = false; #pages = 1; #rows = new Map();
+  #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;
@@ -32,23 +32,17 @@ class FailedView {
   end() { this.#ended = true; this.#reading.end(); }
 
   async #load() {
-    try {
-      const items = [];
-      let cursor = null;
-      for (let page = 0; page < this.#pages; page += 1) {
-        const found = await get(`/v2/turns/failed?${new URLSearchParams({ limit: PAGE, ...(cursor && { cursor }) })}`);
-        items.push(...found.items);
-        cursor = found.next || null;
-        if (!cursor) break;
-      }
-      if (this.#ended) return;
-      this.#next = cursor;
-      this.#draw(items);
-      this.#told.textContent = "";
-    } catch (error) {
-      this.#told.textContent = error.message;
-      throw error;
-    } finally { this.#more.hidden = !this.#next; }
+    const items = [];
+    let cursor = null;
+    for (let page = 0; page < this.#pages; page += 1) {
+      const found = await get(`/v2/turns/failed?${new URLSearchParams({ limit: PAGE, ...(cursor && { cursor }) })}`);
+      items.push(...found.items);
+      cursor = found.next || null;
+      if (!cursor) break;
+    }
+    if (this.#ended) return;
+    this.#draw(items);
+    this.#more.hidden = !cursor;
   }
   /* What has not changed stays as it is, with what was said of it and whoever stands on it. */
   #draw(items) {

@@ -1,5 +1,6 @@
 /* The settings of a company, field by field: how each is shown, read back, and bounded (visitor-chat settings). */
 import { BOUNDS, HINTED } from "./bounds.js";
+import { categories } from "./categories.js";
 import { make, button } from "./dom.js";
 import { officeHours } from "./office-hours.js";
 import { ownModel } from "./own-model.js";
@@ -15,7 +16,7 @@ const spoken = (name, kind, options) => SPOKEN.map((tongue) => [`assistant.${nam
 export const SECTIONS = [
   ["company", [
     ["name", "text"], ["profile", "choice", { words: "profile_" }],
-    ["languages", "lines"], ["timeZone", "text"],
+    ["languages", "lines"], ["timeZone", "text"], ["identity.highestPlan", "choice", { words: "plan_" }],
     ["assistant.name", "text"], ["assistant.tone", "text"],
     ...spoken("greeting", "text", { maxlength: 300 }), ...spoken("suggestions", "lines", {}),
   ]],
@@ -35,6 +36,7 @@ export const SECTIONS = [
   ["tools", [
     ["toolConfig.fetchPageEnabled", "switch"], ["toolConfig.allowedDomains", "lines"], ["toolConfig.allowedPaths", "lines"],
     ["toolConfig.enabledTools", "lines"], ["toolConfig.maxIterations", "number"],
+    ["toolConfig.categories.visitors", "categories"], ["toolConfig.categories.customers", "categories"],
     ["toolConfig.cacheEnabled", "switch"], ["toolConfig.cacheTtlSeconds", "number"],
     ["ownTools", "ownTools"],
   ]],
@@ -45,8 +47,8 @@ export const SECTIONS = [
   ]],
   ["site", [["allowedOrigins", "lines"], ["brandColor", "color"], ["proactive", "proactive"]]],
   ["knowledge", [
-    ["knowledge.siteUrl", "text"], ["knowledge.allowedPaths", "lines"], ["knowledge.deniedPaths", "lines"],
-    ["knowledge.maxPages", "number"], ["knowledge.refreshHours", "number"],
+    ["knowledge.siteUrl", "text"], ["knowledge.sitemap", "text"], ["knowledge.allowedPaths", "lines"], ["knowledge.deniedPaths", "lines"],
+    ["knowledge.maxPages", "number"], ["knowledge.refreshHours", "number"], ["knowledge.synonyms", "groups"],
   ]],
   ["keeping", ["conversationDays", "fileDays", "traceDays"].map((name) => [`retention.${name}`, "number"])],
   ["channels", [["channels", "channels"]]],
@@ -110,6 +112,11 @@ const CONTROLS = {
     const read = () => { const found = lines(input.value); return found.length || empty === undefined ? found : empty; };
     return plain(input, read, (value) => { input.value = (value ?? []).join("\n"); });
   },
+  groups({ id, changed }) {
+    const input = make("textarea", { id, rows: "3", spellcheck: "false", class: "mono", oninput: changed });
+    const read = () => lines(input.value).map((line) => line.split(",").map((word) => word.trim()).filter(Boolean));
+    return plain(input, read, (value) => { input.value = (value ?? []).map((group) => group.join(", ")).join("\n"); });
+  },
   choice({ id, changed, choices = [], words = "" }) {
     const input = make("select", { id, onchange: changed });
     const offer = (pairs) => {
@@ -125,6 +132,7 @@ const CONTROLS = {
     offer(choices.map((one) => [one, say(words + one)]));
     return { ...plain(input, () => input.value, show), offer };
   },
+  categories,
   hours: officeHours,
   ownModel,
   ownTools,

@@ -2,6 +2,8 @@
 import { call } from "./api.js";
 import { make, button } from "./dom.js";
 import { SAMPLES } from "./key-samples.js";
+import { copying } from "./copying.js";
+import { Reading } from "./reading.js";
 import { say } from "./words-of.js";
 
 export const keysView = {
@@ -14,7 +16,7 @@ export const keysView = {
 const MOST = 4;
 
 class KeysView {
-  #address; #company; #told; #list; #made;
+  #address; #company; #told; #list; #made; #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;
@@ -23,11 +25,11 @@ class KeysView {
     this.#list = make("div", {});
     this.#made = make("div", { class: "result", "aria-live": "polite" });
     stage.append(make("div", { class: "page" }, make("h1", {}, say("customerKeys")), make("p", { class: "hint" }, say("customerKeysHint")), this.#told, this.#list, this.#made));
-    this.#load();
+    this.#reading.now();
   }
-  async #load() {
-    try { this.#took((await call("GET", this.#address)).body); } catch (error) { this.#told.textContent = error.message; }
-  }
+  end() { this.#reading.end(); }
+
+  async #load() { this.#took((await call("GET", this.#address)).body); }
   #took({ identity }) {
     this.#list.replaceChildren(
       ...(identity.keys.length ? [make("ul", { class: "people" }, ...identity.keys.map((key) => this.#row(key)))] : [make("p", { class: "empty" }, say("noKeys"))]),
@@ -53,16 +55,16 @@ class KeysView {
   }
   async #make() {
     const hex = (bytes) => [...crypto.getRandomValues(new Uint8Array(bytes))].map((one) => one.toString(16).padStart(2, "0")).join("");
-    const id = `k${new Date().toISOString().slice(2, 10).replace(/-/g, "")}-${hex(2)}`, key = hex(32);
-    if (!(await this.#store((keys) => [...keys, { id, algorithm: "HS256", key }], "keyMade"))) return;
+    const first = !this.#list.querySelector("li"), id = `k${new Date().toISOString().slice(2, 10).replace(/-/g, "")}-${hex(2)}`, key = hex(32);
+    if (!(await this.#store((keys) => [...keys, { id, algorithm: "HS256", key }], first ? "firstKeyMade" : "keyMade"))) return;
     const code = make("code", {});
     const choice = make("select", { id: "sample", onchange: () => show() }, ...Object.keys(SAMPLES).map((name) => make("option", {}, name)));
     const show = () => { code.textContent = SAMPLES[choice.value].replaceAll("COMPANY", this.#company).replaceAll("KEY_ID", id); };
     show();
     this.#made.replaceChildren(make("h2", {}, say("newKey")), make("p", {}, make("b", {}, say("shownOnce"))),
       make("pre", { tabindex: "0", class: "secret" }, make("code", {}, key)),
-      button(say("begin_copy"), () => navigator.clipboard.writeText(key), { class: "small" }),
-      make("p", {}, say("sampleHint")), make("label", { for: "sample" }, say("sampleLanguage")), choice,
+      copying(key),
+      make("p", {}, say("sampleHint")), make("p", { class: "row" }, make("label", { for: "sample" }, say("sampleLanguage")), choice),
       make("pre", { tabindex: "0" }, code), make("p", { class: "hint" }, say("pageHint")),
       make("pre", { tabindex: "0" }, make("code", {}, 'Nexus.identify(() => fetch("/nexus-token").then((answer) => answer.text()));')));
   }

@@ -18,7 +18,7 @@ export const knowledgeView = {
 
 class KnowledgeView {
   #admin; #cards; #run; #told; #documents; #found; #gaps; #timer = 0; #ended = false; #next = null; #items = [];
-  #reading = new Reading(() => this.#load());
+  #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;
@@ -39,20 +39,15 @@ class KnowledgeView {
   end() { this.#ended = true; this.#reading.end(); clearTimeout(this.#timer); }
 
   async #load() {
-    try {
-      const [overview, documents] = await Promise.all([get("/v2/knowledge"), get("/v2/knowledge/documents?limit=50"), this.#gaps.load()]);
-      if (this.#ended) return;
-      this.#items = documents.items;
-      this.#next = documents.next;
-      this.#show(overview);
-      this.#list();
-      const busy = UNDER_WAY.has(overview.lastRun?.state) || this.#items.some((one) => one.state === "reading");
-      clearTimeout(this.#timer);
-      if (busy) this.#timer = setTimeout(() => this.#reading.now(), AGAIN);
-    } catch (error) {
-      this.#told.textContent = error.message;
-      throw error;
-    }
+    const [overview, documents] = await Promise.all([get("/v2/knowledge"), get("/v2/knowledge/documents?limit=50"), this.#gaps.load()]);
+    if (this.#ended) return;
+    this.#items = documents.items;
+    this.#next = documents.next;
+    this.#show(overview);
+    this.#list();
+    const busy = UNDER_WAY.has(overview.lastRun?.state) || this.#items.some((one) => one.state === "reading");
+    clearTimeout(this.#timer);
+    if (busy) this.#timer = setTimeout(() => this.#reading.now(), AGAIN);
   }
   #show({ sources, siteUrl, lastRun, nextRunAt, gaps }) {
     const card = (name, value, note = "") => make("div", { class: "card" }, make("p", {}, name), make("b", {}, value), make("small", {}, note));
@@ -87,10 +82,12 @@ class KnowledgeView {
     this.#documents.replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, say("noDocuments"))]), ...(more ? [more] : []));
   }
   async #more() {
-    const { items, next } = await get(`/v2/knowledge/documents?${new URLSearchParams({ limit: 50, cursor: this.#next })}`);
-    this.#items.push(...items);
-    this.#next = next;
-    this.#list();
+    try {
+      const { items, next } = await get(`/v2/knowledge/documents?${new URLSearchParams({ limit: 50, cursor: this.#next })}`);
+      this.#items.push(...items);
+      this.#next = next;
+      this.#list();
+    } catch (error) { this.#told.textContent = error.message; }
   }
   /* What somebody asked for, and what is there after it. */
   async #doing(work) {
@@ -118,6 +115,7 @@ class KnowledgeView {
   }
   async #search(query) {
     if (!query.trim()) return;
+    this.#found.replaceChildren(make("li", { class: "empty" }, say("loading")));
     try {
       const { results } = await post("/v2/knowledge/search", { query });
       this.#found.replaceChildren(...(results.length ? results.map((one) => this.#result(one)) : [make("li", { class: "empty" }, say("nothingFound"))]));

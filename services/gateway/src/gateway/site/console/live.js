@@ -1,6 +1,7 @@
 /* The human agent's socket: the inbox as it changes, and the conversation that is open, also over a lost line. */
 import { pauseBefore } from "./returning.js";
 import { session } from "./session.js";
+import { language } from "./words-of.js";
 
 const EXPIRED = 4005, FINAL = 4500, MOST_FOLLOWED = 50;
 
@@ -47,7 +48,7 @@ export class Live {
     const earlier = this.#socket;
     const socket = this.#socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v2/chat/ws`);
     earlier?.close();
-    socket.onopen = () => socket.send(JSON.stringify({ v: 1, type: "hello", token: session.token }));
+    socket.onopen = () => socket.send(JSON.stringify({ v: 1, type: "hello", token: session.token, locale: language }));
     socket.onmessage = (event) => { if (socket === this.#socket) this.#frame(JSON.parse(event.data)); };
     socket.onclose = (event) => { if (socket === this.#socket) this.#lost(event.code); };
   }

@@ -9,6 +9,7 @@ import { Notices } from "./notices.js";
 import { Presence } from "./presence.js";
 import { session, isDevelopment, linked } from "./session.js";
 import { signIn } from "./signin.js";
+import { Unsent } from "./unsent.js";
 import { VIEWS } from "./views.js";
 import { language, say, speak } from "./words-of.js";
 
@@ -26,13 +27,11 @@ function start(why = "") {
   const inbox = new Conversations();
   const notices = new Notices(who);
   const presence = new Presence(() => view?.present?.());
+  const unsent = new Unsent(who, (type, fields) => live.send(type, fields));
   live = new Live(
-    (frame) => { presence.frame(frame); inbox.frame(frame); view?.frame?.(frame); },
-    (state) => tellLine(line, state),
+    (frame) => { presence.frame(frame); inbox.frame(frame); unsent.frame(frame); view?.frame?.(frame); },
+    (state) => { tellLine(line, state); if (state === "ready") unsent.again(); },
   );
-  const waiting = new Map();
-  /* What one has written in a conversation and the log does not have: kept while one looks at another. */
-  const unsent = (id) => waiting.get(id) || waiting.set(id, []).get(id);
   const context = { live, inbox, presence, session, go, say, unsent };
   root.replaceChildren(rail(who, notices), make("div", { class: "beside" }, line, stage));
   /* Who waits for a person, or has written something that one has not read. */
@@ -46,12 +45,14 @@ function start(why = "") {
   inbox.start();
   const route = () => show(stage, context);
   addEventListener("hashchange", route);
-  stopped = () => { removeEventListener("hashchange", route); inbox.end(); notices.end(); presence.end(); };
+  stopped = () => { removeEventListener("hashchange", route); inbox.end(); notices.end(); presence.end(); unsent.end(); };
   const fresh = !location.hash;
   if (fresh) history.replaceState(null, "", "#/inbox");
   route();
-  // A company without settings is a beginning: its admin is shown the first steps.
-  if (fresh && session.isAdmin) call("GET", `/v2/llm/config/${who.company}`).catch((error) => error.status === 404 && go("begin"));
+  // A company without settings is a beginning, and one whose chat nobody has loaded yet: its admin is shown the first steps.
+  if (fresh && session.isAdmin) {
+    call("GET", `/v2/companies/${who.company}`).then(({ body }) => body.name && !body.seen.length && go("begin"), (error) => error.status === 404 && go("begin"));
+  }
 }
 
 let stopped = () => {};
@@ -72,7 +73,7 @@ function show(stage, context) {
   const found = VIEWS.find((one) => one.path === path && (!one.admin || session.isAdmin)) || VIEWS[0];
   for (const link of root.querySelectorAll(".rail a")) {
     link.toggleAttribute("data-here", link.dataset.path === found.path);
-    if (link.dataset.path === found.path) link.setAttribute("aria-current", "page");
+    if (link.dataset.path === found.path) { link.setAttribute("aria-current", "page"); link.scrollIntoView({ block: "nearest", inline: "nearest" }); }
     else link.removeAttribute("aria-current");
   }
   if (shown === found && view?.again) return view.again(rest);

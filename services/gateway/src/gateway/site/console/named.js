@@ -1,6 +1,7 @@
 /* Notes in which a colleague has named one with @: newest first, and seen as soon as they are shown. */
 import { call, get } from "./api.js";
 import { make } from "./dom.js";
+import { Reading } from "./reading.js";
 import { exactly, say } from "./words-of.js";
 
 export const namedView = {
@@ -11,19 +12,17 @@ export const namedView = {
     stage.append(make("section", { class: "page" }, make("h1", {}, say("named")), make("p", { class: "hint" }, say("namedHint")), told, list));
     let count = null;
     const load = async () => {
-      try {
-        const { items } = await get("/v2/notes/named");
-        told.textContent = "";
-        list.replaceChildren(...(items.length ? items.map(row) : [make("li", { class: "empty" }, say("noNamed"))]));
-        if (!items.some((one) => one.unseen)) return;
-        await call("PUT", "/v2/notes/named", { body: { seenUpTo: items[0].note.createdAt } });
-        inbox.namesSeen();
-      } catch (error) { told.textContent = error.message; }
+      const { items } = await get("/v2/notes/named");
+      list.replaceChildren(...(items.length ? items.map(row) : [make("li", { class: "empty" }, say("noNamed"))]));
+      if (!items.some((one) => one.unseen)) return;
+      await call("PUT", "/v2/notes/named", { body: { seenUpTo: items[0].note.createdAt } });
+      inbox.namesSeen();
     };
+    const reading = new Reading(load, (text) => { told.textContent = text; });
     /* Another one has come while one looks at them. */
-    const stop = inbox.onNames((now) => { if (now && now !== count) load(); count = now; });
-    load();
-    return { end: stop };
+    const stop = inbox.onNames((now) => { if (now && now !== count) reading.now(); count = now; });
+    reading.now();
+    return { end: () => { stop(); reading.end(); } };
   },
 };
 

@@ -1,14 +1,22 @@
 /* Reading anew what was told to have changed: at most every PAUSE ms however much is told, one reading at a time, and once
    more later, since on a busy day what is read is a moment behind what was told. */
 import { Problem } from "./api.js";
+import { say } from "./words-of.js";
 
 const PAUSE = 200, LATER = 5_000;
 
-export class Reading {
-  #read; #timer = 0; #late = 0; #busy = false; #again = false; #ended = false;
+/* Why nothing is read: what does not answer now is asked again, and nobody has to do anything about it. */
+export const unread = ({ status, message }) => (status === 0 || status === 503 ? say("readAgain") : message);
 
-  /* read(whole) may raise: then it is tried again later. `whole`: not only what was told. */
-  constructor(read) { this.#read = read; }
+export class Reading {
+  #read; #tell; #timer = 0; #late = 0; #busy = false; #again = false; #failed = false; #ended = false;
+
+  /* read(whole) may raise: then it is tried again later. `whole`: not only what was told.
+     tell(text): why nothing is read, and "" as soon as it is. */
+  constructor(read, tell = () => {}) {
+    this.#read = read;
+    this.#tell = tell;
+  }
 
   /* What is told while a reading is due waits for that one: a wait that began anew each time would never end. */
   told() {
@@ -20,8 +28,14 @@ export class Reading {
     this.#busy = true;
     clearTimeout(this.#timer);
     this.#timer = 0;
-    try { await this.#read(whole); } catch (error) {
+    try {
+      await this.#read(whole);
+      if (this.#failed && !this.#ended) this.#tell("");
+      this.#failed = false;
+    } catch (error) {
       if (!(error instanceof Problem)) reportError(error);
+      else if (!this.#ended) this.#tell(unread(error));
+      this.#failed = true;
       this.#soon(LATER);
     }
     this.#busy = false;

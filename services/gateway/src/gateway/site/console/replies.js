@@ -1,6 +1,7 @@
 /* The company's ready replies: found by "/", with their places filled in; and the page on which they are kept. */
 import { call, get } from "./api.js";
 import { make, button } from "./dom.js";
+import { Reading } from "./reading.js";
 import { fill, say } from "./words-of.js";
 
 const MOST_SHOWN = 6;
@@ -30,10 +31,10 @@ export const repliesView = {
     const list = make("ul", { class: "replies" });
     const fault = make("p", { class: "fault", role: "alert" });
     const shortcut = make("input", { "aria-label": say("shortcut"), placeholder: say("shortcut"), maxlength: "40", pattern: "[a-z0-9_\\-]{1,40}", required: true });
-    const text = make("textarea", { "aria-label": say("replyText"), rows: "4", maxlength: "4000", required: true });
+    const text = make("textarea", { "aria-label": say("replyText"), placeholder: say("replyText"), rows: "4", maxlength: "4000", required: true });
     const change = async (work) => {
       fault.textContent = "";
-      try { await work(); await draw(); } catch (error) { fault.textContent = error.message; }
+      try { await work(); await reading.now(); } catch (error) { fault.textContent = error.message; }
     };
     const draw = async () => {
       const { items } = await get("/v2/replies");
@@ -43,6 +44,7 @@ export const repliesView = {
           button(say("delete"), () => change(() => call("DELETE", `/v2/replies/${encodeURIComponent(one.shortcut)}`)), { class: "small danger" })),
         make("p", { class: "text plain" }, one.text))) : [make("li", { class: "empty" }, say("noReplies"))]));
     };
+    const reading = new Reading(draw, (text) => { fault.textContent = text; });
     stage.append(make("div", { class: "page" }, make("h1", {}, say("replies")), make("p", { class: "hint" }, say("repliesHint")),
       make("form", { class: "replyform", onsubmit: (event) => {
         event.preventDefault();
@@ -52,7 +54,7 @@ export const repliesView = {
         });
       } }, shortcut, text, make("p", { class: "row" }, make("button", { type: "submit", class: "primary" }, say("keep")))),
       fault, list));
-    change(async () => {});
-    return {};
+    reading.now();
+    return { end: () => reading.end() };
   },
 };

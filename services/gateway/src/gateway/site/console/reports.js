@@ -1,6 +1,7 @@
 /* Whether it helped: a period's figures, by what one chooses; each opens down to its conversations. */
 import { call, get } from "./api.js";
 import { button, make } from "./dom.js";
+import { Reading } from "./reading.js";
 import { dayOf, money, number, say, span } from "./words-of.js";
 
 const SPANS = [7, 30, 90];
@@ -21,34 +22,34 @@ export const reportsView = {
 };
 
 class ReportsView {
-  #body; #spans; #days = 30; #by = "day"; #opened;
+  #body; #spans; #days = 30; #by = "day"; #opened; #reading = new Reading(() => this.#load(), (text) => text && this.#body.replaceChildren(make("p", { class: "fault", role: "alert" }, text)));
 
   constructor(stage) {
-    this.#spans = SPANS.map((days) => button(say("lastDays", { days }), () => { this.#days = days; this.#load(); }, { class: "filter" }));
-    const by = make("select", { "aria-label": say("reportBy"), onchange: () => { this.#by = by.value; this.#load(); } }, ...BY.map((one) => make("option", { value: one }, say(`reportBy_${one}`))));
+    this.#spans = SPANS.map((days) => button(say("lastDays", { days }), () => { this.#days = days; this.#show(); }, { class: "filter" }));
+    const by = make("select", { "aria-label": say("reportBy"), onchange: () => { this.#by = by.value; this.#show(); } }, ...BY.map((one) => make("option", { value: one }, say(`reportBy_${one}`))));
     this.#body = make("div", { class: "figures-page", "aria-live": "polite" });
     this.#opened = make("section", { "aria-live": "polite" });
     stage.append(make("div", { class: "page" }, make("div", { class: "row spread" }, make("h1", {}, say("reports")),
       make("div", { class: "filters plain", role: "group", "aria-label": say("period") }, by, ...this.#spans, button(say("csv"), () => this.#download(), { class: "small" }))),
     this.#body, this.#opened));
-    this.#load();
+    this.#show();
   }
+  end() { this.#reading.end(); }
   get #query() {
-    const day = (at) => at.toLocaleDateString("sv"), until = new Date();
-    return `from=${day(new Date(until - (this.#days - 1) * 86_400_000))}&to=${day(until)}&by=${this.#by}`;
+    // Until today, which is the company's: it may be another day there than here.
+    return `from=${new Date(Date.now() - (this.#days - 1) * 86_400_000).toLocaleDateString("sv")}&by=${this.#by}`;
   }
-  async #load() {
-    const query = this.#query;
+  #show() {
     SPANS.forEach((days, index) => this.#spans[index].setAttribute("aria-pressed", String(days === this.#days)));
     this.#body.replaceChildren(make("p", { class: "empty" }, say("loading")));
     this.#opened.replaceChildren();
-    try {
-      const found = await get(`/v2/reports?${query}`);
-      if (query !== this.#query) return; // something else has been chosen since
-      this.#body.replaceChildren(this.#table(found, query), !found.complete ? make("p", { class: "hint" }, say("reportIncomplete")) : "");
-    } catch (error) {
-      this.#body.replaceChildren(make("p", { class: "fault" }, error.message));
-    }
+    this.#reading.now();
+  }
+  async #load() {
+    const query = this.#query;
+    const found = await get(`/v2/reports?${query}`);
+    if (query !== this.#query) return; // something else has been chosen since
+    this.#body.replaceChildren(this.#table(found, query), !found.complete ? make("p", { class: "hint" }, say("reportIncomplete")) : "");
   }
   #table({ rows, total, currency }, query) {
     const line = (name, row, key) => make("tr", {}, make("th", { scope: "row" }, name), ...COLUMNS.map(([field, shown, figure]) => {

@@ -1,7 +1,9 @@
 /* The company's settings: read, changed by merge patch under their version, and tried before they are saved. */
 import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
+import { inOrder } from "./categories.js";
 import { at, field, SECTIONS } from "./fields.js";
+import { Reading } from "./reading.js";
 import { TryOut } from "./tryout.js";
 import { number, say } from "./words-of.js";
 
@@ -14,10 +16,12 @@ export const settingsView = {
 };
 
 const MOST_TRIES = 4;
+/* What one has changed and not saved, by the address of its settings: it is there again when one comes back to it. */
+const unsaved = new Map();
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 class SettingsView {
-  #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving; #answering;
+  #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving; #answering; #reading = new Reading(() => this.#load(), (text) => { this.#status.textContent = text; });
 
   constructor(stage, { session }) {
     this.#stage = stage;
@@ -39,25 +43,36 @@ class SettingsView {
       new TryOut(this.#address, () => this.#patch()).node));
     this.#leaving = (event) => { if (Object.keys(this.#patch()).length) event.preventDefault(); };
     addEventListener("beforeunload", this.#leaving);
-    this.#load();
+    this.#reading.now();
   }
-  end() { removeEventListener("beforeunload", this.#leaving); }
+  end() {
+    removeEventListener("beforeunload", this.#leaving);
+    this.#reading.end();
+    if (this.#settings) unsaved.set(this.#address, new Map(this.#fields.filter((one) => this.#differs(one)).map((one) => [one.path, one.read()])));
+  }
 
   async #load() {
     try {
-      const answer = await call("GET", this.#address);
-      this.#took(answer);
-      this.#show();
-      for (const one of this.#stage.querySelectorAll("fieldset")) one.disabled = false;
-      const { providers } = await get("/v2/llm/config/providers");
-      this.#fields.find(({ path }) => path === "preferredProvider").offer(providers.map(({ id, label }) => [id, label ?? id]));
-      this.#stage.querySelector("#models").replaceChildren(...providers.flatMap((provider) =>
-        provider.models.map((model) => make("option", { value: model.id }, `${provider.label ?? provider.id}${provider.configured ? "" : `, ${say("notConfigured")}`}`))));
+      if (!this.#settings) this.#begin(await call("GET", this.#address));
     } catch (error) {
       // A company without settings begins: its first steps make them.
-      if (error.status === 404) location.hash = "#/begin";
-      else this.#status.textContent = error.message;
+      if (error.status !== 404) throw error;
+      location.hash = "#/begin";
+      return;
     }
+    const { providers } = await get("/v2/llm/config/providers");
+    this.#fields.find(({ path }) => path === "preferredProvider").offer(providers.map(({ id, label }) => [id, label ?? id]));
+    this.#stage.querySelector("#models").replaceChildren(...providers.flatMap((provider) =>
+      provider.models.map((model) => make("option", { value: model.id }, `${provider.label ?? provider.id}${provider.configured ? "" : `, ${say("notConfigured")}`}`))));
+  }
+  #begin(answer) {
+    this.#took(answer);
+    this.#show();
+    const left = unsaved.get(this.#address);
+    for (const one of this.#fields) if (left?.has(one.path)) one.show(left.get(one.path));
+    unsaved.delete(this.#address);
+    this.#changed();
+    for (const one of this.#stage.querySelectorAll("fieldset")) one.disabled = false;
   }
   #took({ body, headers }) {
     this.#settings = body;
@@ -81,16 +96,18 @@ class SettingsView {
     this.#status.textContent = dirty ? say("unsaved") : "";
   }
 
+  #differs(one) {
+    const value = one.read();
+    return value !== undefined && !same(value, comparable(one.path, at(this.#settings, one.path)));
+  }
   /* What differs from what is stored, as a merge patch. */
   #patch() {
     const patch = {};
     if (!this.#settings) return patch;
-    for (const one of this.#fields) {
-      const value = one.read();
-      if (value === undefined || same(value, comparable(one.path, at(this.#settings, one.path)))) continue;
+    for (const one of this.#fields.filter((each) => this.#differs(each))) {
       const names = one.path.split(".");
       const last = names.pop();
-      names.reduce((inner, name) => (inner[name] ??= {}), patch)[last] = value;
+      names.reduce((inner, name) => (inner[name] ??= {}), patch)[last] = one.read();
     }
     return patch;
   }
@@ -191,12 +208,15 @@ function shown(path, value) {
   if (path === "profile") return say(`profile_${value}`);
   if (typeof value === "boolean") return say(value ? "valueOn" : "valueOff");
   if (typeof value === "number") return number.format(value);
+  if (!Array.isArray(value) && typeof value === "object") return Object.entries(value).map(([name, on]) => `${say(`category_${name}`)}: ${shown("", on)}`).join(", ");
   return Array.isArray(value) ? value.map((one) => one.url ?? one.address ?? one.text ?? one).join(", ") : value;
 }
 
 /* What the server shows of a webhook or a channel beside what one writes is no change. */
-const KEPT = {
-  webhooks: ({ url, secret, events }) => ({ url, secret, events }),
-  channels: ({ id, kind, address, account, inbox, token, secret }) => ({ ...(id && { id }), kind, address, account, ...(inbox && { inbox }), token, secret }),
+const each = (pick) => (value) => (value || []).map(pick);
+const WRITTEN = {
+  "toolConfig.categories.visitors": inOrder, "toolConfig.categories.customers": inOrder,
+  webhooks: each(({ url, secret, events }) => ({ url, secret, events })),
+  channels: each(({ id, kind, address, account, inbox, token, secret }) => ({ ...(id && { id }), kind, address, account, ...(inbox && { inbox }), token, secret })),
 };
-const comparable = (path, value) => (value === undefined ? null : KEPT[path] ? (value || []).map(KEPT[path]) : value);
+const comparable = (path, value) => (value === undefined ? null : WRITTEN[path] ? WRITTEN[path](value) : value);

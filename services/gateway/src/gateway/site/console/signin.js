@@ -49,7 +49,7 @@ export function signIn(root, done, isDevelopment, why = "") {
     make("p", { class: "mark" }, glyph("mark"), make("span", {}, "Nexus")),
     make("h1", {}, say("signInTitle")),
     why && make("p", { class: "line", role: "status" }, why),
-    isDevelopment && make("section", { class: "people", "aria-label": say("demoPeople") },
+    isDevelopment && !invitation && make("section", { class: "people", "aria-label": say("demoPeople") },
       make("p", {}, say("demoPeople")), make("div", { class: "row" }, ...people)),
     account, fault, isDevelopment && !invitation && make("details", { open: true }, make("summary", {}, say("otherToken")), form)));
   document.title = say("title");

@@ -1,6 +1,8 @@
 /* Who works for the company here: invited, given a role, signed out, removed; and the provider that says who they are. */
 import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
+import { copying } from "./copying.js";
+import { Reading } from "./reading.js";
 import { say } from "./words-of.js";
 
 export const teamView = {
@@ -11,7 +13,7 @@ export const teamView = {
 };
 
 class TeamView {
-  #company; #told; #people; #provider; #link;
+  #company; #told; #people; #provider; #link; #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;
@@ -22,15 +24,14 @@ class TeamView {
     const own = make("section", {}, make("h2", {}, say("ownSessions")), make("p", { class: "hint" }, say("ownSessionsHint")),
       make("p", {}, button(say("signOutEverywhere"), () => this.#do(() => call("POST", "/v2/team/me/sign-out")))));
     stage.append(make("div", { class: "page" }, make("h1", {}, say("team")), this.#told, ...(session.isAdmin ? [this.#invite(), this.#link, this.#people, this.#provider] : []), own));
-    if (session.isAdmin) this.#load();
+    if (session.isAdmin) this.#reading.now();
   }
+  end() { this.#reading.end(); }
 
   async #load() {
-    try {
-      const { members } = await get("/v2/team");
-      this.#people.replaceChildren(...(members.length ? [make("ul", { class: "people" }, ...members.map((one) => this.#row(one)))] : [make("p", { class: "empty" }, say("noTeam"))]));
-      if (!this.#provider.firstChild) await this.#showProvider();
-    } catch (error) { this.#told.textContent = error.message; }
+    const { members } = await get("/v2/team");
+    this.#people.replaceChildren(...(members.length ? [make("ul", { class: "people" }, ...members.map((one) => this.#row(one)))] : [make("p", { class: "empty" }, say("noTeam"))]));
+    if (!this.#provider.firstChild) await this.#showProvider();
   }
   /* Something is done, and the team is as it is then. */
   async #do(work, done = "done") {
@@ -38,7 +39,7 @@ class TeamView {
     try {
       const answer = await work();
       this.#told.textContent = say(done);
-      await this.#load();
+      await this.#reading.now();
       return answer;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -79,7 +80,7 @@ class TeamView {
   }
   #showLink(made) {
     if (made) this.#link.replaceChildren(make("p", {}, say("inviteLink")), make("pre", { tabindex: "0" }, make("code", {}, made.body.link)),
-      button(say("begin_copy"), () => navigator.clipboard.writeText(made.body.link), { class: "small" }));
+      copying(made.body.link));
   }
 
   async #showProvider() {

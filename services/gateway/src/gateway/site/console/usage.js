@@ -1,6 +1,7 @@
 /* What the assistant used against its budget, and how it did: days as bars, figures as text beside them. */
 import { get } from "./api.js";
 import { draw, make, button } from "./dom.js";
+import { Reading } from "./reading.js";
 import { dayOf, exactly, money, number, percent, say } from "./words-of.js";
 
 const SPANS = [7, 30, 90];
@@ -14,31 +15,27 @@ export const usageView = {
 };
 
 class UsageView {
-  #body; #buttons; #admin; #days = 0;
+  #body; #buttons; #admin; #days = 30; #reading = new Reading(() => this.#load(this.#days), (text) => text && this.#body.replaceChildren(make("p", { class: "fault", role: "alert" }, text)));
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;
-    this.#buttons = SPANS.map((days) => button(say("lastDays", { days }), () => this.#load(days), { class: "filter", "aria-pressed": "false" }));
+    this.#buttons = SPANS.map((days) => button(say("lastDays", { days }), () => { this.#days = days; this.#reading.now(); }, { class: "filter", "aria-pressed": "false" }));
     this.#body = make("div", { class: "figures-page", "aria-live": "polite" }, make("p", { class: "empty" }, say("loading")));
     stage.append(make("div", { class: "page" }, make("div", { class: "row spread" }, make("h1", {}, say("usage")),
       make("div", { class: "filters plain", role: "group", "aria-label": say("period") }, ...this.#buttons)), this.#body));
-    this.#load(30);
+    this.#reading.now();
   }
+  end() { this.#reading.end(); }
 
   async #load(days) {
-    this.#days = days;
     SPANS.forEach((one, index) => this.#buttons[index].setAttribute("aria-pressed", String(one === days)));
     const until = new Date(), since = new Date(until - (days - 1) * 86_400_000);
     const day = (at) => at.toISOString().slice(0, 10);
     const query = `from=${day(since)}&to=${day(until)}`;
     const names = Array.from({ length: days }, (_, index) => day(new Date(since.getTime() + index * 86_400_000)));
-    try {
-      const [used, did] = await Promise.all([this.#admin ? get(`/v2/usage?${query}`) : null, get(`/v2/insights?${query}`)]);
-      if (days !== this.#days) return; // another period has been chosen since
-      this.#body.replaceChildren(...(used ? spent(used, names) : []), ...doing(did, names));
-    } catch (error) {
-      this.#body.replaceChildren(make("p", { class: "fault" }, error.message));
-    }
+    const [used, did] = await Promise.all([this.#admin ? get(`/v2/usage?${query}`) : null, get(`/v2/insights?${query}`)]);
+    if (days !== this.#days) return; // another period has been chosen since
+    this.#body.replaceChildren(...(used ? spent(used, names) : []), ...doing(did, names));
   }
 }
 

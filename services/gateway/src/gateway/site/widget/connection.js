@@ -1,11 +1,12 @@
 /* The socket: hello, heartbeat, and coming back with what was seen last.
    Close codes: 4000-4499 (and a lost line) reconnect, 4500-4999 are final (docs/architecture/chat.md). */
+import { REFUSED } from "./identities.js";
 import { pauseBefore } from "./returning.js";
 import { locale } from "./saying.js";
 import { page, server } from "./settings.js";
 
 const CROWDED_WAIT = 10_000, HEARTBEAT = 25_000;
-const EXPIRED = 4005, CROWDED = 4029, REFUSED = 4500;
+const EXPIRED = 4005, CROWDED = 4029;
 export const isFinal = (code) => code >= 4500 && code < 5000;
 
 export class Connection {

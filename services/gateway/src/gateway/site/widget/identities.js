@@ -4,6 +4,7 @@ import { locale } from "./saying.js";
 import { company, page, server } from "./settings.js";
 
 const SOON = 60_000, NO_COMPANY = 4510;
+export const REFUSED = 4500;
 export const FORBIDDEN_SITE = 4590; // beside the close codes of the server: the widget may not run on this site
 
 /* No token is to be had: `final` when trying again would change nothing; `code` says why, as a close code would. */
@@ -23,6 +24,19 @@ async function refusal() {
   throw new NoToken(4000);
 }
 
+/* {token, expiresAt} of a visitor, or of whom `said.identity` names; null where `old`, or that word, is not believed. */
+async function ask(said, old) {
+  const headers = { "content-type": "application/json", ...(old && { authorization: `Bearer ${old}` }) };
+  const body = JSON.stringify({ companyId: company, locale, page: page(), ...said });
+  const answer = await fetch(`${server}/v2/visitors`, { method: "POST", headers, body }).catch(refusal);
+  if (answer.status === 401 && (old || said.identity)) return null;
+  if (answer.status === 403) throw new NoToken(FORBIDDEN_SITE);
+  if (answer.status === 404) throw new NoToken(NO_COMPANY);
+  if (!answer.ok) throw new NoToken(4000, 1000 * answer.headers.get("retry-after"));
+  return answer.json();
+}
+const claims = (token) => { try { return JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"))); } catch { return {}; } };
+
 export class Visitor {
   kept = new Keeping("visitor");
   customer = false;
@@ -33,14 +47,8 @@ export class Visitor {
     return this.#ask(known && known.token);
   }
   async #ask(old) {
-    const headers = { "content-type": "application/json", ...(old && { authorization: `Bearer ${old}` }) };
-    const body = JSON.stringify({ companyId: company, locale, page: page() });
-    const answer = await fetch(`${server}/v2/visitors`, { method: "POST", headers, body }).catch(refusal);
-    if (answer.status === 401 && old) { this.forget(); return this.#ask(); } // away for more than a month
-    if (answer.status === 403) throw new NoToken(FORBIDDEN_SITE);
-    if (answer.status === 404) throw new NoToken(NO_COMPANY);
-    if (!answer.ok) throw new NoToken(4000, 1000 * answer.headers.get("retry-after"));
-    const made = await answer.json();
+    const made = await ask({}, old);
+    if (!made) { this.forget(); return this.#ask(); } // away for more than a month
     this.kept.set("token", { token: made.token, expiresAt: made.expiresAt });
     return made.token;
   }
@@ -61,8 +69,14 @@ export class Customer {
     this.kept = new Keeping(`user:${Customer.subject(first)}`);
   }
   async token() {
-    if (!this.#token) this.#token = await this.#source();
-    return this.#token;
+    const said = this.#token || await this.#source();
+    // The company's own word for who it is, which names no company of ours, is traded for a token.
+    const made = claims(said).company ? { token: said } : await ask({ identity: String(said) });
+    if (!made) {
+      if (this.#renew()) return this.token();
+      throw new NoToken(REFUSED);
+    }
+    return this.#token = made.token;
   }
   expired() { return this.#renew(); }
   refused() { return this.#renew(); }
@@ -74,7 +88,5 @@ export class Customer {
     return typeof this.#source === "function" && ++this.#asked <= 3;
   }
   /* Whose storage it is; whether the token is good is for the server to say. */
-  static subject(token) {
-    try { return JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"))).sub || "?"; } catch { return "?"; }
-  }
+  static subject(token) { return claims(token).sub || "?"; }
 }

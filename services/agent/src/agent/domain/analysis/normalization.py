@@ -64,7 +64,7 @@ def _each_length(match: re.Match[str]) -> str:
 _UP = r"(?:r[io]se|risen|gain(?:s|ed)?|climb\w*|went up|go up|subi(?:o|eron|do)|subio|sub[ei]|gan(?:o|aron|ado))"
 _DOWN = r"(?:f[ae]ll(?:en)?|los[et]|lost|drop\w*|went down|cayo|ca(?:e|ido|yeron)|baj(?:o|aron|ado)|perdi(?:o|eron|do))"
 _MOST = r"(?:the most|most|mas)"
-_REPHRASED: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     # In which month of 2008 did it fall most?
     (
         re.compile(
@@ -200,7 +200,7 @@ _SHORT = ("how", "what", "when", "which", "much", "the", "and", "did", "que", "c
 
 
 @dataclass(frozen=True, slots=True)
-class Rephrased:
+class NormalizedQuery:
     """The question as it is read, and the words that were read as others: (written, read)."""
 
     text: str
@@ -208,16 +208,16 @@ class Rephrased:
 
 
 @lru_cache(maxsize=256)
-def rephrased(query: str) -> Rephrased:
+def normalized(query: str) -> NormalizedQuery:
     """The question with what was left out put in. Raises nothing: what is not known stays."""
     text, spelt = _corrected(query)
-    for pattern, put in _REPHRASED:
+    for pattern, put in _RULES:
         low, at = folded(text), 0
         while (match := pattern.search(low, at)) is not None:
             new = put(match)
             text = text[: match.start()] + _in_case(new, text[match.start() : match.end()]) + text[match.end() :]
             at, low = match.start() + len(new), folded(text)
-    return Rephrased(text, spelt)
+    return NormalizedQuery(text, spelt)
 
 
 def _in_case(new: str, old: str) -> str:

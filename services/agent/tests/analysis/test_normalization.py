@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from agent.domain.analysis.grammar import Question, read_question
-from agent.domain.analysis.rephrased import rephrased
+from agent.domain.analysis.normalization import normalized
 from agent.domain.tickers import tickers_in
 
 
 def read(query: str) -> Question:
-    return read_question(query, tuple(tickers_in(rephrased(query).text)))
+    return read_question(query, tuple(tickers_in(normalized(query).text)))
 
 
 def stretches(query: str) -> list[dict[str, Any]]:
@@ -92,5 +92,5 @@ def test_buying_and_holding_is_no_rule_where_another_is_held_against_it() -> Non
     ],
 )
 def test_a_word_with_a_letter_wrong_is_read_and_told(query: str, text: str | None, spelt: tuple[Any, ...]) -> None:
-    found = rephrased(query)
+    found = normalized(query)
     assert (found.text, found.spelt) == (text or query, spelt)

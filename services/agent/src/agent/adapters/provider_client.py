@@ -1,0 +1,139 @@
+"""What the clients of all providers share: one streamed reply, its limits, and the errors of agent.errors."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from agent.domain.turn.journal import ModelAnswer, RequestedCall
+from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelSilentError
+from agent.ports import Prompt, TextSink
+
+CONNECT_LIMIT = 5.0
+"""Seconds to connect."""
+MAX_LINE = 1024 * 1024
+"""Bytes of one line of the stream; a server that never ends one is cut off."""
+MAX_TEXT = 64 * 1024
+"""Characters of one reply."""
+MAX_CALLS = 16
+"""Tool calls in one reply; more are a malfunction."""
+MAX_REFUSAL = 16_384
+"""Bytes that are read of an answer that is not 200."""
+
+
+@dataclass(frozen=True)
+class ProviderEndpoint:
+    """Where a provider is. `silence`: seconds without a byte after which the call is given up."""
+
+    provider: str
+    base_url: str
+    api_key: str | None = field(repr=False)
+    silence: float = 30.0
+
+
+@dataclass(slots=True)
+class StreamedCall:
+    """A tool call, as far as the stream has said it."""
+
+    model_id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list[str])
+
+    def requested(self) -> RequestedCall:
+        """The whole call; raises BadToolCallError."""
+        try:
+            arguments = orjson.loads("".join(self.pieces).strip() or "{}")
+        except orjson.JSONDecodeError as error:
+            raise BadToolCallError(f"the arguments for {self.name or 'a tool'} are no JSON") from error
+        if not isinstance(arguments, dict) or not self.name:
+            raise BadToolCallError("a tool call without a name, or with arguments that are no object")
+        return RequestedCall(self.name, orjson.dumps(arguments).decode(), self.model_id)
+
+
+class ProviderClient(ABC):
+    """One endpoint. Raises the errors of agent.errors; makes no second attempt of its own."""
+
+    def __init__(
+        self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession, path: str, headers: Mapping[str, str]
+    ) -> None:
+        self._endpoint = endpoint
+        self._session = session
+        self._url = URL(f"{endpoint.base_url.rstrip('/')}/{path}")
+        # The whole reply's limit is the caller's; a second one here would be one more timer for each call.
+        self._timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT, sock_read=endpoint.silence)
+        self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
+
+    @property
+    def provider(self) -> str:
+        """The provider's name in settings and answers."""
+        return self._endpoint.provider
+
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+        """One streamed reply within the prompt's time limit.
+
+        Raises:
+            ModelBusyError, ModelDownError, ModelRefusedError, BadToolCallError.
+        """
+        try:
+            async with asyncio.timeout(prompt.time_limit):
+                return await self._ask(prompt, sink)
+        except (TimeoutError, aiohttp.ServerTimeoutError) as error:
+            raise ModelSilentError(f"{self.provider} said nothing in time") from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            # Not the error's own text: it can hold the request's address and headers.
+            raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
+
+    async def _ask(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+        async with self._session.post(
+            self._url,
+            data=orjson.dumps(self.request(prompt)),
+            headers=self._headers,
+            timeout=self._timeout,
+            allow_redirects=False,
+        ) as response:
+            if response.status != 200:
+                body = await response.content.read(MAX_REFUSAL)
+                raise self.refusal(response.status, response.headers.get("Retry-After"), error_in(body))
+            answer = await self.read(response, prompt.model, sink)
+        if not answer.text.strip() and not answer.calls:
+            raise ModelDownError(f"{self.provider} gave an empty reply")
+        return answer
+
+    @abstractmethod
+    def request(self, prompt: Prompt) -> dict[str, Any]:
+        """The request's body."""
+
+    @abstractmethod
+    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:
+        """What the response says; its text goes into the sink as it comes."""
+
+    @abstractmethod
+    def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
+        """The error of an answer that is not 200; the texts of `error`, the body's, stay out of it: they may quote the
+        request."""
+
+
+def error_in(body: bytes) -> dict[str, Any]:
+    """The object `error` of an answer; empty where there is none."""
+    try:
+        return fields_of(fields_of(orjson.loads(body)).get("error"))
+    except orjson.JSONDecodeError:
+        return {}
+
+
+def seconds_in(retry_after: str | None) -> float | None:
+    """What a header Retry-After asks for; None: nothing that is a number."""
+    try:
+        return None if retry_after is None else max(float(retry_after), 0.0)
+    except ValueError:
+        return None
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The object that it is; an empty one, where it is anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

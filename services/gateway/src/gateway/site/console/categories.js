@@ -1,0 +1,21 @@
+/* The field of tool categories: each as it is when nothing is said of it, on, or off. */
+import { make } from "./dom.js";
+import { say } from "./words-of.js";
+
+export const inOrder = (value) => Object.fromEntries(Object.entries(value ?? {}).sort());
+const SAID = { "": "categoryUsual", true: "valueOn", false: "valueOff" };
+
+export function categories({ changed, choices }) {
+  let stored = {};
+  const inputs = choices.map((name) => make("select", { name, "aria-label": say(`category_${name}`), onchange: changed },
+    ...Object.entries(SAID).map(([value, words]) => make("option", { value }, say(words)))));
+  return {
+    node: make("div", { class: "choices" }, ...inputs.map((input) => make("label", {}, say(`category_${input.name}`), input))), inputs, group: true,
+    // What is no longer said of one is taken out by null.
+    read: () => inOrder(Object.fromEntries(inputs.filter(({ name, value }) => value || stored[name] !== undefined).map(({ name, value }) => [name, value ? value === "true" : null]))),
+    show(value) {
+      stored = value ?? {};
+      for (const input of inputs) input.value = String(stored[input.name] ?? "");
+    },
+  };
+}

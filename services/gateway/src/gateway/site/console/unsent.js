@@ -1,0 +1,73 @@
+/* Words that one has written to visitors and that the log does not have: what is being written, and what is on its way. Kept
+   for this tab, so that neither another page nor a new sign-in costs them, and sent, in whatever conversation, until they are stored. */
+const AGAIN = 2_000;
+const read = (key, none) => { try { return JSON.parse(sessionStorage.getItem(key)) || none; } catch { return none; } };
+/* What cannot be kept (storage is full or forbidden) is there for as long as the page is. */
+const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(value)); } catch { /* the page remembers it */ } };
+export const joined = (...texts) => texts.filter(Boolean).join("\n");
+
+export class Unsent {
+  #send; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0;
+
+  constructor({ company, subject }, send) {
+    this.#send = send;
+    this.#draftsKey = `nexus.console.drafts.${company}.${subject}`;
+    this.#sentKey = `nexus.console.unsent.${company}.${subject}`;
+    this.#drafts = read(this.#draftsKey, {});
+    this.#sent = read(this.#sentKey, []);
+  }
+  end() { clearTimeout(this.#timer); }
+  /* {id, stored(message), refused(message, why)} of the conversation that is looked at, or null. */
+  watch(open) { this.#open = open; }
+
+  /* {text, isNote} */
+  draft(id) { return this.#drafts[id] || { text: "", isNote: false }; }
+  keepDraft(id, draft) {
+    if (draft.text) this.#drafts[id] = draft;
+    else delete this.#drafts[id];
+    keep(this.#draftsKey, this.#drafts);
+  }
+
+  of(conversationId) { return this.#sent.filter((one) => one.conversationId === conversationId); }
+  add(message) {
+    this.#sent.push(message);
+    keep(this.#sentKey, this.#sent);
+    this.#send("message.send", message);
+  }
+  /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. */
+  again() {
+    clearTimeout(this.#timer);
+    for (const conversationId of new Set(this.#sent.map((one) => one.conversationId))) this.#send("owner.take", { conversationId });
+    for (const message of this.#sent) this.#send("message.send", { ...message, retry: true });
+  }
+  frame({ type, clientMessageId, message, messages, ...error }) {
+    if (type === "snapshot") for (const one of messages) this.#stored(one.clientMessageId);
+    else if (type === "message.ack") this.#stored(clientMessageId);
+    else if (type === "message.created") this.#stored(message.clientMessageId);
+    else if (type === "error" && error.ref) this.#refused(error, message);
+  }
+  /* What cannot be sent now is tried again soon; what never can goes back to where it was written. */
+  #refused({ ref, retryable, retryAfterMs }, why) {
+    const message = retryable ? this.#sent.find((one) => one.clientMessageId === ref) : this.#taken(ref);
+    if (!message) return;
+    if (retryable) {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.again(), retryAfterMs || AGAIN);
+    } else if (this.#open?.id === message.conversationId) this.#open.refused(message, why);
+    else {
+      const { text, isNote } = this.draft(message.conversationId);
+      this.keepDraft(message.conversationId, { text: joined(message.text, text), isNote });
+    }
+  }
+  #stored(id) {
+    const message = this.#taken(id);
+    if (message && this.#open?.id === message.conversationId) this.#open.stored(message);
+  }
+  #taken(id) {
+    const at = this.#sent.findIndex((one) => one.clientMessageId === id);
+    if (at < 0) return null;
+    const [message] = this.#sent.splice(at, 1);
+    keep(this.#sentKey, this.#sent);
+    return message;
+  }
+}
