@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from datetime import date
 from io import StringIO
 from pathlib import Path
@@ -14,6 +15,11 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from agent.domain.analysis.chat_text import told
+from agent.domain.analysis.derived import told_derived
+from agent.domain.analysis.formats import percent
+from agent.domain.analysis.summary import rule_summary
+from contracts.languages import Language
 from nexus_cli.ask.chart import svg
 from nexus_cli.ask.client import stretch_of
 from nexus_cli.ask.report_text import show, sparkline
@@ -27,6 +33,7 @@ REPORT: dict[str, Any] = {
     "findings": [
         {
             "ticker": ticker,
+            "as_of": "2013-03-01T21:00:00Z",
             "price": 202.91,
             "currency": "USD",
             "returns": {"1d": 0.01, "1w": None, "1m": -0.011, "3m": 0.068, "1y": 0.027, "ytd": 0.059},
@@ -50,6 +57,19 @@ REPORT: dict[str, Any] = {
     "disclaimer": "Information, not financial advice.",
     "language": "en",
 }
+DERIVED: list[dict[str, Any]] = [
+    {
+        "ticker": ticker,
+        "derived": [
+            {"ticker": ticker, "figure": name, "value": value / 100, "asked": f"{year}-01-01/{year}-12-31", "on": on}
+            for year in (2008, 2009, 2010)
+            for on, name, value in (
+                (None, "return", year - 2000.7), (None, "volatility", year - 1980.4), (f"{year}-03-09", "best_day", 8.1)
+            )
+        ],
+    }
+    for ticker in ("IBM", "MSFT")
+]  # fmt: skip
 SERIES = {
     "IBM": [(f"2013-01-{day:02d}", 100.0 + day) for day in range(1, 31)],
     "MSFT": [(f"2013-01-{day:02d}", 50.0 - day / 10) for day in range(5, 31)],
@@ -72,16 +92,28 @@ def test_a_sparkline_rises_and_falls_with_the_closes_and_is_never_too_long() -> 
     ],
 )
 def test_a_report_is_shown_whole_at_the_width_of_a_terminal_in_its_languages_figures(
-    width: int, language: str, figures: tuple[str, ...]
+    width: int, language: Language, figures: tuple[str, ...]
 ) -> None:
     console = Console(file=StringIO(), width=width, highlight=False)
-    show(console, {**REPORT, "language": language}, SERIES)
+    findings = REPORT["findings"]
+    long = " ".join([rule_summary(findings, "1y", language), told_derived(DERIVED, language)])
+    report = {**REPORT, "language": language, "summary": long}
+    show(console, report, SERIES)
     text = console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
     assert isinstance(text, str)
-    for part in ("IBM rose", *figures, "▁", "sample, 2013-03-01", "beta", "advice"):
+    for part in (*figures, "▁", "sample, 2013-03-01", "beta", "advice"):
         assert part in text
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
+    # Every figure of a long answer stands whole, and is the chat's and the JSON's.
+    said = re.findall(r"\d[\d.,]*\d", long)
+    assert len(said) > 20
+    shown, chat = (re.findall(r"\d[\d.,]*\d", one) for one in (text, told(report, language)))
+    assert not Counter(said) - Counter(shown)
+    assert not Counter(said) - Counter(chat)
+    values = [one["value"] for finding in DERIVED for one in finding["derived"]]
+    assert not {percent(value, language) for value in values} - {" ".join(one.split()) for one in re.findall(
+        r"-?\d+[.,]\d\s?%", text)}  # fmt: skip
 
 
 def test_a_chart_is_an_svg_with_a_line_for_each_ticker_whatever_the_question_holds() -> None:

@@ -9,18 +9,20 @@ from collections.abc import Callable
 import pytest
 
 from agent.domain.analysis import asked
-from agent.domain.analysis.grammar import wanted_by
+from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.question_patterns import COSTS
 from agent.domain.assist import read_improved
+from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.knowledge import MARK
 from agent.domain.number_words import in_figures
 from agent.domain.offline import shapes
+from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
 from agent.domain.promise import promises
 from contracts.person_rules import Asking, PersonRule, ruling
 from memory.domain import questions, statements
 from memory.domain.lesson import ABOUT_MEMORY
-from memory.domain.long_term import attributes, own_words, plain_facts
+from memory.domain.long_term import attributes, endings, own_words, plain_facts
 from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
 
@@ -31,9 +33,17 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (asked.period_in, "the " * 10_000),
     (asked.is_analysis, "AAPL IBM " + "which " * 6_500),
     (in_figures, "two hundred thousand " * 2_000),
-    (lambda text: wanted_by(text, ("IBM",)), "over " * 8_000),
-    (lambda text: wanted_by(text, ("IBM",)), "1" * 40_000),
-    (lambda text: wanted_by(text, ("IBM",)), "invested veinticuatro" + " y veinticuatro" * 2_500),
+    (lambda text: read_question(text, ("IBM",)), "over " * 8_000),
+    (lambda text: read_question(text, ("IBM",)), "1" * 40_000),
+    (lambda text: read_question(text, ("IBM",)), "invested veinticuatro" + " y veinticuatro" * 2_500),
+    (lambda text: read_question(text, ("IBM",)), "would buying close above 5 a month how far " * 900),
+    (lambda text: attributes.values(text, short=True), "temporary work back in trabajo de " * 1_200),
+    (endings.endings, "kate left my knee se me rompio el se me acabo la " * 800),
+    (
+        lambda text: coming_events(text, {"current_time": "2013-03-04", "upcoming_events": []}, "en"),
+        "events fed " * 3_600,
+    ),
+    (without_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
     (MARK.search, " " * 40_000),
     (promises, "ok--" * 10_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),

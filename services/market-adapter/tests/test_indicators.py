@@ -115,7 +115,9 @@ def test_on_a_straight_line_each_has_the_value_of_its_closed_form() -> None:
     last = 699.0
 
     def found(kind: Indicator) -> list[Value]:
-        return [value for name, value in indicator(kind, line).items() if name not in ("period", "bars", "gap")]
+        return [
+            value for name, value in indicator(kind, line).items() if name not in ("period", "bars", "gap", "share")
+        ]
 
     assert indicator(Indicator.SMA, line)["gap"] == pytest.approx(last / (last - 9.5) - 1)
     assert found(Indicator.SMA) == [pytest.approx(last - 9.5)]
@@ -125,6 +127,7 @@ def test_on_a_straight_line_each_has_the_value_of_its_closed_form() -> None:
     assert found(Indicator.BB) == [pytest.approx(last - 9.5 + width * sign) for sign in (1, 0, -1)]
     assert found(Indicator.RSI) == [100]
     assert found(Indicator.ATR) == [pytest.approx(2)]
+    assert indicator(Indicator.ATR, line)["share"] == pytest.approx(2 / last)
     assert found(Indicator.ADX) == [pytest.approx(100)]
     assert found(Indicator.VWAP) == [pytest.approx(last - 9.5)]
     assert found(Indicator.OBV) == [599 * 1000]

@@ -116,6 +116,10 @@ def test_the_answer_is_in_the_questions_language(query: str, language: str) -> N
         ("What's the cheapest of AAPL, MSFT and IBM right now?", True),
         ("¿Cuál de AAPL, MSFT o IBM ha bajado más este año?", True),
         ("What are IBM and MSFT trading at?", False),
+        ("When did IBM last cross its 200-day average?", True),
+        ("PER de IBM y cuándo presenta resultados", True),
+        ("What did IBM close at on 21 September 2012?", False),
+        ("I bought 10 IBM in 2012 and sold them in 2013", False),
     ],
 )
 def test_a_chat_message_asks_for_an_analysis_or_does_not(text: str, asks: bool) -> None:

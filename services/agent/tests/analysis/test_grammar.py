@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from agent.domain.analysis.grammar import read_question, wanted_by
+from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.stretches import when_in
 
 
 def asked(query: str, *tickers: str) -> list[tuple[str, dict[str, Any]]]:
-    return [(one.tool, one.arguments) for one in wanted_by(query, tickers or ("IBM",))]
+    return [(one.tool, one.arguments) for one in read_question(query, tickers or ("IBM",)).calls]
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,13 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
         ("Noticias y PER de IBM", [("get_news", {}), ("fundamentals_events", {})]),
         ("IBM's RSI and MACD?", [("get_indicators", {"indicators": ["RSI", "MACD"]})]),
         ("RSI de IBM el 1 de junio de 2012", [("get_indicators", {"indicators": ["RSI"], "end": "2012-06-01"})]),
+        ("IBM's ATR as a percentage of its price", [("get_indicators", {"indicators": ["ATR"]})]),
+        ("How did IBM do in the week after 19 September 2012?",
+         [("get_performance", {"start": "2012-09-20", "end": "2012-09-26"})]),
+        ("How many months did IBM end higher in 2012?",
+         [("get_performance", {"start": "2012-01-01", "end": "2012-12-31", "every": "month"})]),
+        ("¿Cuánto dividendo repartió IBM el último año?", [("get_performance", {"period": "1y"})]),
+        ("Most profitable first: IBM in 2010", [("get_performance", {"start": "2010-01-01", "end": "2010-12-31"})]),
         ("IBM's 9-day RSI", [("get_indicators", {"indicators": ["RSI"], "length": 9})]),
         ("Is IBM above its 50 and 200 day averages?",
          [("get_indicators",
@@ -134,6 +141,16 @@ def test_an_amount_is_what_people_write(query: str, arguments: dict[str, Any]) -
         ("Is the mood around IBM positive?", ["sentiment"], []),
         ("¿Está IBM sobrecomprada?", ["RSI"], []),
         ("How many days did IBM lose more than 3% in 2008?", ["down_days"], ["3%"]),
+        ("IBM's ATR relative to its price", ["atr_share"], []),
+        ("¿En qué rango se movió IBM en marzo de 2012?", ["high", "low"], []),
+        ("How far is IBM from its 52-week low?", ["low", "price"], []),
+        ("How far is IBM below its all-time high?", ["current_drawdown"], []),
+        ("Did IBM close above 200 in 2012?", ["highest_close"], []),
+        ("How many days did IBM close above 200 in 2012?", ["highest_close"], ["close above 200"]),
+        ("Suppose 250 dollars a month in IBM since 2010", [], ["250 dollars a month"]),
+        ("Do IBM and it tend to move in the same direction?", ["correlation"], []),
+        ("How much did IBM's volume rise in January 2013?", ["average_volume"], []),
+        ("¿Cuánto ganó IBM por acción?", ["eps"], []),
     ],
 )
 def test_what_no_rule_reads_is_known(query: str, figures: list[str], unread: list[str]) -> None:

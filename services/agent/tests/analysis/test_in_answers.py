@@ -67,6 +67,62 @@ def test_what_a_result_backs_goes_out_word_for_word(text: str) -> None:
     assert said(text) == (text, 0)
 
 
+INDICATORS = {
+    "symbol": "IBM", "price": 202.91, "currency": "USD", "source": "sample", "as_of": "2013-03-01T21:00:00Z",
+    "indicators": {"RSI": {"value": 58.312, "period": 14}, "BB": {"upper": 204.71, "middle": 200.33, "lower": 195.96}},
+}  # fmt: skip
+ORDER = {
+    "action_id": "a", "order": {"symbol": "IBM", "side": "buy", "quantity": 5.0}, "summary": "Buy 5 IBM at market",
+    "estimate": {"price": 202.91, "amount": 1014.55, "cash_after": 98985.45, "currency": "USD"}, "source": "sample",
+}  # fmt: skip
+TRIED = {
+    "symbol": "IBM", "rule": "sma_cross", "source": "sample", "as_of": "2013-03-01T21:00:00Z",
+    "figures": [{"ticker": "IBM", "figure": "return", "value": 0.4123, "asked": "2008-01-01/2012-12-31"},
+                {"ticker": "IBM", "figure": "return", "value": 0.7721, "asked": "2008-01-01/2012-12-31", "other": "b"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tool", "data", "true"),
+    [
+        (
+            "get_price",
+            INDICATORS,
+            "Not by the usual yardstick: an RSI above 70 counts as overbought, and IBM's is 58.3.",
+        ),
+        ("get_price", INDICATORS, "The price sits between the middle (200.33) and the upper band (204.71)."),
+        ("get_price", INDICATORS, "No: se suele hablar de sobrecompra a partir de 70, y el RSI de IBM está en 58,3."),
+        ("get_price", ORDER, "At 202.91 USD that is about 1,014.55 USD, which would leave you 98,985.45 USD in cash."),
+        (
+            "get_price",
+            TRIED,
+            "From 2008 to 2012 the rule returned 41.2%. Simply holding IBM would have returned 77.2%.",
+        ),
+        ("get_price", TRIED, "Entre 2008 y 2012 la regla rindió un 41,2 %. Mantener habría dado un 77,2 %."),
+        ("get_price", PRICE, "Done: I will let you know as soon as IBM reaches 210."),
+        ("get_price", PRICE, "It is at 202.91 now, so it would have to rise about 3.5% to get there."),
+        ("get_price", PRICE, "The tone is positive on a scale from -1 to 1. IBM rose a little over 1%."),
+    ],
+)
+def test_what_a_model_says_to_explain_goes_out_word_for_word(tool: str, data: dict[str, Any], true: str) -> None:
+    assert said(true, data, tool) == (true, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "false"),
+    [
+        (INDICATORS, "IBM's RSI is above 70, so it is overbought."),
+        (INDICATORS, "An RSI above 70 counts as overbought, and IBM's is 78.3."),
+        (INDICATORS, "The price is at the upper band (200.33)."),
+        (PRICE, "IBM rose a little over 3%."),
+        (PRICE, "No: IBM fell in the last session."),
+        (PRICE, "I will let you know that IBM trades at 210.55 USD."),
+    ],
+)
+def test_what_is_said_around_it_makes_no_figure_true(data: dict[str, Any], false: str) -> None:
+    assert said(false, data)[1] == 1
+
+
 @pytest.mark.parametrize(
     "false",
     [

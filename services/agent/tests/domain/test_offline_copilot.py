@@ -5,9 +5,12 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.answers import answer_from, plain_answer
+from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.copilot_answers import copilot_answer
 from agent.domain.offline.intents import Intent, wish_in
+from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.text_features import language_of
 from agent.testing.offered import SCHEMAS
 from contracts.languages import Language
 
@@ -45,6 +48,10 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("compra -5 IBM", order("IBM", "buy", -5)),
     ("buy 1e3 FB", order("FB", "buy", 1000)),
     ("compra 0,125 IBM", order("IBM", "buy", 0.125)),
+    ("buy 1.000 AAPL", order("AAPL", "buy", 1)),
+    ("compra 1.000 AAPL", order("AAPL", "buy", 1000)),
+    ("tell me when AAPL reaches 600", ("create_alert", {"symbol": "AAPL", "condition": "==", "price": 600.0})),
+    ("avísame cuando IBM toque 190", ("create_alert", {"symbol": "IBM", "condition": "==", "price": 190.0})),
     ("my alerts", ("list_alerts", {})),
     ("did we talk about dividends?", ("search_memory", {"query": "dividends"})),
     ("news about AAPL", ("get_news", {"symbol": "AAPL"})),
@@ -61,6 +68,56 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
 @pytest.mark.parametrize(("text", "call"), WISHES)
 def test_it_calls_the_tool_that_serves_the_wish(text: str, call: tuple[str, dict[str, Any]]) -> None:
     assert wish_in(text, TOOLS).calls == (call,)
+
+
+ALERTS = [{"alert_id": f"a{at}", "symbol": "IBM", "condition": ">=", "price": at} for at in (210.0, 220.0, 230.0)]
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "alert"),
+    [
+        ("delete my IBM alert", "the second one", "a220.0"),
+        ("borra mi alerta de IBM", "la última, por favor", "a230.0"),
+        ("my alerts", "delete the first one", "a210.0"),
+        ("mis alertas", "borra la 2", "a220.0"),
+        ("mis alertas", "la segunda", None),
+        ("delete my IBM alert", "the second one fell", None),
+    ],
+)
+def test_what_was_shown_is_chosen_by_its_place(before: str, text: str, alert: str | None) -> None:
+    language: Language = "es" if "mi" in before else "en"
+    shown = answer_from("list_alerts", {}, {"alerts": ALERTS}, "", language)
+    wish = chosen_in(text, shown, TOOLS, [before])
+    assert (wish is None) is (alert is None)
+    if wish is not None:
+        found = step_of(wish, [("list_alerts", {}, {"alerts": ALERTS})], language)
+        assert found == UseTools((("delete_alert", {"alert_id": alert}),))
+
+
+EVENTS = [
+    {"date": "2013-03-05", "name": "US employment report", "kind": "economy", "status": "confirmed", "source": "BLS"},
+    {"date": "2013-03-13", "name": "IBM results, Q1", "kind": "earnings", "status": "expected", "source": "IBM"},
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Which events are coming up this week?", "- 5 March 2013: US employment report (BLS)"),
+        ("¿Qué resultados se publican la próxima semana?", "- 13 de marzo de 2013: IBM results, Q1, previsto (IBM)"),
+        ("Is there anything on the calendar tomorrow?", "- 5 March 2013: US employment report (BLS)"),
+        ("¿Hay eventos hoy?", "Lo siguiente:"),
+        ("When does the Fed meet next?", "- 5 March 2013"),
+        ("Which events do you organise this week?", None),
+        ("When are IBM's next events?", None),
+        ("Is there parking?", None),
+    ],
+)
+def test_the_calendar_is_told_without_a_ticker(question: str, told: str | None) -> None:
+    market = {"current_time": "2013-03-04T15:00:00Z", "upcoming_events": EVENTS}
+    said = coming_events(question, market, language_of(question, "en"))
+    assert (told is None and said is None) or (told is not None and said is not None and told in said)
+    assert coming_events(question, None, "en") is None
 
 
 def test_a_comparison_tells_each_tickers_returns_and_what_is_not_known() -> None:

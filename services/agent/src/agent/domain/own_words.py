@@ -176,7 +176,7 @@ class HeldText:
 
     def __init__(self, text: str) -> None:
         self._text = _folded(text)
-        self._numbers = {value for _, value in numbers_in(self._text)}
+        self._numbers = {value for point in (False, True) for _, value in numbers_in(self._text, point=point)}
 
     def holds(self, wording: str) -> bool:
         """Whether the wording stands in it."""

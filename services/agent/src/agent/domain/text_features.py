@@ -91,8 +91,8 @@ def symbols_before(texts: Sequence[str]) -> list[str]:
     return next((found for text in reversed(texts) if (found := symbols_in(text))), list[str]())
 
 
-def number_of(text: str) -> float:
-    """10,000.50 and 10.000,50 and 10k as a number."""
+def number_of(text: str, *, point: bool = False) -> float:
+    """10,000.50 and 10.000,50 and 10k as a number. `point`: a dot parts decimals, as in English: 1.000 is one."""
     thousand = 1000.0 if text[-1] in "kK" else 1.0
     digits = text.rstrip("kK ").rstrip(".,")
     last = max(digits.rfind("."), digits.rfind(","))
@@ -102,14 +102,15 @@ def number_of(text: str) -> float:
     # A lone separator behind one to three digits (no zero first) and before exactly three parts thousands; any other
     # last one is the decimal point.
     grouped = len(tail) == 3 and re.fullmatch(r"[1-9]\d{0,2}", digits[:last]) is not None
+    grouped &= not (point and digits[last] == ".")
     if grouped or digits.count(digits[last]) > 1:
         return float(re.sub(r"[.,]", "", digits)) * thousand
     return float(re.sub(r"[.,]", "", digits[:last]) + "." + tail) * thousand
 
 
-def numbers_in(text: str) -> list[tuple[int, float]]:
-    """(position, value) of every number in the text."""
-    return [(match.start(), number_of(match[0])) for match in _NUMBER.finditer(text)]
+def numbers_in(text: str, *, point: bool = False) -> list[tuple[int, float]]:
+    """(position, value) of every number in the text; `point`: as number_of reads it."""
+    return [(match.start(), number_of(match[0], point=point)) for match in _NUMBER.finditer(text)]
 
 
 def whole_number(text: str) -> float | None:

@@ -142,7 +142,8 @@ def _gap(series: Series, average: float | None) -> float | None:
 
 def _atr(series: Series, length: int | None) -> Values:
     period = length or ATR_PERIOD
-    return {"value": _last(ta_lib().ATR(series.high, series.low, series.close, period)), "period": period}
+    value = _last(ta_lib().ATR(series.high, series.low, series.close, period))
+    return {"value": value, "period": period, "share": None if value is None else value / float(series.close[-1])}
 
 
 def _obv(series: Series, length: int | None) -> Values:

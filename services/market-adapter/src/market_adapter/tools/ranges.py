@@ -296,6 +296,8 @@ def _parts(ticker: str, of: Stretch, asked: str, every: Every) -> list[FigureDat
         (f"worst_{every}", min(told, key=lambda pair: pair[1])),
     ):
         found.append(_figure(ticker, name, value, one, asked, on=one.first))
+    for name, count in (("up", sum(value > 0 for _, value in told)), ("down", sum(value < 0 for _, value in told))):
+        found.append(_figure(ticker, f"{name}_{every}s", count, of, asked))
     return found
 
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory.domain.long_term.attributes import Value, changing, differ, values
+from memory.domain.long_term.attributes import Value, changing, differ, of_relative, values
 from memory.domain.long_term.concepts import concept, content, plain
 from memory.domain.long_term.endings import StatementEnd, ended_by, endings
 
@@ -40,12 +40,28 @@ _RELATIVE = re.compile(
     r"hermanastr[oa]s?|companer[oa]s?|colegas?|soci[oa]s?)\b(?!'s name| se llama)"
 )
 _DID = re.compile(
-    r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: \w+){0,2}? (?:left|gave|bought|taught|told|lent|sold|won|"
+    r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
+    r"(?:left|gave|bought|taught|told|lent|sold|won|"
     r"lost|built|made|was|were|had|(?!(?:called|named)\b)\w{3,}ed|dio|fue|hizo|tuvo|trajo|dijo|puso|era|"
     r"\w+(?:ó|aba|ía|aron|ieron))\b"
 )
 """What somebody did once: it stays true when they have died or gone, too."""
-_NOT_COUNTED = frozenset(("be", "have", "stock"))
+_REVALUES = re.compile(
+    r"\b(?:raised|lowered|increased|reduced|extended|shortened|lengthened|upped|topped up|bumped|doubled|halved|"
+    r"changed|"
+    r"(?:put|went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|"
+    r"(?:new|another) (?=\w+, )|from now on|"
+    r"subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|alarg(?:ue|o|ado)|"
+    r"acort(?:e|o|ado)|"
+    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
+)
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
+_GENERIC = content("pay earn save spend invest put make month week year day euro euros dollar dollars") | {
+    *("my", "whoever", "is", "how", "much")
+}
+"""Parts of an attribute's name that say nothing of what it is of."""
+_NOT_COUNTED = content("be have stock week month year day time times veces vez semana mes ano dia")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +69,8 @@ class Claims:
     """`made`: what attributes are said to be; `ended`: what is said to be over; `words`: the concepts of all of it;
     `denied`: it says that something is not so; `changed`: it says that something is different now; `of`: the relative
     of whom it speaks, empty for the writer; `listing`: it speaks of several things at once; `did`: it tells what
-    somebody of the writer's did once."""
+    somebody of the writer's did once; `revalues`: it says that something has got another value, and `given` are its
+    numbers and names."""
 
     made: tuple[Value, ...]
     ended: tuple[StatementEnd, ...]
@@ -63,6 +80,8 @@ class Claims:
     of: str = ""
     listing: bool = False
     did: bool = False
+    revalues: bool = False
+    given: frozenset[str] = frozenset()
 
 
 def statements(text: str) -> list[str]:
@@ -88,7 +107,9 @@ def claims(text: str, *, short: bool = False) -> Claims:
     every = statements(text)
     said = plain(" ".join(every))
     relative = _RELATIVE.match(said)
-    made = [] if relative else [value for one in every for value in values(one, short=short)]
+    made = [value for one in every for value in values(one, short=short)] if not relative else []
+    if relative:
+        made = of_relative(relative["who"], said)
     return Claims(
         made=tuple(dict.fromkeys(made)),
         ended=tuple(dict.fromkeys(ending for one in every for ending in endings(one))),
@@ -98,6 +119,8 @@ def claims(text: str, *, short: bool = False) -> Claims:
         of=concept(relative["who"]) if relative else "",
         listing=bool(_LISTING.search(said)),
         did=bool(_DID.search(" ".join(every).lower())),
+        revalues=bool(_REVALUES.search(said)),
+        given=frozenset(_FIGURE.findall(said)) | content(" ".join(_NAME.findall(" ".join(every)))),
     )
 
 
@@ -107,7 +130,7 @@ def replaces(new: Claims, old: Claims) -> bool:
         return True
     if any(not ending.sole and _over(ending, new, old) for ending in new.ended):
         return True
-    return _contradicts(new, old)
+    return _revalues(new, old) or _contradicts(new, old)
 
 
 def may_replace(new: Claims, old: Claims) -> bool:
@@ -127,11 +150,33 @@ def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
         or ending in old.ended
         or not ended_by(ending, old.words)
         or (old.of and old.of not in new.words and not ending.whoever)
+        or (new.of and not old.of and new.of not in ending.what and not ending.whoever)
     ):
         return False
     if not ending.what:
         return bool(ending.among & old.words) and len(_rest(old, ending.among)) <= 2 * LEFT_OVER
     return ending.what <= old.words and _all_but_a_little(ending.what, old)
+
+
+def _revalues(new: Claims, old: Claims) -> bool:
+    """Whether a thing that has one value is said to have got another: "they raised my salary to 2100", "I hired a new
+    accountant, Grace"."""
+    if new.of != old.of or new.denied or old.denied or not (new.given and new.revalues):
+        return False
+    for held in old.made:
+        kind, about = held.attribute.partition(" ")[0], _about(held.attribute)
+        if kind not in ("my", "whoever", "how") or not about or not about <= new.words:
+            continue
+        numeric = all(one[0].isdigit() for one in held.is_)
+        given = {one for one in new.given if one[0].isdigit()} if numeric else new.given - about
+        if given and not given & held.is_:
+            return True
+    return False
+
+
+def _about(attribute: str) -> frozenset[str]:
+    """What an attribute is of: the salary, and not that it is paid each month."""
+    return frozenset(attribute.split()) - _GENERIC
 
 
 def _contradicts(new: Claims, old: Claims) -> bool:

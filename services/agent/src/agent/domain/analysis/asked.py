@@ -5,12 +5,19 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from agent.domain.analysis.grammar import read_question
+from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import EXTREME
+from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
 from contracts.languages import Language
 
 Period = Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
+
+
+LONGEST = 1_000
+"""Characters of a chat message that are read as a question for an analysis."""
 
 
 class Refusal(Enum):
@@ -97,6 +104,10 @@ _GUARANTEE = re.compile(
     r"risk-?free (?:profit|return|investment|gain)s?|garanti\w+|gan(?:ar|ancia) segur[oa]|sin (?:ningun )?riesgo|"
     r"(?:seguro|segura|seguramente|ciertamente) (?:que )?(?:sub\w+|gan\w+|dobl\w+)|100 ?% segur[oa]|no puedo perder)\b"
 )
+_TOLD = re.compile(
+    r"\W*(?:i|we|my|our|yo|nosotros|mis?|nuestr\w+|me|nos|tengo|compr[eo]|vendi|vendo|inverti|invierto|opero|uso)\b"
+)
+"""What somebody says of themselves."""
 _PERIODS: tuple[tuple[Period, re.Pattern[str]], ...] = (
     ("ytd", re.compile(r"\b(ytd|year[- ]to[- ]date|this year|so far this year|en lo que va de(?:l)? ano|este ano)\b")),
     ("3m", re.compile(r"\b((?:3|three|tres) (?:months|meses)|quarter|trimestre|3m)\b")),
@@ -147,17 +158,33 @@ def refusal_of(query: str, *, tickers_given: bool) -> Refusal | None:
 
 
 def is_analysis(text: str) -> bool:
-    """Whether a chat message asks for an analysis of tickers: it compares, chooses among them or looks back."""
+    """Whether a chat message asks for an analysis of tickers: it compares, chooses among them or looks back, or asks
+    for more than one tool tells."""
+    text = normalized(text[:LONGEST]).text
     said, tickers = plain(text), tickers_in(text)
     if not tickers or _OTHER.search(said):
         return False
     if EXTREME.search(said) or (len(tickers) > 1 and _CHOOSES.search(said) and _MOST_OF.search(said)):
         return True
-    if not _ANALYSE.search(said):
-        return False
-    looks_back = any(pattern.search(said) for _, pattern in _PERIODS)
-    compares = bool(re.search(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b", said))
-    return compares or looks_back
+    if _ANALYSE.search(said):
+        looks_back = any(pattern.search(said) for _, pattern in _PERIODS)
+        compares = bool(re.search(r"\b(compar\w+|versus|vs|frente a|analy[sz]\w*|analiza\w*|analisis)\b", said))
+        if compares or looks_back:
+            return True
+    return not (_TOLD.match(said) and "?" not in text) and _takes_more(read_question(text, tuple(tickers)))
+
+
+def _takes_more(question: Question) -> bool:
+    """Whether it takes figures of a stretch of time, or several kinds of calls or figures."""
+    calls = question.calls
+    if question.figures == ["price"] and all(one.arguments.get("start") == one.arguments.get("end") for one in calls):
+        return False  # of one day, or of now
+    derived = any(one.tool in (PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST) for one in calls)
+    derived = derived or (bool(question.figures) and any(one.tool == SNAPSHOT for one in calls))
+    several = max((len(one.tickers) for one in calls), default=0) > 1 and question.figures != ["price"]
+    more = {"end", "length", "timeframe"} & {name for one in calls for name in one.arguments}
+    many = len(question.figures) > 1 or len({(one.tool, repr(one.arguments)) for one in calls}) > 1
+    return derived or many or bool(more) or (several and bool(question.figures)) or "atr_share" in question.figures
 
 
 def period_in(query: str) -> AskedPeriod:

@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from agent.domain.analysis.grammar import BACKTEST, CORRELATION, CROSSINGS, INDICATORS, NEWS, PERFORMANCE, SENTIMENT
+from agent.domain.analysis.wanted_calls import (
+    BACKTEST,
+    CORRELATION,
+    CROSSINGS,
+    INDICATORS,
+    NEWS,
+    PERFORMANCE,
+    SENTIMENT,
+)
 from contracts.languages import Language
 
 

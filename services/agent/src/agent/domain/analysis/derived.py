@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, percent, signed
-from agent.domain.analysis.grammar import Question
 from agent.domain.analysis.stretches import ALL_TIME
+from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALLS, FRACTIONS
 from contracts.languages import Language
 
@@ -183,7 +183,7 @@ def _said(one: Mapping[str, Any], language: Language) -> str:
     return text
 
 
-_OF_DAY = frozenset(("price", "RSI", "EMA", "ATR", "VWAP", "OBV", "ADX", *_PARTS["MACD"], *_PARTS["BB"]))
+_OF_DAY = frozenset(("price", "RSI", "EMA", "ATR", "atr_share", "VWAP", "OBV", "ADX", *_PARTS["MACD"], *_PARTS["BB"]))
 """Figures whose day heads the line."""
 
 
@@ -196,7 +196,7 @@ def _value(one: Mapping[str, Any], language: Language) -> str:
         return number(float(value), language, 3)
     if name in _MONEY or name.startswith("sma_"):
         return money(float(value), one.get("currency"), language)
-    if name in ("up_days", "down_days", "OBV", "average_volume", "highest_volume"):
+    if name.startswith(("up_", "down_")) or name in ("OBV", "average_volume", "highest_volume"):
         return number(float(value), language, 0)
     if name in FRACTIONS or name.startswith(("best_", "worst_")) or name.endswith("_return"):
         return percent(float(value), language)

@@ -38,10 +38,22 @@ INDICATOR_WORDS = {
     "OBV": r"obv|on[- ]balance volume",
     "ADX": r"adx",
 }
+_SHARE = r"(?:%|per ?cent(?:age)?|share|fraction|proportion|porcentaje|proporcion|por ?ciento)"
+_PRICE = r"(?:its |the |their |su |el )?(?:share |stock )?(?:price|precio|cotizacion)"
+_OF_THE_PRICE = (
+    rf"[^?;\x00]{{0,30}}?(?:(?:in|as|en) (?:an? |un |el )?{_SHARE}(?: terms)?(?: (?:of|de|del|al|sobre) {_PRICE})?"
+    rf"|{_SHARE} (?:of|de|del|al|sobre) {_PRICE}"
+    rf"|(?:relative to|compared (?:to|with)|against|respecto (?:a|de|al|del)|relativ[oa] al?|frente al?) {_PRICE})"
+)
+INDICATOR_OF = {"atr_share": "ATR"}
+"""Figures that an indicator gives beside its own."""
 ROWS: tuple[FigureWords, ...] = (
+    _row("indicator", "atr_share", rf"(?:{INDICATOR_WORDS['ATR']}){_OF_THE_PRICE}",
+         rf"(?:percentage|percent|relative|normali[sz]ed|porcentual|relativo) (?:{INDICATOR_WORDS['ATR']})"),
     *(_row("indicator", name, pattern) for name, pattern in INDICATOR_WORDS.items()),
     _row("indicator", "RSI", r"over(?:bought|sold)", r"sobre(?:comprad|vendid)[oa]s?"),
-    _row("company", "eps", _CLAIMS["eps"]),
+    _row("company", "eps", _CLAIMS["eps"],
+         r"(?:gan(?:o|a|aron|an)|earn(?:s|ed)?|ma(?:de|kes?))\b[^?;\x00]{0,25}?(?:por accion|(?:per|a) share)"),
     _row("company", "pe", _CLAIMS["pe"], r"cheap(?:er|est)?", r"(?:most |"
          r"more )?expensive", r"barat[oa]s?", r"car[oa]s?"),
     _row("company", "market_cap", _CLAIMS["market_cap"], r"(?:biggest|largest|smallest) (?:compan(?:y|ies)|firms?)",
@@ -49,9 +61,9 @@ ROWS: tuple[FigureWords, ...] = (
     _row("company", "next_dividend_date", r"(?:fecha )?ex[- ]?divide?n\w*(?: dates?)?"),
     _row("company", "dividend_yield", _CLAIMS["dividend_yield"]),
     _row("company", "gross_margin", _CLAIMS["gross_margin"]),
-    _row("company", "net_margin", _CLAIMS["net_margin"], r"(?:most |more )?profitable"),
+    _row("company", "net_margin", _CLAIMS["net_margin"]),
     _row("company", "gross_margin net_margin", r"margins?|margen(?:es)?"),
-    _row("company", "profitable", r"(?:most |least |more )?profitable", r"rentables?"),
+    _row("company", "profitable", r"(?:most |least |more |less )?profitable", r"rentables?"),
     _row("company", "revenue", _CLAIMS["revenue"]),
     _row("company", "next_earnings_date",
          r"(?:next|upcoming) (?:quarterly )?(?:earnings|results|report)\w*(?: (?:date|report|release|earnings|"
@@ -96,9 +108,13 @@ ROWS: tuple[FigureWords, ...] = (
          r"drawdowns|drops|declines)", r"periodos? de (?:caidas?|retroceso|drawdown)|(?:mayores|peores|"
          r"principales) (?:caidas|retrocesos)",
          r"recover(?:ed|s|y)?|recuper\w+"),
+    _row("stretch", "high low", r"(?:trading |price )?range", r"rango(?: de (?:precios|cotizacion))?",
+         r"(?:entre|between) (?:que|what|which) (?:precios|prices|levels|niveles)(?: se (?:movio|ha movido|mueve))?"),
+    _row("stretch", "low price",
+         r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?\b(?:minimos?|lows?|troughs?|bottom)"),
     _row("stretch", "current_drawdown", r"(?:a que distancia|how far|lejos|"
          r"cuanto le falta)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
-         r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ])?(?:peak|"
+         r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|"
          r"highs?|top|maximum)",
          r"(?:por debajo de|desde|lejos de|bajo) sus? maximos?", _CLAIMS["current_drawdown"]),
     _row("stretch", "max_drawdown", _CLAIMS["max_drawdown"], r"drawdowns?", r"(?:biggest|largest|deepest|"
@@ -135,7 +151,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"cerraban?|cierres?|cotizaba"),
     _row("stretch", "return", _CLAIMS["return"], r"gain(?:s|ed)?", r"los[et]|lost|"
          r"lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
-         r"(?<!mas )baj(?:o|aron|ado)", r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)",
+         r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
+         r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)",
          r"(?:best|worst) (?:performer|"
          r"performing\b.*?)",
          r"(?:did|do|done|perform(?:ed)?) (?:the )?(?:best|better|worst|worse)", r"outperform\w*|"
@@ -146,6 +163,7 @@ ROWS: tuple[FigureWords, ...] = (
 FELL = r"(?:f[ae]ll(?:en)?|lost|lose|dropped|declined|ca(?:yo|yeron|ido)|perdi(?:o|eron|do)|baj(?:o|aron|ado))"
 LOWEST = re.compile(
     rf"\b(?:{FELL} (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
+    r"losers first|weakest first|"
     r"cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|safest|worst|"
     r"barat[oa]s?|menor(?:es)?|"
     r"menos|mas baj[oa]s?|ascending|de menor a mayor|lowest first|tranquil[oa]s?|minim[oa]|peor(?:es)?|"
@@ -153,7 +171,10 @@ LOWEST = re.compile(
 )
 """Words that rank from the lowest up."""
 _ASKING = """
-above add ago am among analiza analizar analyse analyst analyze anda andan aparte ask aventaja averaged bastante
+buying closely comprando deepest dinero direction distribuyo haz holding losers movio
+mueve movido reparte repartido repartio shallowest
+suppose supon tend winners
+above add ago alza am among analiza analizar analyse analyst analyze anda andan aparte ask aventaja averaged bastante
 batido beaten became become behind below benchmark bien bought broken buy buying chart check clasifica
 clasificacion comporta comportado comportan comportaron comporto comprado comprar compre compro convertido
 convertirian cost costs cotiza cotizaba crash crisis cruce cruces cualquier cuanta cuantas cuantos dame dar
@@ -174,3 +195,10 @@ view vs want way whats whether whose
 """
 QUESTION_WORDS = WORDS | frozenset(_ASKING.split())
 """Words that a question may have and that ask for nothing by themselves."""
+
+
+def meant(name: str, kind: Kind | None, *, timed: bool, dated: bool) -> tuple[str, Kind | None]:
+    """Most profitable over some time is a return, else it is a margin; a volume between days is a day's average."""
+    if name == "profitable":
+        return ("return", "stretch") if timed else ("net_margin", kind)
+    return ("average_volume", "stretch") if name == "volume_zscore" and dated else (name, kind)

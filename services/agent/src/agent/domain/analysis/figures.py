@@ -7,6 +7,7 @@ from typing import Any, cast
 from contracts.events.analysis import AnalysisCall
 
 SNAPSHOT, EVENTS = "market_snapshot", "fundamentals_events"
+ATR_SHARE = "atr_share"
 _SNAPSHOT_FIGURES = (
     "price", "currency", "returns", "max_drawdown", "current_drawdown", "volatility", "sma_20", "sma_50", "sma_200",
     "atr_14", "volume_zscore",
@@ -135,8 +136,8 @@ def _indicators(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:
         for part, value in values.items():
             if part not in ("period", "bars"):
                 figure = f"sma_{length}" if name == "SMA" else name if part == "value" else part
-                if part == "gap":
-                    figure = f"gap_{length}"
+                if part in ("gap", "share"):
+                    figure = f"gap_{length}" if part == "gap" else ATR_SHARE
                 found.append({**head, "figure": figure, "value": value, "length": length})
     return found
 

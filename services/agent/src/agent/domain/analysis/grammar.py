@@ -8,11 +8,17 @@ Nothing here computes a figure: each of these is a call of a tool. What no rule 
 """
 
 import re
-from dataclasses import dataclass, field
 from typing import Any
 
 from agent.domain.analysis.amounts import amount_in
-from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, QUESTION_WORDS, ROWS, Kind
+from agent.domain.analysis.figure_vocabulary import (
+    INDICATOR_OF,
+    INDICATOR_WORDS,
+    LOWEST,
+    ROWS,
+    Kind,
+    meant,
+)
 from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import (
     AVERAGES,
@@ -25,63 +31,56 @@ from agent.domain.analysis.question_patterns import (
     EXTREME,
     FROM_THE_TOP,
     HOURS,
+    HOW_MANY,
     LENGTH_OF,
     LENGTHS,
+    LEVEL,
     ODD_BARS,
     OVERALL,
     PAST,
     RECOVERED,
+    REGULAR,
     RULES,
     TRIAL,
-    UNITS,
     WHOLE_AVERAGE,
-    WORD,
     WORST,
+    numbers_of,
+    unit_of,
+    unread_words,
 )
-from agent.domain.analysis.stretches import ALL_TIME, BLANK, MARK, SNAPSHOTS, Unread, When, since, stretches_in
+from agent.domain.analysis.stretches import (
+    ALL_TIME,
+    ALL_TIME_WORDS,
+    BLANK,
+    MARK,
+    SNAPSHOTS,
+    Unread,
+    When,
+    since,
+    stretches_in,
+)
+from agent.domain.analysis.wanted_calls import (
+    BACKTEST,
+    COMPANY,
+    CORRELATION,
+    CROSSINGS,
+    INDICATORS,
+    NEWS,
+    PERFORMANCE,
+    SENTIMENT,
+    SNAPSHOT,
+    Question,
+    WantedCall,
+)
 from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
 
-PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST = (
-    "get_performance", "get_correlation", "get_crossings", "backtest_strategy",
-)  # fmt: skip
-NEWS, SENTIMENT, INDICATORS = "get_news", "get_sentiment", "get_indicators"
-SNAPSHOT, COMPANY = "market_snapshot", "fundamentals_events"
 HOLDING = "buy_and_hold"
 _OF_A_YEAR = frozenset(("current_drawdown", "max_drawdown", "volatility"))
 _SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_drawdown", "current_drawdown"), ("1y",))}
 """Figures of stretches that a snapshot has, of these periods; of a year where none is named."""
-
-
-@dataclass(frozen=True, slots=True)
-class WantedCall:
-    """One call that the question asks for."""
-
-    tool: str
-    tickers: tuple[str, ...]
-    arguments: dict[str, Any]
-
-
-@dataclass(slots=True)
-class Question:
-    """What a question asks for. `figures`: by the names of findings, in its order; none: how the tickers stand.
-    `now_only`: figures asked for of a past time that the tools know of now alone; `unread`: words that no rule read."""
-
-    calls: list[WantedCall] = field(default_factory=list[WantedCall])
-    figures: list[str] = field(default_factory=list[str])
-    periods: list[str] = field(default_factory=list[str])
-    averages: list[int] = field(default_factory=list[int])
-    now_only: list[str] = field(default_factory=list[str])
-    unread: list[str] = field(default_factory=list[str])
-    lowest_first: bool = False
-    currency: str | None = None
-
-
-def wanted_by(query: str, tickers: tuple[str, ...]) -> tuple[WantedCall, ...]:
-    """The calls that the question asks for, in their order; none: it asks how the tickers stand."""
-    return tuple(read_question(query, tickers).calls)
 
 
 def read_question(query: str, tickers: tuple[str, ...]) -> Question:
@@ -103,6 +102,9 @@ class _QuestionReader:
     def read(self) -> Question:
         """All of it."""
         found = self._found
+        regular = self._unread.first(REGULAR)
+        if regular is not None:
+            found.unread.append(regular[0].strip())
         money = amount_in(self._unread)
         relation = self._relation()
         rule = self._rule()
@@ -111,16 +113,19 @@ class _QuestionReader:
         indicators = self._indicator_lengths()
         every, extremes = self._extremes()
         hours = self._unread.first(HOURS)
+        every = self._counted() or every
         self._figures()
         stretches = stretches_in(self._unread, invested=money is not None)
         self._overall()
-        self._unread_words()
+        known = {part for one in self._tickers for part in folded(one).split("/")}
+        found.unread += unread_words(self._unread.text, known)
         if money is not None and rule is None:
             self._places.append((0, "growth", "stretch"))
             found.currency = money[1]
         for place, name in extremes:
             self._places.append((place, name, "stretch"))
-        self._places = [_told_profitable(one, timed=bool(stretches)) for one in self._places]
+        dated = any(one.arguments for one in stretches)
+        self._places = [(at, *meant(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places]
         if money is not None and any(name == "shares" for _, name, _ in self._places):
             self._places = [one for one in self._places if one[1] not in ("growth", "price")]
         found.periods = [one.period for one in stretches if one.period in SNAPSHOTS] or ["1y"]
@@ -131,7 +136,7 @@ class _QuestionReader:
         if RECOVERED.search(folded(self._query)):
             # A fall of 2008 may have been recovered later.
             stretches += [one for one in map(since, stretches) if one not in stretches]
-        if not stretches and every is not None and every != "day":
+        if not stretches and (every not in (None, "day") or ALL_TIME_WORDS.search(folded(self._query))):
             stretches = [ALL_TIME]
         names = set(found.figures)
         if names and names <= FALLS and WORST.search(folded(self._query)):
@@ -199,7 +204,7 @@ class _QuestionReader:
 
     def _price_and_average(self) -> dict[str, int] | None:
         """Above its 100-day average: the close and that one."""
-        found = [number for _, numbers in self._unread.take(AVERAGES, _numbers) for number in numbers]
+        found = [number for _, numbers in self._unread.take(AVERAGES, numbers_of) for number in numbers]
         return {"fast": 1, "slow": found[0]} if len(found) == 1 and 3 <= found[0] <= 250 else None
 
     def _crossing(self) -> dict[str, Any] | None:
@@ -210,7 +215,7 @@ class _QuestionReader:
         self._places.append((match.start(), "crossings", None))
         lengths = self._lengths()
         if lengths is None:
-            found = [number for _, numbers in self._unread.take(AVERAGES, _numbers) for number in numbers]
+            found = [number for _, numbers in self._unread.take(AVERAGES, numbers_of) for number in numbers]
             numbers = sorted(one for one in found if 2 <= one <= 250)
             lengths = {"fast": 1, "slow": numbers[0]} if len(numbers) == 1 else {}
             if len(numbers) == 2:
@@ -228,7 +233,7 @@ class _QuestionReader:
 
     def _averages(self) -> None:
         """Averages of so many sessions: where the price stands to them."""
-        for place, numbers in self._unread.take(AVERAGES, _numbers):
+        for place, numbers in self._unread.take(AVERAGES, numbers_of):
             self._found.averages += [one for one in numbers if 2 <= one <= 250 and one not in self._found.averages]
             self._places.append((place, "averages", "indicator"))
         of_a_price = re.search(r"moving|movil|sma|above|below|encima|debajo", folded(self._query))
@@ -259,19 +264,42 @@ class _QuestionReader:
         found: list[tuple[int, str]] = []
         for match in list(EXTREME.finditer(self._unread.text)):
             self._unread.replace(match, BLANK)
-            unit = _unit(match["unit"])
+            unit = unit_of(match["unit"])
             every = every if unit == "day" else unit
             for which in filter(None, (match["one"], match["two"])):
                 found.append((match.start(), f"{'best' if which.startswith(('best', 'mejor')) else 'worst'}_{unit}"))
         each = self._unread.first(EACH)
         if each is not None:
             words = each["unit"] or each["over"] or each["ly"] or each["es"]
-            unit = {"annual": "year", "anual": "year", "calendar": "year", "mensual": "month", "trimestral": "quarter",
-                    "semanal": "week"}.get(re.split(r"es$|[- ]", words)[0]) or _unit(words)  # fmt: skip
+            unit = {
+                "annual": "year",
+                "anual": "year",
+                "calendar": "year",
+                "mensual": "month",
+                "trimestral": "quarter",
+                "semanal": "week",
+            }.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
             if unit != "day":
                 every = unit
                 found.append((each.start(), f"{unit}_return"))
         return every, found
+
+    def _counted(self) -> str | None:
+        """A close beyond a price, and months that ended higher: which parts are counted."""
+        counted = HOW_MANY.search(self._unread.text)
+        unit = unit_of(counted["unit"]) if counted else None
+        level = self._unread.first(LEVEL)
+        if level is not None:
+            self._places.append((level.start(), "highest_close" if level["up"] else "lowest_close", "stretch"))
+            if counted is not None:
+                self._found.unread.append(level[0])
+            return None
+        if unit in (None, "day"):
+            return None
+        for row in (row for row in ROWS if row.names[0] in ("up_days", "down_days")):
+            for place, _ in self._unread.take(row.pattern, lambda match: match):
+                self._places.append((place, row.names[0].replace("days", f"{unit}s"), "stretch"))
+        return unit
 
     def _overall(self) -> None:
         """How it did, beside something else that is asked for: its return."""
@@ -296,7 +324,9 @@ class _QuestionReader:
         found = self._found
         names = {name for _, name, _ in self._places}
         more_exact = {
-            name for name in names if name.endswith("_return") or name in ("growth", "cagr", "averages", "crossings")
+            name
+            for name in names
+            if name.endswith("_return") or name in ("growth", "cagr", "averages", "crossings", "average_volume")
         }
         if more_exact and "return" in names and not re.search(r"\breturns?\b|\brentabilidad", folded(self._query)):
             self._places = [one for one in self._places if one[1] != "return"]
@@ -319,7 +349,7 @@ class _QuestionReader:
         self, by_kind: dict[Kind, list[str]], when: When, amount: float | None, every: str | None
     ) -> None:
         names = by_kind.get("stretch", [])
-        if names == ["dividends"] and not when.arguments:
+        if names == ["dividends"] and not when.tool_arguments:
             self._found.figures = [
                 *(one for one in self._found.figures if one != "dividends"), "dividend_yield", "next_dividend_date"
             ]  # fmt: skip
@@ -342,7 +372,9 @@ class _QuestionReader:
         beside: dict[str, Any] = {"end": end} if end else {}
         if hours is not None:
             beside["timeframe"] = f"{hours['n'] or 1}h"
-        usual = [name for name in names if name not in lengths and name != "averages"]
+        usual = list(
+            dict.fromkeys(INDICATOR_OF.get(one, one) for one in names if one not in lengths and one != "averages")
+        )
         if usual:
             self._each(INDICATORS, {"indicators": usual, **beside})
         for name, length in lengths.items():
@@ -350,22 +382,6 @@ class _QuestionReader:
         if "averages" in names:
             for length in self._found.averages:
                 self._each(INDICATORS, {"indicators": ["SMA"], "length": length, **beside})
-
-    def _unread_words(self) -> None:
-        """The runs of words that no rule read and that are no words of any question."""
-        known = {part for one in self._tickers for part in folded(one).split("/")}
-        run: list[str] = []
-        for match in [*WORD.finditer(self._unread.text), None]:
-            word = match[0].removesuffix("'s").strip("'-") if match else ""
-            plain = word.replace("-", "")
-            if match and len(word) > 1 and not (
-                word in QUESTION_WORDS or plain in QUESTION_WORDS or word in known
-                or all(part in QUESTION_WORDS or part in known for part in word.split("-"))
-            ):  # fmt: skip
-                run.append(word)
-            elif run:
-                self._found.unread.append(" ".join(run))
-                run = []
 
     def _each(self, tool: str, arguments: dict[str, Any]) -> None:
         """A call for each ticker."""
@@ -380,19 +396,3 @@ class _QuestionReader:
         """Each tool's calls together, in the order in which a reader wants their figures."""
         order = [PERFORMANCE, CORRELATION, BACKTEST, CROSSINGS, SNAPSHOT, INDICATORS, NEWS, SENTIMENT, COMPANY]
         return sorted(self._merged.values(), key=lambda call: order.index(call.tool))
-
-
-def _told_profitable(place: tuple[int, str, Kind | None], *, timed: bool) -> tuple[int, str, Kind | None]:
-    """Most profitable over some time is a return; else it is a margin."""
-    at, name, kind = place
-    if name != "profitable":
-        return place
-    return (at, "return", "stretch") if timed else (at, "net_margin", kind)
-
-
-def _numbers(match: re.Match[str]) -> list[int]:
-    return [int(one) for one in re.findall(r"\d+", match[0])]
-
-
-def _unit(words: str) -> str:
-    return next(unit for name, unit in UNITS.items() if words.startswith(name))

@@ -1,11 +1,15 @@
 """How a question says what it asks for beside figures, as patterns over folded text, in es and en."""
 
 import re
+from collections.abc import Collection
 
-from agent.domain.analysis.figure_vocabulary import FELL, INDICATOR_WORDS
+from agent.domain.analysis.figure_vocabulary import FELL, INDICATOR_WORDS, QUESTION_WORDS
 
 CORRELATED = re.compile(
-    r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+|move together|se mueven juntos)\b"
+    r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+"
+    r"|mov(?:e|es|ed|ing) (?:\w+ ){0,2}?(?:together|alike|in (?:the same direction|tandem|step|sync|parallel))"
+    r"|se (?:mueven|movieron|han movido) (?:\w+ )?(?:junt[oa]s|a la vez|igual|al unisono|"
+    r"en la misma direccion|en paralelo))\b"
 )
 BETA = re.compile(
     r"\bbetas?\b(?:(?! (?:and|y|e) (?!\S+ (?:against|versus|vs|relative|to|with|frente|contra|respecto))).)*?"
@@ -14,10 +18,10 @@ BETA = re.compile(
     r"sobre|con)\b(?P<whom>.*)"
 )
 CROSSING = re.compile(
-    r"\b(?:cruces? dorad[oa]s?|cruces? de la muerte|cross(?:ed|es|ing|ings|over|overs)?(?: (?:above|below|"
+    r"(?:\b(?:cruces? dorad[oa]s?|cruces? de la muerte|cross(?:ed|es|ing|ings|over|overs)?(?: (?:above|below|"
     r"over|under|through))?|cruz\w+|cruces?|"
     r"golden cross(?:es)?|"
-    r"death cross(?:es)?)\b"
+    r"death cross(?:es)?)\b)(?: (?:al alza|a la baja|hacia (?:arriba|abajo)|upwards?|downwards?)\b)?"
 )
 LENGTHS = re.compile(
     r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|over|sobre|with the|con la de|con|"
@@ -34,7 +38,8 @@ AVERAGES = re.compile(
 )
 WHOLE_AVERAGE = re.compile(rf"\b(?:{MEAN}|{MEDIA})\b(?! true)")
 FROM_THE_TOP = re.compile(
-    r"\b(?:de mayor a menor|de mas (?:\w+ )?a menos|(?:highest|largest|most|best)(?: \w+)? first|descending|"
+    r"\b(?:de mejor(?:es)? a peor(?:es)?|best to worst|winners first|strongest first|de mayor a menor|"
+    r"de mas (?:\w+ )?a menos|(?:highest|largest|most|best)(?: \w+)? first|descending|"
     rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
 )
 """Who fell least stands first where returns are told from the top."""
@@ -70,7 +75,23 @@ EACH = re.compile(
     r"|(?:rentabilidad(?:es)?|rendimientos?) (?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
-TRIAL = re.compile(r"\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b")
+TRIAL = re.compile(
+    r"\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b"
+    r"|\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
+)
+REGULAR = re.compile(
+    r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? "
+    r"(?:(?:an?|per|each|every|al|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)|monthly|"
+    r"mensual(?:es)?)\b"
+)
+"""An amount put in again and again, which no tool counts."""
+LEVEL = re.compile(
+    r"\b(?:clos(?:e|ed|es|ing)|cerr\w+|cierr\w+|cierres?|traded?|cotiz\w+|was|estuvo)\b[^?;\x00]{0,30}?"
+    r"(?:\b(?P<up>above|over|por encima de|mas de|sobre)|\b(?:below|under|por debajo de|menos de)) "
+    r"[$€]?\d[\d.,]*\b(?![- ]?(?:day|session|dia|sesion|%))"
+)
+"""A close above a price."""
+HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UNIT}\b")
 RULES = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
@@ -95,3 +116,28 @@ OVERALL = re.compile(
 )
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word, or a percentage: what a question measures by and no rule has read is said too."""
+
+
+def numbers_of(match: re.Match[str]) -> list[int]:
+    """The whole numbers in what was found."""
+    return [int(one) for one in re.findall(r"\d+", match[0])]
+
+
+def unit_of(words: str) -> str:
+    """The length that a word of UNIT is: day, week, month, quarter or year."""
+    return next(unit for name, unit in UNITS.items() if words.startswith(name))
+
+
+def unread_words(text: str, known: Collection[str]) -> list[str]:
+    """The runs of words that no rule has read and that are no words of any question. `known`: parts of tickers."""
+    found: list[str] = []
+    run: list[str] = []
+    for match in [*WORD.finditer(text), None]:
+        word = match[0].removesuffix("'s").strip("'-") if match else ""
+        said = word in known or all(part in QUESTION_WORDS or part in known for part in word.split("-"))
+        if match and len(word) > 1 and not (said or word in QUESTION_WORDS or word.replace("-", "") in QUESTION_WORDS):
+            run.append(word)
+        elif run:
+            found.append(" ".join(run))
+            run = []
+    return found

@@ -10,9 +10,9 @@ from agent.domain.analysis.comparison import comparison, value_of
 from agent.domain.analysis.derived import answers
 from agent.domain.analysis.figures import Gathered, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
-from agent.domain.analysis.grammar import Question
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
 from agent.domain.analysis.texts import DISCLAIMER, note, plain_reason, plain_summary
+from agent.domain.analysis.wanted_calls import Question
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
 from contracts.languages import Language
 

@@ -14,7 +14,7 @@ from typing import Any
 from agent.domain.analysis.asked import Period, asks_for_a_forecast, language_in, period_in, refusal_of
 from agent.domain.analysis.derived import told_asked, told_derived
 from agent.domain.analysis.figures import Gathered, data_of, gathered
-from agent.domain.analysis.grammar import Question, read_question
+from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.plan import (
     ANALYSIS_TOOLS,
@@ -37,6 +37,7 @@ from agent.domain.analysis.report import (
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.summary import basis, rule_summary
 from agent.domain.analysis.texts import note, plain_summary, reason_of
+from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.checker import checked
 from agent.domain.claims.facts import facts_of_findings
 from agent.domain.tickers import normal_tickers, tickers_in

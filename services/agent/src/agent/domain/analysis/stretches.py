@@ -53,7 +53,7 @@ class When:
 
 ALL_TIME = When({"start": "1900-01-01"}, "1900-01-01/")
 """All the data there are."""
-_ALL_TIME = re.compile(
+ALL_TIME_WORDS = re.compile(
     r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole )?history|(?<=maximo )historico|"
     r"(?<=minimo )historico|de (?:toda )?su historia|desde siempre|"
     r"(?:since|at|on) (?:its|the|their) (?:ipo|listing|flotation|debut|first (?:trading )?day)|since it (?:listed|"
@@ -102,7 +102,7 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
     """All of them, in the question's order; lengths only where no days are named. `invested`: an amount was put in at
     the point that is named: from then on."""
     found = sorted(_days_in(unread), key=lambda pair: pair[0])
-    if len(found) == 1 and unread.first(_ALL_TIME) is not None:
+    if len(found) == 1 and unread.first(ALL_TIME_WORDS) is not None:
         return [
             _days(
                 f"{ALL_TIME.arguments['start']}/{found[0][1].arguments.get('end', '')}".rstrip("/")
@@ -114,7 +114,9 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
         if len(days) == 1 and days[0].is_day and not invested:
             lengths = [one for one in _lengths(unread) if one.period != "1d" and one is not ALL_TIME]
             if lengths:
-                return [_up_to(days[0], lengths[0])]
+                return [
+                    _after(days[0], lengths[0]) if _follows(lengths[0], unread.text) else _up_to(days[0], lengths[0])
+                ]
         if invested and all("end" in one.arguments for one in days):
             return _since_then(days)
         return [_on_a_session(one) if one.is_day else one for one in days]
@@ -134,9 +136,23 @@ def _up_to(day: When, length: When) -> When:
     return When({"end": end, "period": length.period}, day.period)
 
 
+_AFTER = re.compile(r"\b(?:after|following|despues|siguientes?|posterior(?:es)?)\b")
+
+
+def _follows(length: When, text: str) -> bool:
+    return bool(_AFTER.search(text)) and re.fullmatch(r"\d+[dwmy]", length.period or "") is not None
+
+
+def _after(day: When, length: When) -> When:
+    """A length that begins behind a day: the week after it."""
+    first, period = date.fromisoformat(str(day.arguments["end"])), str(length.period)
+    days = int(period[:-1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[period[-1]]
+    return _days(f"{first + timedelta(days=1)}/{first + timedelta(days=days)}")
+
+
 def _lengths(unread: Unread) -> list[When]:
     """Lengths up to now."""
-    if unread.first(_ALL_TIME) is not None:
+    if unread.first(ALL_TIME_WORDS) is not None:
         return [ALL_TIME]
     to_date = [one for _, one in sorted(_to_date(unread), key=lambda pair: pair[0])]
     if to_date:

@@ -9,6 +9,7 @@ from agent.domain.claims.events import events, in_general, of_speaker
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Lexer, Token, folded, is_talk
 from agent.domain.claims.reader import read
+from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.claims.unbacked import unbacked
 from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
@@ -76,7 +77,7 @@ class ClaimChecker:
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
             return ("it is no prose",)
-        said = self._without_quotes(said)
+        said = self._without_quotes(said if self._strict else without_frame(said))
         tokens = self._lexer.tokens(said)
         if not self._strict:
             if _asks(said, tokens):
@@ -105,10 +106,15 @@ class ClaimChecker:
         """What speaks against a sentence of a chat."""
         low = folded(said)
         supposed, offers = bool(_SUPPOSED.search(low)), bool(_OFFER.search(low))
-        found = [reason for claim in reading.claims if (reason := contradicted(claim, self._facts, supposed=supposed))]
+        beside = frozenset(name for claim in reading.claims for name in claim.figures)
+        found = [
+            reason
+            for claim in reading.claims
+            if (reason := contradicted(claim, self._facts, supposed=supposed, beside=beside))
+        ]
         for problem in reading.problems:
             foreign = problem.startswith("a source") or (problem.startswith("a ticker") and not offers)
-            promised = reading.named and problem.startswith("a promise")
+            promised = reading.named and problem.startswith("a promise") and not _WILL_TELL.search(low)
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
             untold = untold and not of_speaker(said)
             if foreign or promised or untold:
@@ -145,9 +151,15 @@ _CAUSE = re.compile(
 )
 _SUPPOSED = re.compile(
     r"\b(?:if|when(?:ever)?|until|once|unless|in case|say|suppos\w+|assum\w+|would|could|alert|stop|target|order|limit|"
-    r"si|cuando|hasta que|en caso|supon\w+|ponga\w*|aviso|alerta|objetivo|orden|limite)\b"
+    r"si|cuando|hasta que|en caso|supon\w+|ponga\w*|aviso|alerta|objetivo|orden|limite|\w{2,}(?:[aei]|[nl]d|b)ria[ns]?|"
+    r"seria[ns]?)\b"
 )
 """Tells of what may be, or of what somebody wants."""
+_WILL_TELL = re.compile(
+    r"\b(?:i|we)(?:'ll| will) (?:let|tell|notify|warn|ping|alert|send|keep|watch|message)\b|\b(?:te|le|os) "
+    r"(?:avis|dir|notific|mandar|enviar)\w+"
+)
+"""What the assistant promises of itself."""
 _OFFER = re.compile(
     r"\?\s*$|^\W*(?:let me know|would you|do you|if you|you can|i can|shall "
     r"i|feel free|want me|avisame|dime|quieres|si quieres|"

@@ -203,7 +203,8 @@ class Clause:
             ),
             None,
         )
-        if of is not None and after and not any(b.at > start for b in before):
+        for_whom = of is not None and of.word in ("for", "para") and after and after[0].at > of.at
+        if for_whom or (of is not None and after and not any(b.at > start for b in before)):
             return (cast("str", after[0].value),)
         than = next((t for t in self.tokens if t.kind == "than" and t.at < token.at), None)
         if than is not None and not any(than.at < t.at < token.at for t in tickers):
@@ -292,7 +293,8 @@ class Clause:
         for token in self.tokens:
             if token.kind in ("better", "worse"):
                 relation = "more" if token.kind == "better" else "less"
-                compared = figure if figures and not PRICES.intersection(figure) else ("return",)
+                own = figures or token.text in ("more than", "less than")
+                compared = figure if own and figure and not PRICES.intersection(figure) else ("return",)
                 if moves and compared == ("return",) and token.text in ("more than", "less than"):
                     self._compared(reading, context, relation, ("return",), periods, MOVES[moves[0].kind])
                 else:

@@ -14,9 +14,9 @@ from agent.domain.claims.words import TALK
 
 _OF_TALK = re.compile(
     r"\b(?:i|i'\w+|we|we'\w+|you|you'\w+|your|my|me|our|let's|thanks|gracias|tu|tus|te|mi|mis|usted|"
-    r"alerts?|orders?|watchlist|list|portfolio|notes?|preferences?|reminders?|search(?:es)?|requests?|results?|figures?|"
+    r"alerts?|orders?|rules?|strateg(?:y|ies)|backtests?|watchlist|list|portfolio|notes?|preferences?|reminders?|search(?:es)?|requests?|results?|figures?|"
     r"data|news|headlines?|charts?|tools?|answers?|quotes?|prices?|sessions?|"
-    r"alertas?|avisos?|orden(?:es)?|lista|cartera|notas?|preferencias?|recordatorios?|busquedas?|resultados?|datos|"
+    r"alertas?|avisos?|orden(?:es)?|regla|estrategia|lista|cartera|notas?|preferencias?|recordatorios?|busquedas?|resultados?|datos|"
     r"cifras?|noticias?|titulares?|graficos?|herramientas?|respuestas?|sesion|jornada)\b"
     r"|^\W*(?:done|hecho|listo|that (?:being )?said|dicho es[to]o)\b"
 )
@@ -40,7 +40,9 @@ _ANYONE = re.compile(
     r"|\b(?:means?|measures?|refers? to|compares|smooths|significan?|miden?|indican?|se refieren?)\b"
 )
 """How things are, or what one may do: conditions, habits and advice; a subject that is anyone's, definitions."""
-_SOMEONE = re.compile(r"\b(?:its?|it's|they|their|both|the (?:stocks?|company)|su|sus|ambos|ambas)\b")
+_SOMEONE = re.compile(
+    r"(?<!how far )(?<!how much )\b(?:its?|it's|they|their|both|the (?:stocks?|company)|su|sus|ambos|ambas)\b"
+)
 _COMPANY = re.compile(
     r"\b(?:the|its|their|this|el|la|los|las|su|sus|esta) (?:\w+ )?(?:company|firm|ceo|cfo|coo|cto|executives?|chairman|"
     r"chairwoman|president|board|management|directors?|founders?|workforce|employees|workers|staff|customers?|"
@@ -70,7 +72,7 @@ _DIRECTION = re.compile(
 """After what "it" did: a move of its price."""
 _OF_PRICES = re.compile(
     r"(?:mov|chang|edg|inch|tick|bounc|eas|finish|end|trad|hover|settl|recover|clos|open|paus|stay|remain|seem|appear)ed|"
-    r"(?:termin|cerr|oscil|qued|cambi|recuper)(?:o|aron|ad[oa])|mov(?:io|ieron|ido)|"
+    r"(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc)(?:o|aron|ad[oa])|(?:volv|romp)(?:io|ieron|ido)|mov(?:io|ieron|ido)|"
     r"need|speed|feed|seed|indeed|exceed|proceed|succeed|sido|estado|ido|tenido"
 )
 """What prices do, and what only looks like a past: an event by who is said to have done it alone."""

@@ -13,7 +13,7 @@ from contracts.json_values import is_list, is_object, list_of, object_of
 Unit = Literal["fraction", "money", "number", "date"]
 FRACTIONS = frozenset(
     ("return", "max_drawdown", "current_drawdown", "volatility", "gross_margin", "net_margin", "dividend_yield",
-     "cagr", "total_return", "total_cagr", "gap", "best_day", "worst_day", "exposure", "win_rate")
+     "cagr", "total_return", "total_cagr", "gap", "share", "atr_share", "best_day", "worst_day", "exposure", "win_rate")
 )  # fmt: skip
 MONEY = frozenset(
     ("price", "change", "open", "high", "low", "close", "sma_20", "sma_50", "sma_200", "atr_14", "eps", "revenue",
@@ -202,8 +202,11 @@ def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
         subject = str(entry.get("ticker") or entry.get("symbol") or "") or subject
         if subject:
             facts.add_entry(subject, _typed(entry))
-        elif isinstance(entry.get("source"), str):
-            facts.sources.add(str(entry["source"]))
+        else:
+            if isinstance(entry.get("source"), str):
+                facts.sources.add(str(entry["source"]))
+            numbers = (one for one in entry.values() if isinstance(one, int | float) and not isinstance(one, bool))
+            facts.loose += [float(one) for one in numbers]
         if is_list(entry.get("figures")):
             facts.add_figures(cast("list[Mapping[str, object]]", entry["figures"]))
         for key, part in entry.items():

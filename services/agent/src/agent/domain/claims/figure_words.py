@@ -17,13 +17,18 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         r"drawdowns?|caidas? desde (?:el|su|un) maximo|fall from (?:a|its|the) peak",
     ),
     (("volatility",), r"volatility|volatilidad(?:es)?|annualised vol|vol\b"),
-    (("volume_zscore",), r"volume z-?scores?|z-?scores?(?: of (?:its |the )?volume)?|z del volumen|z(?= ?[-+]?\d)"),
+    (
+        ("volume_zscore",),
+        r"standard deviations?|desviacion(?:es)? (?:estandar|tipicas?)|"
+        r"volume z-?scores?|z-?scores?(?: of (?:its |the )?volume)?|z del volumen|z(?= ?[-+]?\d)",
+    ),
     (("volume", "window_volume"), r"(?:trading )?volumes?|volumen(?:es)?"),
     (
         ("pe",),
         r"p/e(?: ratio| multiple)?s?|\bpe(?: ratio)?\b|price[- ]to[- ]earnings(?: "
         r"ratio)?|price/earnings|\bper\b(?! (?:share|cent|ticker|day|year|month|"
         r"week))|"
+        r"(?:times|veces) (?:its |sus |los |el )?(?:earnings|beneficios?)(?! per| por)|"
         r"ratio precio[- ]beneficio|precio/beneficio|precio entre beneficio|multiplo de beneficios",
     ),
     (("eps",), r"eps|earnings per share|beneficios? por accion|bpa"),
@@ -41,7 +46,7 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("next_earnings_date",),
         r"(?:next |upcoming )?(?:earnings|results)(?: (?:report|date|release|announcement))?s?(?! per)|"
-        r"(?:proximos |siguientes )?resultados",
+        r"(?:proximos |siguientes )?resultados|(?:expected|due|scheduled) to report",
     ),
     (
         ("next_dividend_date",),
@@ -62,7 +67,7 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("EMA",), r"ema(?: ?\(?\d+\)?)?"),
     (("upper",), r"(?:upper|banda superior)(?: band| bollinger band)?(?! than)"),
     (("lower",), r"lower (?:bollinger )?band|banda inferior"),
-    (("middle",), r"middle (?:bollinger )?band|banda media"),
+    (("middle",), r"middle (?:bollinger )?(?:band|line)|the middle(?= \()|banda (?:media|central)"),
     (
         ("cagr",),
         r"cagr|(?:compound )?annual growth(?: rate)?|annualised return|(?:rentabilidad|crecimiento) anualizad[oa]",

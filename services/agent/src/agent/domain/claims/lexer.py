@@ -12,6 +12,7 @@ from typing import Any
 from agent.domain.claims import times
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.patterns import (
+    ABOUT,
     ADJECTIVES,
     CURRENCY,
     FINE_SOURCES,
@@ -49,9 +50,13 @@ class Number:
     sign: str
     points: bool
     times: bool = False
+    about: bool = False
+    """Whether the words before it say that it is no more than near: "a little over 25%"."""
 
 
 _WORDS_RE = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
+_NEAR = 24
+"""Characters before a number in which words say how near it is."""
 _PUNCTUATION = frozenset(".,;:()[]«»“”\"'’‘?!¿¡/-–—*_…·→|•`#")
 
 
@@ -144,7 +149,7 @@ class Lexer:
             for match in each(pattern):
                 take(*_valued(kind, match))
             if kind == "figure":
-                self._numbers(take, each)
+                self._numbers(text, take, each)
 
     def _times(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
         for match in each(times.RANGE):
@@ -171,13 +176,14 @@ class Lexer:
             for match in each(pattern):
                 take("period", match, times.span_of(match) if name == "span" else name)
 
-    def _numbers(self, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
+    def _numbers(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
         for match in each(NUMBER):
             before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
             money = CURRENCY.get(before) or CURRENCY.get(after.removeprefix("us "))
             number = Number(
                 readings(match["digits"]), bool(match["percent"]), money, SCALES.get(match["scale"] or "", 1.0),
                 match["sign"] or match["sign2"] or "", bool(match["points"]), bool(match["times"]),
+                bool(ABOUT.search(text[max(match.start() - _NEAR, 0) : match.start()])),
             )  # fmt: skip
             take("number", match, number)
 

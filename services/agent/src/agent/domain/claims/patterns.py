@@ -42,7 +42,12 @@ NUMBER = re.compile(
     r"trillions?|millon(?:es)?|billon(?:es)?|mil|"
     r"mn|bn|tn|[mbtk])\b(?: de)?)?(?: ?(?P<after>usd|eur|gbp|jpy|us dollars|"
     r"dollars?|dolar(?:es)?|euros?|pounds|libras|yen(?:es)?|€|\$|£)(?!\w))?"
-    r"(?P<times> ?(?:x|times|veces)\b)?)"
+    r"(?P<times> ?(?:x|times|veces)\b(?! (?:(?:its|sus|los|el) )?(?:earnings|beneficios?)))?)"
+)
+ABOUT = re.compile(
+    r"\b(?:over|more than|above|under|below|less than|nearly|almost|about|around|roughly|approximately|some|close to|"
+    r"unos|unas|cerca de|casi|alrededor de|aproximadamente|mas de|menos de|en torno al?|sobre|por encima de|"
+    r"por debajo de)(?: (?:an?|un|el))? ?$"
 )
 SPELLED = (
     r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|"
@@ -345,7 +350,8 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "all",
         re.compile(
-            r"\b(?:both|all(?: (?:three|four|five|six|of them))?|ambos|ambas|los dos|"
+            r"\b(?:(?:both|ambos|los dos)(?! (?:years?|periods?|times?|cases?|anos|periodos|casos|ejercicios)\b)|"
+            r"all(?: (?:three|four|five|six|of them))?|ambas|"
             r"tod[oa]s|(?:l[oa]s|tod[oa]s l[oa]s) (?:dos|tres|cuatro|cinco))\b"
         ),
     ),

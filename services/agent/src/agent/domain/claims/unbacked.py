@@ -92,7 +92,11 @@ def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
         found.append("a figure of now, told of then")
     moves = [claim for claim in claims if claim.relation in _MOVES and claim.subject is not None]
     named = {claim.subject for claim in moves}
-    if moves and _ONLY.search(low) and not re.search(r"\b(?:only|solo) \d", low):
+    if (
+        len({claim.relation for claim in moves}) == 1
+        and _ONLY.search(low)
+        and not re.search(r"\b(?:only|solo) \d", low)
+    ):
         others = [name for name in facts.subjects if name not in named]
         if any(wrong(replace(claim, subject=other, number=None), facts) is None for claim in moves for other in others):
             found.append("not the only one")

@@ -55,6 +55,10 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
 
 
 _PRICES = frozenset(("price", "close"))
+_OF_VERBS = frozenset(("price", "close", "return"))
+"""Figures that verbs name by the way: trades at, fell."""
+NEAR = 0.04
+"""What a number may be off that is said to be no more than near."""
 _NAMED = frozenset(name for names, _ in FIGURES for name in names) | {"sma_20", "sma_50", "sma_200"}
 """Figures that words call by name: what is said of one is said of no other."""
 UNKNOWN = (
@@ -64,16 +68,51 @@ UNKNOWN = (
 """Reasons of claims that nothing speaks against: no tool has told enough to judge them."""
 
 
-def contradicted(claim: Claim, facts: Facts, *, supposed: bool = False) -> str | None:
+def contradicted(
+    claim: Claim, facts: Facts, *, supposed: bool = False, beside: frozenset[str] = frozenset()
+) -> str | None:
     """What of the claim speaks against what the tools gave: a number that is not its figure's, of its ticker and
     period, or a direction, comparison or rank that the figures deny. None where the claim holds, or is of something
-    that no tool has told. `supposed`: the sentence tells of what may be, where any number of the talk may stand."""
+    that no tool has told. `supposed`: the sentence tells of what may be, where any number of the talk may stand;
+    `beside`: all the figures that it names."""
     reason = wrong(claim, facts)
     if reason is None or _is_unknown(reason):
         return None
     if claim.relation == "is" and claim.number is not None and not claim.denied:
-        return None if _given(claim, claim.number, facts, supposed=supposed) else reason
+        given = _given(claim, claim.number, facts, supposed=supposed) or _near(claim, claim.number, facts, beside)
+        return None if given or (supposed and _worked_out(claim.number, facts)) else reason
     return reason
+
+
+def _near(claim: Claim, number: Number, facts: Facts, beside: frozenset[str]) -> bool:
+    """Whether a number that a verb of prices stands by is another figure's that its sentence names ("trades at almost
+    the same multiple (14.1)"), or is told as no more than near and is that."""
+    weak = not number.money and set(claim.figures) <= _OF_VERBS
+    others = beside - _OF_VERBS if weak else frozenset[str]()
+    mine = [
+        one for one in facts.facts if one.subject == claim.subject and one.figure in {*_named(claim, number), *others}
+    ]
+    if any(_fits(one, number, None) for one in mine if one.figure in others):
+        return True
+    timed = [one for one in mine if one.period is None or not claim.periods or one.period in claim.periods]
+    return number.about and any(_is_near(number, one, claim.move) for one in timed)
+
+
+def _is_near(number: Number, fact: FigureFact, move: str | None) -> bool:
+    if not isinstance(fact.value, float) or number.percent != (fact.unit == "fraction"):
+        return False
+    if fact.figure not in FALLS and move is not None and (move == "fell") != (fact.value < 0):
+        return False
+    actual = abs(fact.value) * (100 if fact.unit == "fraction" else 1)
+    return any(abs(value * number.scale - actual) <= NEAR * actual for value, _ in number.readings)
+
+
+def _worked_out(number: Number, facts: Facts) -> bool:
+    """Whether it is a price times a number of the talk, or the way from a price to one, which everybody can see."""
+    prices = [one.value for one in facts.facts if one.figure in _PRICES and isinstance(one.value, float) and one.value]
+    if number.percent:
+        return any(_rounds(number, (one / price - 1) * 100) for one in facts.loose for price in prices)
+    return any(_rounds(number, one * price) for one in facts.loose for price in prices)
 
 
 def _is_unknown(reason: str) -> bool:
@@ -146,6 +185,8 @@ def _named(claim: Claim, number: Number) -> tuple[str, ...]:
     """The figures that a number may be: a percentage beside a price, or of nothing, is its return."""
     if number.percent and (not claim.figures or _PRICES & set(claim.figures)):
         return ("return",)
+    if "volume" in claim.figures:
+        return (*claim.figures, "volume_zscore")
     if not number.percent and claim.figures in ((), ("return",)):
         return ("price", "close", "change") if claim.move else ("price", "close")
     return claim.figures

@@ -15,7 +15,9 @@ from agent.domain.offline.answers import (
     plain_answer,
     tells_nothing,
 )
+from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.intents import Intent, Wish, asks_how, goes_on, wish_in
+from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
@@ -60,7 +62,9 @@ def respond(
         # Nobody has come: what was asked beside the person is still due.
         results = [one for one in results if one[0] != HAND_OFF]
         question = beside_the_wish(question)
-    wish = wish_in(question, offered, before, trades=company is None or company.trades)
+    trades = company is None or company.trades
+    chosen = chosen_in(question, said[-1], offered, before) if said and trades else None
+    wish = chosen or wish_in(question, offered, before, trades=trades)
     if accepts:
         wish = Wish(Intent.HANDOFF)
     response: SayText | UseTools
@@ -68,6 +72,8 @@ def respond(
     away = knowledge is None or not knowledge.complete
     if handed and (accepts or not question):
         response = SayText(nobody_yet(language))
+    elif not wish.calls and (events := coming_events(question, market, language)):
+        response = SayText(events)
     elif wish.intent is Intent.UNKNOWN and away and not known:
         response = SayText(not_searched(language))
     elif (

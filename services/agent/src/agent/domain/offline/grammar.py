@@ -60,7 +60,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:tamano|grande).{0,16}(?:posicion|operacion)|"
          r"cuant[ao]s (?:acciones|titulos))\b|"
          r"(?=.*(?:\d ?(?:%|per ?cent|por ?ciento)|\bhow (?:many|much|big)\b|\bcuant[oa]s?\b))(?=.*\bstop\D{0,20}\d)"
-         r"(?=.*\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d)",
+         r"(?=.*(?:\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
          unless=r"\b(i own|do i (?:have|own|hold)|tengo yo)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarmas?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
@@ -98,7 +98,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"que dijimos|que te (?:dije|conte)|busca en (?:nuestras|mis))\b"),
     _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion|good or bad|bad or good|positive or negative|"
          r"buen[oa]s? o mal[oa]s?|positiv[oa]s? o negativ[oa]s?)\b", about=True),
-    _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades)\b", about=True),
+    _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades|prensa|(?:in|by) the (?:press|media)|"
+         r"que se (?:dice|comenta|publica)|being (?:said|written) (?:about|of))\b", about=True),
     _row("fundamentals_events",
          r"\b(earnings? (?:date|day|call|release|report)|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
          r"|their )?"

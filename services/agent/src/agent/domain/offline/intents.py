@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, cast
 
-from agent.domain.analysis.grammar import PERFORMANCE
 from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
@@ -75,7 +75,7 @@ Calls = tuple[tuple[str, dict[str, Any]], ...]
 class Wish:
     """An intent with the tool calls that serve it. `missing`: arguments that the person has to give first (`calls` is
     what there is of the call so far); `withheld`: the tool that it needs, and that the asker is not offered; `way`:
-    what has to be looked up before `calls` can be made.
+    what has to be looked up before `calls` can be made; `shown`: which line of the newest answer's list is meant.
     """
 
     intent: Intent
@@ -83,6 +83,7 @@ class Wish:
     missing: tuple[str, ...] = ()
     withheld: str | None = None
     way: str = ""
+    shown: str = ""
 
 
 _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
@@ -109,6 +110,8 @@ _PERSONAL = word_set(
 )
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 _FIGURES = ("calculate_risk_reward", "calculate_position_size")
+_BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *_FIGURES}
+"""What is meant by its own words, though a text could be read as a question for an analysis."""
 _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
@@ -136,7 +139,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if found is not None and found.withheld and not trades:
         found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
-    if "market_analysis" in schemas and not (found and found.calls and found.calls[0][0] in _FIGURES):
+    if "market_analysis" in schemas and not (found and found.calls and found.calls[0][0] in _BESIDE_ANALYSES):
         beside = one_before(said, before) if before and COMPARED_WITH.search(said) else []
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
     if found is not None and (found.calls or found.missing):
@@ -264,11 +267,9 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
             found["stop_price"] = found.pop("quantity")
         if row.way == "delete_alert" and (level := numbers_in(said.plain)):
             found["price"] = level[-1][1]
-        found |= {"side": "sell"} if row.way in ("sell", "stop") else {}
         found |= {"symbol": said.symbols[0]} if said.symbols else {}
-        found |= (
-            {"share": 0.5 if re.search(r"\b(half|mitad)\b", said.plain) else 1.0} if row.way in ("sell", "stop") else {}
-        )
+        if row.way in ("sell", "stop"):
+            found |= {"side": "sell", "share": 0.5 if re.search(r"\b(half|mitad)\b", said.plain) else 1.0}
         return Wish(Intent.TOOL, ((tool, found),), way=row.way)
     if (
         "symbol" in (schema.get("properties") or {})

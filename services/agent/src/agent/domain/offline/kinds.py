@@ -21,10 +21,10 @@ _LISTED = re.compile(
     r"\b(?:what are|list|tell me|show me|cuales son|dime|ensename|lista de) (?:all )?"
     r"(?:your|the|of the|los|las|vuestr[oa]s|sus) (?P<named>\w{3,})\W*$"
 )
-_PLACES = {"first": 0, "1st": 0, "primer": 0, "primero": 0, "primera": 0, "second": 1, "2nd": 1, "segundo": 1,
+PLACES = {"first": 0, "1st": 0, "primer": 0, "primero": 0, "primera": 0, "second": 1, "2nd": 1, "segundo": 1,
            "segunda": 1, "third": 2, "3rd": 2, "tercer": 2, "tercero": 2, "tercera": 2, "fourth": 3, "cuarto": 3,
            "cuarta": 3, "last": -1, "ultimo": -1, "ultima": -1}  # fmt: skip
-_PLACE = rf"(?P<place>{'|'.join(_PLACES)})"
+_PLACE = rf"(?P<place>{'|'.join(PLACES)})"
 _ORDINAL = re.compile(rf"\b(?:the|el|la) {_PLACE}\b(?: (?P<kind>one|ones|(?!que\b|y\b|o\b|and\b|or\b)\w{{3,}}))?")
 _BULLET = re.compile(r"^- ([^:\n]{1,60}): ", re.MULTILINE)
 TITLE_END = re.compile(r" [–—|·-] ")
@@ -137,7 +137,7 @@ def members(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
 def place_in(said: str) -> int | None:
     """Which of those that were spoken of a text (plain) means by "the first one"; -1: the last."""
     found = _ORDINAL.search(said)
-    return _PLACES[found["place"]] if found and found["kind"] in (None, "one", "ones") else None
+    return PLACES[found["place"]] if found and found["kind"] in (None, "one", "ones") else None
 
 
 def name_of(one: Excerpt) -> str:
@@ -156,7 +156,7 @@ def with_names(question: str, answered: str, passages: Sequence[Excerpt]) -> str
     names = _BULLET.findall(answered) or list(dict.fromkeys(name for one in told if (name := name_of(one))))
     unnamed, of_kind = False, list[str]()
     for found in reversed(places):
-        kind, at = found["kind"], _PLACES[found["place"]]
+        kind, at = found["kind"], PLACES[found["place"]]
         one_of = kind in (None, "one", "ones")
         # "The first and the third plan": both are plans.
         of_kind = of_kind if one_of else [name_of(one) for one in members(str(kind), passages)]

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
-from agent.domain.text_features import number_of, plain, symbols_in
+from agent.domain.text_features import language_of, number_of, plain, symbols_in
 from contracts.spoken import MONTHS
 
 Schema = Mapping[str, Any]
@@ -65,8 +65,8 @@ _OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>")
 _UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<")
 """Which side of the price is meant, whatever the verb: breaks above, rompe por debajo."""
 _RISING = re.compile(
-    r"\b(reach\w*|hits?|exceeds?|surpass\w*|tops?|ris(?:es?|ing)|goes up|go(?:es)? past|climbs?|super(?:a|e)\w*|"
-    r"(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|llegue|llega|suba|sube|alcan\w+)\b"
+    r"\b(exceeds?|surpass\w*|tops?|ris(?:es?|ing)|goes up|go(?:es)? past|climbs?|super(?:a|e)\w*|"
+    r"(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|suba|sube)\b"
 )
 _FALLING = re.compile(
     r"\b(falls?|drops?|goes down|dips?|loses|breaks|baje|baja|caiga|cae|desciend[ae]|pierd[ae]|romp[ae])\b"
@@ -91,7 +91,7 @@ class ParsedText:
 def arguments_for(tool: str, schema: Schema, said: ParsedText) -> dict[str, Any]:
     """What the text says of the tool's arguments."""
     properties: Mapping[str, Schema] = schema.get("properties") or {}
-    figures = figures_in(said.plain, tool, properties)
+    figures = figures_in(said.plain, tool, properties, point=language_of(said.text, "es") == "en")
     found: dict[str, Any] = dict(figures)
     for name, of in properties.items():
         if name == "side" and name not in schema["required"]:
@@ -114,24 +114,25 @@ def missing_from(schema: Schema, found: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name in schema.get("required") or () if name not in found)
 
 
-def figures_in(said: str, tool: str, wanted: Collection[str]) -> dict[str, float]:
-    """Each number by what is said beside it, in any order; one that nothing is said of is what the tool asks first."""
+def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = False) -> dict[str, float]:
+    """Each number by what is said beside it, in any order; one that nothing is said of is what the tool asks first.
+    `point`: 1.000 is one, unless it is a sum of money, of which nobody writes three decimals."""
     for pattern in _DATES:
         said = pattern.sub(" ", said)
     said = in_figures(said) if "quantity" in wanted else large_in_figures(said)
     numbers = list(re.finditer(rf"(?<![\w.]){_NUMBER}", said))
     found: dict[str, float] = {}
     alone: list[float] = []
+    first = _ALONE.get(tool)
     for at, match in enumerate(numbers):
-        value = _value(match[0])
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
         name = _named(before, after, [one for one in wanted if one not in found])
+        value = _value(match[0], point=point and (name or first) != "capital")
         if name is None:
             alone.append(value)
         else:
             found[name] = value
-    first = _ALONE.get(tool)
     if first is not None and first in wanted and first not in found and alone:
         found[first] = max(alone) if first == "capital" else alone[-1] if first == "price" else alone[0]
     if found.get("risk_percent", 0) >= 0.2:
@@ -139,10 +140,10 @@ def figures_in(said: str, tool: str, wanted: Collection[str]) -> dict[str, float
     return found
 
 
-def _value(figures: str) -> float:
+def _value(figures: str, *, point: bool) -> float:
     """With its sign, which the tool refuses where it means nothing, and its power of ten: -5, 1e3."""
     number, _, power = figures.lstrip("-\u2212").partition("e")
-    return number_of(number) * 10.0 ** int(power or 0) * (1 if figures[0].isdigit() else -1)
+    return number_of(number, point=point) * 10.0 ** int(power or 0) * (1 if figures[0].isdigit() else -1)
 
 
 def date_in(said: str) -> date | None:
@@ -173,8 +174,9 @@ def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
     for name in wanted:
         if name in _AFTER and re.match(rf"\s?(?:{_AFTER[name]})\b", after):
             return name
-    if "limit_price" in wanted and _AT.search(before):
-        return "limit_price"
+    for name in ("limit_price", "entry_price"):
+        if name in wanted and _AT.search(before):
+            return name
     # A longer way off, as in "risk no more than", if nothing else is said in between.
     for name in wanted:
         pattern = _BEFORE.get(name)

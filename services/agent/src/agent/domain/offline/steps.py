@@ -54,7 +54,7 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
     if "error" in body:
         return SayText(answer_from(*results[-1], "", language))
     if wish.way in ("sell", "stop"):
-        return _sell(tool, arguments, body, language)
+        return _sell(tool, arguments | ({"symbol": wish.shown} if wish.shown else {}), body, language)
     if wish.way == "replace":
         waiting = [one for one in _of(body, "orders") if one["status"] == "pending_confirmation"
                    and (one["symbol"], one["side"]) == (arguments.get("symbol"), arguments.get("side"))]  # fmt: skip
@@ -71,7 +71,10 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         one
         for one in _of(body, kind)
         if arguments.get("symbol") in (None, one["symbol"]) and arguments.get("price") in (None, one.get("price"))
-    ]
+        and (not wish.shown or wish.shown in answer_from(looked, {}, {kind: [one]}, "", language).splitlines())
+    ]  # fmt: skip
+    if wish.shown:
+        fitting = fitting[:1]  # those that read alike are alike
     if len(fitting) != 1:
         told = answer_from(looked, {}, {kind: fitting}, "", language)
         return SayText(f"{which('several', language)}\n{told}" if fitting else which("none", language))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
 from memory.domain.long_term.slots import ASSETS, LARGE, OCCASION, SLOT
+from memory.domain.long_term.state_patterns import DIET, EMPLOYED, KINDS, MARITAL, SCHOOLS, UNEMPLOYED
 from memory.domain.mentions import mentioned
 from memory.domain.recall.words import folded, words
 
@@ -31,7 +32,9 @@ _NOW = re.compile(
     r"new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|traslade|"
     r"trasladamos|"
     r"cambie|pase|nuev[oa]|actualmente|currently|got|just|acabo de|started|empece|empezado|comence|joined|mejor|better|"
-    r"actually|en realidad|in fact|turned|cumpli|me case|me divorcie|me separe)\b"
+    r"actually|en realidad|in fact|turned|became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|"
+    r"de nuevo|ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|"
+    r"cumpli|me case|me divorcie|me separe)\b"
 )
 _NOT_SO = re.compile(
     r"\b(?:not|never|nunca|no)\b(?!,| (?:only|solo)\b)|\b(?:no longer|ya no|stopped|quit|deje de|used to|antes|solia)\b"
@@ -41,7 +44,8 @@ _OF_ONESELF = re.compile(
     r"invierto|uso|"
     r"conduzco|manejo|estudio|arriesg\w+|risk|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|sigo|llevo|"
     r"enviude|quede|"
-    r"empece|\d+|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|keep|rather|acabo|quiero|want|dame)\b"
+    r"empece|\d+|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|keep|rather|acabo|quiero|"
+    r"want|dame|let's|lets|hablemos|tratame|hablame)\b"
 )
 _FILL = (
     r"(?:now |currently |actually |ahora |actualmente |always |siempre |usually |normalmente |only |solo |also |just |"
@@ -68,6 +72,8 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         rf"contratado|contrataron)(?: a trabajar)? (?:en|por|para) {_VALUE}",
     ),
     ("employer", rf"\bi (?:have )?{_FILL}(?:joined|got a (?:new )?job (?:at|with)|found a job (?:at|with)) {_VALUE}"),
+    ("home", rf"\bmoved(?: house)?\b.{{0,20}}\bi am (?:now )?in {_VALUE}"),
+    ("home", rf"\b(?:me acabo de|acabo de) (?:trasladar(?:me)?|instalar(?:me)?) (?:en|a) {_VALUE}"),
     (
         "employer",
         rf"\b(?:trabajo|empece a trabajar|estoy trabajando|empece)(?: ahora)? (?:en|para) {_VALUE}",
@@ -97,7 +103,7 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("risk", r"\b(?:i|we)? ?(?:risk|arriesgo|arriesgamos)\b(?P<value>[^.,;:!?\n]{0,40}?\d[\d.,]* ?%?)"),
 )
 _COMPILED = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
-_ONLY_IF_CHANGED = frozenset(("broker", "car", "study"))
+_ONLY_IF_CHANGED = frozenset(("broker", "car", "study", "shift", "workplace"))
 """Of these one may well have two, unless the words say that the one took the place of the other."""
 _NO_PLACE = re.compile(
     r"^(?:an?|una?|my|mi|mis|our|nuestr[oa]s?|el|la|los|las|some|another|otr[oa]|the(?! (?:us|usa|uk|u)\b))\b"
@@ -159,34 +165,6 @@ _NOT_COUNTED = frozenset(
         """
     )
 )
-_MARITAL = (
-    ("single", r"\b(?:i am|estoy|soy|sigo) (?:now |ahora )?(?:single|solter[oa])\b"),
-    ("engaged", r"\b(?:i am|we are|i got|estoy|me he|me) (?:now |ahora )?(?:engaged|prometid[oa]|"
-     r"comprometi(?:do|da)?)\b"),
-    ("married", r"\b(?:i am|we are|i|we|been|estoy|soy|llevo [^,.]{0,20}) ?(?:now |ahora |just |got "
-     r")*(?:married|casad[oa])\b"),
-    ("married", r"\b(?:me case|nos casamos|me he casado)\b"),
-    ("engaged", r"\b(?:i am|we are) getting married\b|\bme caso\b"),
-    ("divorced", r"\b(?:i am|we are|i|we|estoy|soy) ?(?:now |ahora |just |got )*(?:divorced|separated|"
-     r"divorciad[oa]|separad[oa])\b"),
-    ("divorced", r"\b(?:acabo|acabamos) de (?:divorciar(?:me|nos)?|separar(?:me|nos)?)\b"),
-    ("married", r"\b(?:acabo|acabamos) de casar(?:me|nos)?\b"),
-    ("divorced", r"\b(?:me divorcie|nos divorciamos|me separe|nos separamos|me he divorciado)\b"),
-    ("widowed", r"\b(?:i am|estoy|soy|enviude|quede) ?(?:an? )?(?:now |ahora )?(?:widow(?:ed|er)?|viud[oa])\b"),
-)  # fmt: skip
-_DIET = re.compile(
-    r"\b(?:i am|soy|we are|somos)(?: now| ahora)? (?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
-    r"pescetarian[oa]?|carnivor[eo]|omnivore|omnivor[oa])\b"
-)
-_UNEMPLOYED = re.compile(
-    r"\b(?:i am|estoy) (?:\w+ )?(?:unemployed|jobless|out of work|en (?:el )?paro|desemplead[oa]|"
-    r"sin trabajo|sin empleo)\b"
-)
-_EMPLOYED = re.compile(
-    r"\b(?:got|found|landed|started|have) (?:an? )?(?:new )?job\b|\b(?:encontre|consegui|empece|tengo|he encontrado) "
-    r"(?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bi (?:will )?start(?:ed)?(?: "
-    r"work(?:ing)?)? (?:at|with)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"
-)
 _FLOW = re.compile(
     r"\b(?:(?:i|we) (?:can )?(?:only )?)?(?P<verb>save|invest|earn|make|pay|spend|put|ahorro|invierto|gano|cobro|pago|"
     r"gasto|meto|aporto)\b(?P<rest>[^.,;:!?\n]{0,60}?\d[^.;:!?\n]{0,60})"
@@ -202,8 +180,9 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
 _PREFER = re.compile(
     r"\b(?:prefer|prefiero|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|keep|mas|more|want|quiero|dame|"
-    r"give me)\b"
+    r"give me|let us|let's|lets|hablemos|hablamos|speak|tratame|hablame|vuelto|volvi)\b"
 )
+_DE_TU = re.compile(r"\b(?:tratame|tratarme|trates|hablame|hables|hablarme) de tu\b")
 _LESS = re.compile(r"\b(?:sin|without|less|menos|fewer|tant[oa]s?|so (?:much|many)|too (?:much|many)|demasiad[oa]s?)\b")
 _ANSWERS = frozenset(
     concept(word)
@@ -214,12 +193,16 @@ _ANSWERS = frozenset(
         rather it investor trader be hablar hables trates trato profile perfil risk riesgo language lenguaje idioma me
         better mejor dame da dar hazme dime quiero want please partir please respond responde contesta habla
         respondeme contestame hablame escribeme trata explain expliques explicas explicame point grano ve get
-        style estilo inversor inversora
+        style estilo inversor inversora speak hablo hablemos hablamos let adelante invest investing invirtiendo
+        inversiones trading tuteame with you here conmigo vuelto
+        volvi become became
         """
     )
 )
 _RESTRICTS = frozenset(OCCASION) | ASSETS
+_HOURS = frozenset(word for word, kind in OCCASION.items() if kind == "hour")
 _SEASONS = frozenset(word for word, kind in OCCASION.items() if kind == "season")
+_WEEKENDS = re.compile(r"\bfin(?:es)? de semana\b")
 _MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)")
 _CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
 _PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
@@ -249,11 +232,23 @@ def values(text: str, *, short: bool) -> list[Value]:
     return [one for one in dict.fromkeys(found) if one.is_]
 
 
+def of_relative(who: str, said: str) -> list[Value]:
+    """What a plain statement about a relative says that one value holds of at a time: where they go to school."""
+    changed = changing(said)
+    return [
+        Value(f"schooling of {who}", frozenset((stage,)), frozenset(), changed)
+        for stage, pattern in SCHOOLS
+        if pattern.search(said)
+    ][:1]
+
+
 def differ(new: Value, old: Value) -> bool:
     """Whether both are values of one attribute, under the same restrictions, and cannot both be true."""
     if new.attribute != old.attribute or new.is_ <= old.is_ or old.is_ <= new.is_:
         return False
-    if (new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith(("figure ", _NAMED))) and not new.changed:
+    if (
+        new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith(("figure ", "schooling ", _NAMED))
+    ) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
         return False
@@ -276,7 +271,7 @@ def _framed(said: str, changed: bool) -> Iterator[Value]:
             rest = said[: match.start("value")] + " " + said[match.start("value") + len(text) :]
             if attribute == "employer":
                 rest = re.sub(r"\b(?:for|para)\s*$|\b(?:for|para)(?= {2})", " ", rest)
-            where = _where(f"{rest} {text}" if attribute not in ("study", "occupation") else rest, changed)
+            where = _where(f"{rest} {text}" if attribute != "study" else rest, changed)
             if _MOVED.search(match[0]):
                 where -= _SEASONS  # of the move, as a month would be
             yield Value(attribute, is_ - where, where, changed)
@@ -324,14 +319,17 @@ def _has_not_counted(rest: str) -> bool:
 
 
 def _states(said: str, changed: bool) -> Iterator[Value]:
-    for state, pattern in _MARITAL:
+    for state, pattern in MARITAL:
         if re.search(pattern, said) and not re.search(r"\b(?:not|no|never|nunca)\b", said):
             yield Value("marital status", frozenset((state,)), frozenset(), True)
-    if _EMPLOYED.search(said):
+    if EMPLOYED.search(said):
         yield Value("employment", frozenset(("employed",)), frozenset(), True)
-    if _UNEMPLOYED.search(said):
+    if UNEMPLOYED.search(said):
         yield Value("employment", frozenset(("unemployed",)), frozenset(), True)
-    for match in _DIET.finditer(said):
+    for attribute, kind, pattern in KINDS:
+        if pattern.search(said):
+            yield Value(attribute, frozenset((kind,)), _where(said, changed) - _HOURS, changed)
+    for match in DIET.finditer(said):
         yield Value("diet", frozenset((concept(match["value"]),)), _where(said, changed), True)
 
 
@@ -341,7 +339,8 @@ def _flows(said: str, changed: bool) -> Iterator[Value]:
         earns = match["verb"] in ("earn", "gano", "make")
         if not (_PERIOD.search(match[0]) or earns):
             continue
-        about = content(_NUMBER.sub(" ", match[0]))
+        verb = "earn" if earns or match["verb"] == "cobro" else match["verb"]
+        about = content(f"{verb} {_NUMBER.sub(' ', match['rest'])}")
         yield Value(f"how much {' '.join(sorted(about))}", _numbers(match[0]), _where(match["rest"], changed), changed)
 
 
@@ -357,7 +356,7 @@ def _figures(said: str, changed: bool) -> Iterator[Value]:
 def _slots(said: str, changed: bool) -> Iterator[Value]:
     if not _PREFER.search(said) or re.search(r"\b(?:not|no|ya no)\b", said):
         return
-    before = _CONDITION.sub(" ", said)
+    before = _DE_TU.sub("tuteame", _CONDITION.sub(" ", said))
     slots: dict[str, set[str]] = {}
     for word in words(before):
         if slot := SLOT.get(word):
@@ -375,6 +374,7 @@ def _slots(said: str, changed: bool) -> Iterator[Value]:
 
 def _where(rest: str, changed: bool) -> frozenset[str]:
     """What restricts a statement. A date beside a change is the day of the change, and restricts nothing."""
+    rest = _WEEKENDS.sub("weekend", rest).replace("entre semana", "weekday")
     found = {word for word in words(rest) if word in _RESTRICTS or (word in MONTHS and not changed)}
     for pattern in (_CONDITION, _PURPOSE):
         for match in pattern.finditer(rest):

@@ -28,10 +28,13 @@ _CONCEPTS = {
     "save": "save saves saved saving savings ahorro ahorraba ahorrar ahorrando ahorros",
     "pay": "pay pays paid paying pago pague pagaba pagar pagando",
     "owe": "owe owes owed owing debo debia deber",
+    "earn": "earn earns earned earning gano ganaba cobro cobraba",
+    "retire": "retire retires retired retiring retirement jubilar jubilarme jubilarse jubilo jubilacion "
+    "jubile jubilado jubilada",
     "smoke": "smoke smokes smoked smoking smoker fumo fumaba fumar fumando fumador fumadora",
     "drink": "drink drinks drank drinking bebo bebia beber tomo tomaba tomar",
     "eat": "eat eats ate eating comia comer",
-    "drive": "drive drives drove driving conduzco conducia conducir manejo manejaba manejar",
+    "drive": "drive drives drove driving conduzco conducia conducir manejo manejaba manejar ride rides riding rode",
     "look": "look looking looked search searching busco buscaba buscar buscando",
     "want": "want wants wanted quiero queria querer",
     "crypto": "crypto cryptos cryptocurrency cryptocurrencies cripto criptos criptomoneda criptomonedas",
@@ -41,7 +44,8 @@ _CONCEPTS = {
     "bond": "bond bonds bono bonos",
     "forex": "forex fx divisas",
     "gold": "gold oro",
-    "account": "account accounts cuenta cuentas subscription suscripcion membership membresia",
+    "account": "account accounts cuenta cuentas subscription suscripcion membership membresia subscribe subscribes "
+    "subscribed suscrito suscrita",
     "kid": "kid kids child children hijo hijos hija hijas baby bebe",
     "partner": "girlfriend boyfriend partner novia novio pareja fiance fiancee prometida prometido",
     "car": "car cars coche coches carro carros auto autos",
@@ -73,7 +77,7 @@ _NEUTRAL = frozenset(
         always never siempre nunca usually normalmente really actually currently actualmente lately now ahora ya still
         todavia aun anymore longer mas just recently recien please also tambien too mostly sobre solo only again otra
         anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays number numero new nuevo nueva
-        current actual jamas even since called llama llamo named not nor
+        completely entirely completo turns resulta current actual jamas even since called llama llamo named not nor
         """
     )
 )

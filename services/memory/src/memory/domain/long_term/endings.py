@@ -35,6 +35,9 @@ _ALL_MY = (
 )
 _I = r"\b(?:i|we)(?: have| had)?(?: just| already| finally| recently)? "
 _WORK = _set("work")
+_ACCOUNT = _set("use trade bank broker have account trip")
+_OWNED = _set("have drive live use be phone")
+_PAID = _set("pay earn owe have")
 _COUPLE = content(
     "dating salgo saliendo novia novio pareja esposa esposo marido wife husband married casado together juntos"
 )
@@ -43,10 +46,10 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
     (r"\b(?:do |does |am |are |is )not (?P<what>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)\b", frozenset(), False),
     (rf"\bya no {_WHAT}", frozenset(), False),
-    (rf"{_I}(?:stopped|quit|gave up|given up|ended) {_WHAT}", frozenset(), False),
+    (rf"(?:{_I}|\b(?:my|our) \w+(?: has)? )(?:stopped|quit|gave up|given up|ended) {_WHAT}", frozenset(), False),
     (rf"\b(?:deje de|he dejado de|dejamos de|pare de) {_WHAT}", frozenset(), False),
     (rf"{_I}(?:left|resigned from|quit) {_WHAT}", _set("work study use live trade bank broker account smoke "
-     "drink be take have"), False),
+     "drink be take have part"), False),
     (r"\bno more (?P<what>\w+ing\b[^.,;:!?\n]{0,40})", frozenset(), False),
     (r"\b(?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|was|has been|got) (?:off\b|called off|stolen|wrecked|"
         r"totalled)",
@@ -58,22 +61,25 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      _set("have drive use"), False),
     (rf"\b(?:ya )?(?:termine|acabe|he terminado|he acabado)(?: de estudiar)? (?!de ){_WHAT}", _set("study"), False),
     (rf"\b(?:deje|he dejado|abandone|me fui de|sali de|renuncie a|me sali de) (?!de ){_WHAT}",
-     _set("work study use live trade bank broker account smoke drink be eat"), False),
-    (rf"{_I}sold {_ALL_MY}{_WHAT}", _set("have drive live"), False),
+     frozenset(), False),
+    (r"\b(?:my|our|the) (?P<what>\w+(?: \w+)?) (?:has |have )?(?:moved out|broke down|broken down|is gone)\b",
+     _OWNED, False),
+    (rf"{_I}sold (?:out of )?{_ALL_MY}?{_WHAT}", _set("have drive live"), False),
     (rf"\b(?:vendi|hemos vendido|he vendido|vendimos) {_ALL_MY}{_WHAT}", _set("have drive live"), False),
-    (rf"{_I}(?:closed|cancell?ed) {_ALL_MY}{_WHAT}", _set("use trade bank broker have account trip"), False),
+    (rf"{_I}(?:closed|cancell?ed) {_ALL_MY}{_WHAT}", _ACCOUNT, False),
     (rf"\b(?:cerre|cancele|he cerrado|he cancelado|di de baja) {_ALL_MY}{_WHAT}",
-     _set("use trade bank broker have account trip"), False),
+     _ACCOUNT, False),
     (rf"{_I}(?:paid off|finished paying) {_ALL_MY}?{_WHAT}", _set("have owe pay"), False),
     (rf"\b(?:termine de pagar|acabe de pagar|liquide|salde) {_ALL_MY}?{_WHAT}", _set("have owe pay"), False),
     (rf"{_I}(?:broke up|split up) with {_ALL_MY}?{_WHAT}", _set("have be"), False),
     (r"\b(?P<what>\w+) (?:and i|y yo)(?: have| just| ya| finally| nos)* (?:broken? up|broke up|split(?: up)?|separated|"
      r"divorced|terminamos|rompimos|lo dejamos|separamos|divorciamos|hemos (?:terminado|roto))\b", _COUPLE, False),
-    (rf"\b(?:rompi|corte|termine) con {_ALL_MY}?{_WHAT}", _set("have be"), False),
+    (rf"\b(?:rompi|corte|termine|acabe|(?:he|hemos) (?:roto|cortado|terminado|acabado)) con {_ALL_MY}?{_WHAT}",
+     _set("have be owe pay"), False),
     (r"\b(?:my|our|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:has |ha |se )?(?:died|passed away|murio|"
      r"fallecio|muerto)\b",
      frozenset(), False),
-    (r"\b(?:my|our) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|was|has been|got)(?: now| finally| already| all)* "
+    (r"\b(?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|was|has been|got)(?: now| finally| already| all)* "
      r"(?:paid off|closed|cancell?ed|sold)\b", _set("have owe pay use"), False),
     (r"\b(?:mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:ya )*(?:esta|quedo|fue|ha sido)(?: ya| por fin)* "
      r"(?:pagad|saldad|liquidad|cerrad|cancelad|vendid)[oa]\b", _set("have owe pay use"), False),
@@ -88,8 +94,8 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"{_I}(?:traded|swapped|exchanged) (?:my|our|the) (?P<what>\w+(?: \w+){{0,2}}?) (?:in|for)\b",
      _set("have drive use"), True),
     (rf"{_I}(?:gave|given) (?:my|our) (?P<what>\w+(?: \w+){{0,2}}?) (?:away|to)\b", _set("have drive use"), False),
-    (r"\b(?:cambie|cambiamos|he cambiado|hemos cambiado) (?:mi|el|la|nuestr[oa]) (?P<what>\w+(?: \w+){0,2}?) "
-        r"por\b", _set("have drive use"), True),
+    (r"\b(?:cambie|cambiamos|he cambiado|hemos cambiado) (?:(?:mi|el|la|nuestr[oa]) )?(?P<what>\w+(?: \w+){0,2}?) "
+     r"por\b", _set("have drive use"), True),
     (r"\b(?:regale|regalamos|done) (?:mi|nuestr[oa]) (?P<what>\w+(?: \w+){0,2}?) a\b", _set("have drive use"), False),
     (r"\b(?:moved|switched|changed|transferred) (?:back )?to (?:the )?\w+ (?P<what>shifts?)\b", _WORK, True),
     (r"\b(?:pasaron|cambiaron|movieron|pase|cambie) (?:al|de) (?P<what>turno)\b", _WORK, True),
@@ -98,6 +104,32 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"{_I}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _set("look"), True),
     (r"\b(?:encontre|he encontrado|consegui) (?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
      _set("look"), True),
+    (rf"{_I}(?:dropped out of|got(?:ten)? rid of|pulled out of|opted out of|backed out of|withdr[ae]wn? from|"
+     rf"unsubscribed from|parted with|moved on from) {_ALL_MY}?{_WHAT}", frozenset(), False),
+    (rf"\bme (?:he )?(?:borrado|borre|dado de baja|di de baja|desapuntado|desapunte|deshecho|deshice) "
+     rf"(?:del |de ){_ALL_MY}?{_WHAT}", frozenset(), False),
+    (r"\blet (?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:lapse|expire|run out)\b", _ACCOUNT, False),
+    (r"\b(?:my|our|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:has |have |ha |han |se ha |se )?"
+     r"(?:healed|recovered|lapsed|expired|run out|ran out|curado|curo|recuperado|caducado|caduco|vencido|vencio)\b",
+     frozenset(), False),
+    (rf"\bse (?:me|nos) (?:han? )?(?:acabo|acabaron|acabado|termino|terminaron|terminado|caduco|caducado|vencio|"
+     rf"vencido) "
+     rf"{_ALL_MY}{_WHAT}",
+     frozenset(), False),
+    (rf"\bse (?:me|nos) (?:ha )?(?:rompio|roto|estropeo|estropeado|perdio|perdido) {_ALL_MY}{_WHAT}"
+     r"(?=.{0,80}\bahora\b)",
+     _OWNED, True),
+    (r"\b(?P<what>\w+) (?:se fue|se ha ido|se marcho|left|has left)\b(?=[^.!?]{0,60}?\b(?:ahora|now)\b)",
+     frozenset(), True),
+    (r"\b(?:sale of|venta de(?:l)?) (?:the |my |our |la |mi |nuestr[oa] )?(?P<what>[^.,;:!?\n]{1,40}?) (?:went through|"
+     r"closed|completed|is done|se cerro|se ha cerrado|se completo)\b", _OWNED, False),
+    (r"\b(?:me|nos)(?: han| ha)? (?:subido|bajado|subieron|bajaron|subio|bajo|rebajado|aumentado) (?:el|la|los|las) "
+     r"(?P<what>\w+(?: \w+)?)(?= a \d)", _PAID, True),
+    (r"\b(?:raised|lowered|increased|cut|put up) (?:my|our|the) (?P<what>\w+(?: \w+)?)(?= to \d)", _PAID, True),
+    (r"\b(?:postponed|delayed|pushed back|brought forward|put off|"
+     r"(?:he|hemos) (?:aplazado|retrasado|adelantado|pospuesto)|aplace|retrase|adelante|pospuse) "
+     r"(?:my|our|the|mi|nuestr[oa]|el|la) (?P<what>\w+(?: \w+){0,2}?)"
+     r"(?= (?:to|until|till|a|al|hasta)\b)", frozenset(), True),
     (rf"\b(?:i|we) used to {_WHAT}", frozenset(), False),
     (r"\b(?:antes|solia) (?P<what>(?:viv|trabaj|oper|us|fum|estudi|invert|ten|conduc|me "
      r"gust)[^.,;:!?\n]{1,60})", frozenset(), False),
@@ -109,13 +141,13 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
 )  # fmt: skip
 _COMPILED = [(re.compile(pattern), among, replaced) for pattern, among, replaced in _RULES]
 _FROM_TO = re.compile(
-    r"\b(?:moved|switched|changed|went|migrated|pase|pasamos|cambie|cambiamos|migre|mude) (?:over |everything |"
-    r"all |it all |todo )?(?:from|de|del) "
+    r"\b(?:moved|switched|changed|went|migrated|transferred|pase|pasamos|cambie|cambiamos|migre|mude|traspase|movi) "
+    r"(?:over |everything |all |it all |todo |(?:my|our|mi|nuestr[oa]) \w+ )?(?:from|de|del) "
     r"(?P<what>[^.,;:!?\n]{1,60}?) (?:to|into|a|al|hacia) [^.,;:!?\n]{1,60}"
 )
 _SWITCHED_TO = re.compile(
     r"\b(?:switched|changed|moved over|migrated) to (?P<new>[a-z][^.,;:!?\n]{1,40})|"
-    r"\b(?:me cambie|me pase|migre) (?:a|al) (?P<nuevo>[^.,;:!?\n]{1,40})"
+    r"\b(?:me cambie|me pase|me he cambiado|me he pasado|migre) (?:a|al) (?P<nuevo>[^.,;:!?\n]{1,40})"
 )
 _OTHER_KIND = re.compile(
     r"\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto)\b"
@@ -137,6 +169,27 @@ _BORN = re.compile(
     r"\bdado a luz\b|\bdio a luz\b|\b(?:nacio|ha nacido|nacieron|han nacido)\b.{0,20}\b(?:hij[oa]s?|bebe|"
     r"nin[oa]|gemel[oa]s)\b|"
     r"\b(?:hij[oa]s?|bebe|nin[oa]|gemel[oa]s)\b.{0,20}\b(?:nacio|ha nacido|nacieron|han nacido|llego)\b"
+)
+_ALONE = re.compile(
+    r"\b(?:me (?:he ido|fui|mude|he mudado) a vivir sol[oa]|(?:ahora|ya) vivo sol[oa]|"
+    r"(?:moved out|now live|live) (?:on my own|by myself|alone)(?: now)?|got my own (?:place|flat|apartment))\b"
+)
+_SHARING = content("comparto compartimos share shares sharing roommate roommates flatmate flatmates housemates")
+_HOME_BOUGHT = re.compile(
+    r"\b(?:i|we)(?: have| just| finally| recently)* bought (?:a|an|our|my) (?:\w+ )?(?:house|home|flat|apartment|"
+    r"condo|place)\b|"
+    r"\b(?:(?:me|nos) (?:he|hemos) comprado|(?:me|nos) (?:compre|compramos)|hemos comprado|compramos) "
+    r"(?:una? |nuestr[oa] )?(?:casa|piso|apartamento|vivienda)\b"
+)
+_RENTING = content("rent renting alquiler alquilo alquilamos")
+_PROMOTED = re.compile(
+    r"\b(?:(?:was|been|got) promoted|(?:they |have )?(?:promoted|hired) me|me (?:han )?"
+    r"(?:ascendido|ascendieron|promovieron|promovido|contratado como|contrataron como))\b"
+)
+_ROLES = content(
+    "junior trainee intern apprentice assistant analyst engineer developer consultant manager supervisor clerk "
+    "associate becario becaria aprendiz ayudante auxiliar analista ingeniero ingeniera programador programadora "
+    "consultor consultora jefe jefa gerente encargado encargada administrativo administrativa tecnico tecnica"
 )
 _EXPECTING = content("pregnant expecting embarazada embarazados esperando esperamos espera")
 _AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays)\b")
@@ -191,5 +244,11 @@ def _endings(said: str) -> Iterator[StatementEnd]:
         yield StatementEnd(frozenset(), _WORK)
     if _BORN.search(said):
         yield StatementEnd(frozenset(), _EXPECTING, replaced=True, whoever=True)
+    if _ALONE.search(said):
+        yield StatementEnd(frozenset(), _SHARING, replaced=True)
+    if _HOME_BOUGHT.search(said):
+        yield StatementEnd(frozenset(), _RENTING, replaced=True)
+    if _PROMOTED.search(said):
+        yield StatementEnd(frozenset(), _ROLES, sole=True, replaced=True)
     if _GRADUATED.search(said):
         yield StatementEnd(frozenset(), _set("study"))

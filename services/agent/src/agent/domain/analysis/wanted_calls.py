@@ -1,0 +1,34 @@
+"""What a question comes to: the calls of tools that it asks for, and what it wants told of them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST = (
+    "get_performance", "get_correlation", "get_crossings", "backtest_strategy",
+)  # fmt: skip
+NEWS, SENTIMENT, INDICATORS = "get_news", "get_sentiment", "get_indicators"
+SNAPSHOT, COMPANY = "market_snapshot", "fundamentals_events"
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCall:
+    """One call that the question asks for."""
+
+    tool: str
+    tickers: tuple[str, ...]
+    arguments: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Question:
+    """What a question asks for. `figures`: by the names of findings, in its order; none: how the tickers stand.
+    `now_only`: figures asked for of a past time that the tools know of now alone; `unread`: words that no rule read."""
+
+    calls: list[WantedCall] = field(default_factory=list[WantedCall])
+    figures: list[str] = field(default_factory=list[str])
+    periods: list[str] = field(default_factory=list[str])
+    averages: list[int] = field(default_factory=list[int])
+    now_only: list[str] = field(default_factory=list[str])
+    unread: list[str] = field(default_factory=list[str])
+    lowest_first: bool = False
+    currency: str | None = None

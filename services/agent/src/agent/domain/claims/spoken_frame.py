@@ -1,0 +1,38 @@
+"""What a chat's sentence says around its figures: an answering no or yes, a scale's ends, a yardstick, a day without
+its month. None of it is a figure of a ticker, and a model that explains says all of it.
+"""
+
+import re
+
+_ANSWER = re.compile(
+    r"^\W*(?:no|yes|s[ií]|not (?:really|quite|yet|exactly)|todav[ií]a no|a[uú]n no|no del todo)\s*[.,:;!—–-]+\s+", re.I
+)
+_SCALE = re.compile(
+    r"(?:\bon a (?:scale|range)|\ben una escala)? ?\b(?:from|of|between|de|entre) [-−]1(?:[.,]0)? "
+    r"(?:to|and|a|y) \+?1(?:[.,]0)?\b"
+    r"|\bon a (?:scale|range) (?:from|of) \d+ to \d+\b|\ben una escala de(?: \w+)? \d+ a \d+\b",
+    re.I,
+)
+_YARDSTICK = re.compile(
+    r"\b(?:an? (?:\w+ ){0,2}(?:rsi|adx)|un (?:\w+ )?(?:rsi|adx)|readings?|values?|levels?|anything|valores?|lecturas?|"
+    r"niveles|se (?:suele|considera|habla)[^.;,]{0,40}?|usually|typically|commonly) "
+    r"(?:above|over|below|under|beyond|por encima de|por debajo de|a partir de|superior(?:es)? a|inferior(?:es)? a|"
+    r"m[aá]s de|menos de|de) (?:20|25|30|50|70|75|80)\b(?![.,]\d|\s?%)",
+    re.I,
+)
+_MONTH = re.compile(
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|enero|febrero|marzo|"
+    r"abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b",
+    re.I,
+)
+_DAY = re.compile(
+    r"\b(?:el|on the|the) \d{1,2}(?:st|nd|rd|th)?(?= (?:and|y|e|it|the|el|la|volvi|cerr|clos)|[,.;)]|$)", re.I
+)
+
+
+def without_frame(said: str) -> str:
+    """The sentence with blanks for what is none of its claims."""
+    said = _ANSWER.sub("", said, count=1)
+    for pattern in (_SCALE, _YARDSTICK):
+        said = pattern.sub(" ", said)
+    return _DAY.sub(" ", said) if _MONTH.search(said) else said

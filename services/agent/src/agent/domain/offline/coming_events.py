@@ -1,0 +1,90 @@
+"""What is on the calendar, for a question that names no ticker: of the economy, and of what the customer holds or
+watches. es and en."""
+
+import re
+from calendar import monthrange
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any, NamedTuple, cast
+
+from agent.domain.analysis.formats import as_date, day
+from agent.domain.text_features import plain, symbols_in
+from contracts.languages import Language
+
+Event = Mapping[str, Any]
+MOST = 10
+_WHEN = (
+    r"today|tomorrow|this (?:week|month)|next (?:week|month)|hoy|manana|(?:esta|proxima) semana|"
+    r"(?:este|proximo) mes|(?:semana|mes) que viene"
+)
+_KINDS: Mapping[str, re.Pattern[str]] = {
+    "earnings": re.compile(r"\b(?:earnings|results|resultados|reports?|reporting|presenta\w*|publica\w*)\b"),
+    "dividend": re.compile(r"\b(?:ex-)?divid\w+"),
+    "economy": re.compile(r"\b(?:econom\w+|macro\w*|fed|fomc|federal reserve|reserva federal|central bank|jobs|"
+                          r"employment|empleo|rates?|tipos)\b"),
+}  # fmt: skip
+_ASKED = re.compile(
+    r"\b(?:(?:economic|earnings|results|market|dividend) calendar"
+    r"|(?:calendario|agenda) (?:economic\w+|de (?:resultados|la semana|dividendos|eventos)|del mercado)"
+    r"|(?:upcoming|coming|next|market|economic|scheduled|proxim[oa]s) (?:\w+ )?(?:events?|eventos?)"
+    rf"|(?:events?|eventos?) (?:\w+ ){{0,5}}?(?:{_WHEN}|economic\w+|macro\w*|(?:coming|are) up|proxim\w+)"
+    r"|(?:coming up|(?:on|in) the calendar|en el calendario|en la agenda|previsto)(?: for| para)? "
+    rf"(?:{_WHEN})|(?:next|proxim[oa]) (?:\w+ ){{0,2}}?(?:fed|fomc|employment|jobs|empleo)"
+    r"|(?:fed|fomc|reserva federal)\b.{0,40} (?:meet\w*|decid\w+|decision\w*|reun\w+)"
+    r"|(?:who|which \w+|any \w+|quien(?:es)?|que (?:empresas?|valores|resultados|dividendos)|(?:hay|algun\w*) \w+) "
+    r"(?:\w+ ){0,4}?(?:report\w*|earnings|results|presenta\w*|publica\w*|resultados|divid\w+)(?: \w+){0,2}? "
+    rf"(?:{_WHEN}))\b"
+)
+_OF_THE_COMPANY = re.compile(r"\b(?:you|your|we|our|organi\w+|webinars?|tu|tus|vuestr\w+|vosotros|haceis|nosotros)\b")
+
+
+class _Span(NamedTuple):
+    first: date
+    last: date
+
+
+def coming_events(question: str, market: Mapping[str, Any] | None, language: Language) -> str | None:
+    """What comes in the time that is asked about, or else what comes next; None: no calendar is asked for, or none is
+    known."""
+    said = plain(question)
+    if not market or not market.get("current_time") or symbols_in(question):
+        return None
+    if not _ASKED.search(said) or _OF_THE_COMPANY.search(said):
+        return None
+    wanted = [kind for kind, pattern in _KINDS.items() if pattern.search(said)]
+    known = [one for one in cast("Sequence[Event]", market["upcoming_events"]) if not wanted or one["kind"] in wanted]
+    span = _span(said, as_date(market["current_time"]))
+    found = [one for one in known if span is None or span.first <= as_date(one["date"]) <= span.last]
+    head = {"es": "Lo que viene en el calendario:", "en": "What is coming up on the calendar:"}
+    if not found:
+        head = {"es": "En ese tiempo no hay nada en el calendario que conozco.",
+                "en": "There is nothing for that time on the calendar that I know."}  # fmt: skip
+        if known:
+            head = {"es": f"{head['es']} Lo siguiente:", "en": f"{head['en']} Next comes:"}
+        found = known[:1]
+    about = {
+        "es": "Solo los eventos económicos y los de los valores que tienes o sigues; de otro, dime su símbolo.",
+        "en": "Economic events and those of what you hold or watch alone; for another one, name its symbol.",
+    }
+    return "\n".join([head[language], *(_line(one, language) for one in found[:MOST]), "", about[language]])
+
+
+def _line(event: Event, language: Language) -> str:
+    sure = {"es": ", previsto", "en": ", expected"}[language] if event["status"] == "expected" else ""
+    return f"- {day(event['date'], language)}: {event['name']}{sure} ({event['source']})"
+
+
+def _span(said: str, today: date) -> _Span | None:
+    """The days that the words name; None: all that lie ahead."""
+    if re.search(r"\b(?:tomorrow|manana)\b", said):
+        return _Span(today + timedelta(days=1), today + timedelta(days=1))
+    if re.search(r"\b(?:today|hoy)\b", said):
+        return _Span(today, today)
+    later = bool(re.search(r"\b(?:next (?:week|month)|proxim[oa] (?:semana|mes)|(?:semana|mes) que viene)\b", said))
+    if re.search(r"\b(?:week|semana)\b", said):
+        monday = today - timedelta(days=today.weekday()) + timedelta(days=7 * later)
+        return _Span(max(monday, today), monday + timedelta(days=6))
+    if re.search(r"\b(?:month|mes)\b", said):
+        first = today.replace(day=1) if not later else (today.replace(day=28) + timedelta(days=4)).replace(day=1)
+        return _Span(max(first, today), first.replace(day=monthrange(first.year, first.month)[1]))
+    return None

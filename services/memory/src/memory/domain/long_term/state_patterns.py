@@ -1,0 +1,74 @@
+"""How people say what they are: married, vegan, out of work, on nights, at home. Over plain text, in es and en."""
+
+import re
+
+MARITAL = (
+    ("single", r"\b(?:i am|estoy|soy|sigo) (?:now |ahora )?(?:single|solter[oa])\b"),
+    ("engaged", r"\b(?:i am|we are|i got|estoy|me he|me) (?:now |ahora )?(?:engaged|prometid[oa]|"
+     r"comprometi(?:do|da)?)\b"),
+    ("married", r"\b(?:i am|we are|i|we|been|estoy|soy|llevo [^,.]{0,20}) ?(?:now |ahora |just |got "
+     r")*(?:married|casad[oa])\b"),
+    ("married", r"\b(?:me case|nos casamos|me he casado)\b"),
+    ("engaged", r"\b(?:i am|we are) getting married\b|\bme caso\b"),
+    ("divorced", r"\b(?:i am|we are|i|we|estoy|soy) ?(?:now |ahora |just |got )*(?:divorced|separated|"
+     r"divorciad[oa]|separad[oa])\b"),
+    ("divorced", r"\b(?:acabo|acabamos) de (?:divorciar(?:me|nos)?|separar(?:me|nos)?)\b"),
+    ("married", r"\b(?:acabo|acabamos) de casar(?:me|nos)?\b"),
+    ("divorced", r"\b(?:me divorcie|nos divorciamos|me separe|nos separamos|me he divorciado)\b"),
+    ("widowed", r"\b(?:i am|estoy|soy|enviude|quede) ?(?:an? )?(?:now |ahora )?(?:widow(?:ed|er)?|viud[oa])\b"),
+)  # fmt: skip
+DIET = re.compile(
+    r"\b(?:i am|soy|we are|somos)(?: now| ahora)? (?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
+    r"pescetarian[oa]?|carnivor[eo]|omnivore|omnivor[oa])\b"
+)
+KINDS = tuple(
+    (attribute, value, re.compile(pattern))
+    for attribute, value, pattern in (
+        ("shift", "night", r"\b(?:i|we) work nights\b|\bnight shifts?\b|\b(?:turno|turno es|trabaj\w+) de noches?\b"),
+        ("shift", "day", r"\b(?:i|we) work days\b|\bday shifts?\b|\bturno (?:es )?de (?:dia|manana)\b"),
+        ("shift", "evening", r"\b(?:evening|late) shifts?\b|\bturno de tarde\b"),
+        (
+            "workplace",
+            "home",
+            r"\b(?:work\w*|trabaj\w+) (?:\w+ ){0,2}?(?:from home|remotely|desde casa|en remoto)\b|\bteletrabajo\b",
+        ),
+        (
+            "workplace",
+            "office",
+            r"\b(?:back|return\w*|volver|vuelt[oa]|vuelvo|volvemos|work|trabajo) (?:\w+ )?(?:to|at|in|a|en) "
+            r"(?:the |la )?(?:office|oficina)\b",
+        ),
+        (
+            "contract",
+            "temporary",
+            r"\b(?:temporary|fixed-term) (?:contract|job|position)\b|"
+            r"\b(?:contrato|trabajo|puesto) (?:temporal|por obra)\b",
+        ),
+        (
+            "contract",
+            "permanent",
+            r"\b(?:permanent|open-ended) (?:contract|job|position)\b|\bmade (?:me )?permanent\b|"
+            r"\bcontrato (?:indefinido|fijo)\b|\b(?:hecho|soy|estoy) (?:ya )?(?:fij[oa]|indefinid[oa])\b",
+        ),
+    )
+)
+"""Attributes that have few values, each with the words that say it."""
+UNEMPLOYED = re.compile(
+    r"\b(?:i am|estoy) (?:\w+ )?(?:unemployed|jobless|out of work|en (?:el )?paro|desemplead[oa]|"
+    r"sin trabajo|sin empleo)\b"
+)
+EMPLOYED = re.compile(
+    r"\b(?:got|found|landed|started|have) (?:an? )?(?:new )?job\b|\b(?:encontre|consegui|empece|tengo|he encontrado) "
+    r"(?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bi (?:will )?start(?:ed)?(?: "
+    r"work(?:ing)?)? (?:at|with)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"
+)
+SCHOOLS = tuple(
+    (stage, re.compile(rf"\b(?:{words})\b"))
+    for stage, words in (
+        ("nursery", r"nursery|kindergarten|preschool|guarderia|infantil|jardin de infancia"),
+        ("primary", r"primary(?: school)?|elementary(?: school)?|grade school|primaria|colegio"),
+        ("secondary", r"secondary(?: school)?|high school|middle school|secundaria|instituto|bachillerato"),
+        ("university", r"university|college|uni|universidad|facultad|carrera"),
+    )
+)
+"""Where somebody learns, one place after the other."""
