@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from agent.domain.analysis.grammar import Question, read_question
+from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalized
+from agent.domain.analysis.wanted_calls import Question
 from agent.domain.tickers import tickers_in
 
 
