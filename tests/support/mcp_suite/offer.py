@@ -12,9 +12,8 @@ from mcp.server.caching import CacheableMethod, CacheHint
 
 from gateway.domain.client_answers import Answers
 from gateway.web.deps import Api
-from gateway.web.mcp_endpoint import McpServer
 from gateway.web.mcp_offer import Context, Offer
-from gateway.web.mcp_server import serve
+from gateway.web.mcp_server import GatewayMcpServer, serve
 from gateway.web.mcp_tools import unknown_tool
 from tests.support.mcp_suite import contents
 from tests.support.mcp_suite.jobs import JOB_TOOLS, JOBS
@@ -31,7 +30,7 @@ _CACHEABLE: tuple[CacheableMethod, ...] = (
 )
 
 
-def build(api: Api, answers: Answers) -> McpServer:
+def build(api: Api, answers: Answers) -> GatewayMcpServer:
     """The gateway's MCP server with this offer in place of the product's."""
     handlers = {
         "on_list_tools": list_tools,
