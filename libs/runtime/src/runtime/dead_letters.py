@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -142,8 +143,8 @@ class DeadLetters:
         while len(letters) < limit:
             batch = await self._direct.batch(subject, position, min(_PAGE, limit - len(letters)))
             for fact in batch.facts:
-                letter = await self.get(fact.seq)
-                letters.append(letter)
+                with suppress(NoSuchLetter):  # deleted since it was listed
+                    letters.append(await self.get(fact.seq))
             if not batch.more or not batch.facts:
                 break
             position = batch.facts[-1].seq + 1

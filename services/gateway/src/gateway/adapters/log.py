@@ -58,14 +58,14 @@ class NatsLog:
         try:
             return await self._conversations.snapshot(company, conversation, at_least, deadline=READ_DEADLINE)
         except ReadFailed as error:
-            raise _away(error) from error
+            raise _away() from error
 
     async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
         """The facts in (after, up_to], in order."""
         try:
             return facts_of(await self._conversations.read(company, conversation, after, up_to, deadline=READ_DEADLINE))
         except ReadFailed as error:
-            raise _away(error) from error
+            raise _away() from error
 
     async def near(self, company: str, conversation: str, up_to: int, distance: int) -> tuple[list[Fact], bool]:
         """The facts up to `up_to` that are among the log's last `distance`, in order; whether these are all of them."""
@@ -82,7 +82,7 @@ class NatsLog:
         try:
             first = await self._conversations.at(seq + 1)
         except ReadFailed as error:
-            raise _away(error) from error
+            raise _away() from error
         return first is not None and begun > first.time.timestamp() + CLOCKS
 
     async def first_visitor(self, company: str, conversation: str) -> Fact | None:
@@ -90,7 +90,7 @@ class NatsLog:
         try:
             return await self._conversations.first_visitor(company, conversation)
         except ReadFailed as error:
-            raise _away(error) from error
+            raise _away() from error
 
     async def bounds(self) -> Bounds:
         """Incarnation and first and last sequence of the whole log."""
@@ -106,7 +106,7 @@ class NatsLog:
         try:
             read = await self._conversations.bounds(deadline=READ_DEADLINE)
         except ReadFailed as error:
-            raise _away(error) from error
+            raise _away() from error
         bounds = Bounds(read.epoch, read.first_seq, read.last_seq)
         self._bounds = (now, bounds)
         self._room = (now, read.room)
@@ -171,7 +171,7 @@ def _publishing() -> Generator[None]:
     except PublishFailed as error:
         raise Unavailable("it could not be stored now: try again with the same id") from error
     except ReadFailed as error:
-        raise _away(error) from error
+        raise _away() from error
 
 
 def _new_fact(company: str, conversation: str, kind: ChatKind, data: Wire, identity: str) -> NewFact:
@@ -184,5 +184,5 @@ def event_json(event: CloudEvent[Wire]) -> bytes:
     return orjson.dumps({**envelope, "data": event.data.to_wire()})
 
 
-def _away(error: ReadFailed) -> Unavailable:
-    return Unavailable(f"the conversations' log cannot be read now: try again ({type(error).__name__})")
+def _away() -> Unavailable:
+    return Unavailable("the conversations' log cannot be read now: try again")
