@@ -16,6 +16,7 @@ import pytest
 from contracts.json_values import JsonObject, list_of, object_of, objects_of
 from gateway.testing_http import Http
 from tests.support.chat_client import ChatClient
+from tests.support.json_schema import resolved
 from tests.support.running_stack import RunningStack
 
 ASYNCAPI = object_of(json.loads((Path(__file__).parents[2] / "docs/asyncapi/asyncapi.json").read_text()))
@@ -54,7 +55,7 @@ class Bounds:
         if reference in seen:
             return
         seen |= {reference} if reference else frozenset()
-        schema = self._resolved(schema)
+        schema = resolved(schema, self._document)
         yield from self._own(schema, name)
         for key in ("anyOf", "oneOf", "allOf"):
             for one in list_of(schema.get(key, [])):
@@ -79,7 +80,7 @@ class Bounds:
     def least(self, schema: JsonObject, name: str = "", number: int = 0) -> object:
         """The smallest value that fits; `number` tells several of them apart."""
         more = MORE.get(str(schema.get("$ref", "")).rpartition("/")[2].rpartition("__")[2], {})
-        schema = self._resolved(schema)
+        schema = resolved(schema, self._document)
         for key in ("anyOf", "oneOf", "allOf"):
             if variants := list_of(schema.get(key, [])):
                 return self.least(object_of(variants[0]), name, number)
@@ -133,14 +134,6 @@ class Bounds:
             most, values = int(str(schema["maxProperties"])), _values(schema)
             made = {f"k{at}": self.least(values, name, at) for at in range(most + 1)}
             yield Bound(name, "maxProperties", dict(list(made.items())[:most]), made)
-
-    def _resolved(self, schema: JsonObject) -> JsonObject:
-        while "$ref" in schema:
-            found: object = self._document
-            for step in str(schema["$ref"]).removeprefix("#/").split("/"):
-                found = object_of(found)[step]
-            schema = object_of(found)
-        return schema
 
 
 def _values(schema: JsonObject) -> JsonObject:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from contracts.json_values import JsonObject, list_of, object_of
+from tests.support.json_schema import resolved
 
 DEEP = 4
 """Levels below which only what is required is made."""
@@ -34,7 +35,7 @@ class OddValues:
 
     def value(self, schema: JsonObject, name: str = "", depth: int = 0) -> object:
         """One that fits, as far as a schema tells."""
-        random, schema = self._random, self._resolved(schema)
+        random, schema = self._random, resolved(schema, self._document)
         for word, values in self._known.items():
             if word in name.lower() and random.random() < 0.8:
                 return random.choice(values)
@@ -116,14 +117,6 @@ class OddValues:
         return "".join(
             random.choices(letters, k=random.choice([least, most, random.randint(least, min(most, least + 30))]))
         )
-
-    def _resolved(self, schema: JsonObject) -> JsonObject:
-        while "$ref" in schema:
-            found: object = self._document
-            for step in str(schema["$ref"]).removeprefix("#/").split("/"):
-                found = object_of(found)[step]
-            schema = object_of(found)
-        return schema
 
 
 def as_json(value: object) -> bytes:
