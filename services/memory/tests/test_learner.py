@@ -145,8 +145,9 @@ async def test_without_a_market_a_turn_is_learned_all_the_same_and_none_of_its_s
             return (await get(one)).user_notes == ["AAPL is my first stock"]
 
         await eventually(learned, deadline=60)
-        # Five times to learn, once for the short-term memory, and once more where a store is brought up from the log.
-        assert asked in {6, 7}
+        # Five times to learn and once for the short-term memory, and the same again where the stores, which are new, are
+        # brought up from the log meanwhile.
+        assert 6 <= asked <= 12
 
 
 async def test_what_waits_for_the_market_holds_up_no_list_and_outlives_its_replica(

@@ -268,7 +268,7 @@ class Agent:
             self.models, self.models.listed, connections.models, self._session, settings.model_silence_seconds
         )
         self._trials = TryingMethods(
-            Trying(completion, self._encodings, limits),
+            Trying(completion, ports.knowledge, self._encodings, limits),
             Explaining(archive, prices()),
             Replaying(archive, self._catalogue, replay_models, spending),
             FailedTurnList(nats),

@@ -12,6 +12,8 @@ from agent.adapters.encodings import Encodings
 from agent.completions.deps import CompletionPorts
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
+from agent.domain.grounding import grounded, query_of
+from agent.domain.knowledge import fitting
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords
 from agent.domain.prompt.layers import VisitorInfo, base, layers_of
@@ -19,13 +21,14 @@ from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.metering import ask_paid
-from agent.ports import Asker, Key, PromptHistory
+from agent.ports import Asker, Key, KnowledgeReader, PromptHistory
 from agent.preview.model_check import check_model
 from agent.turns.composer import UNBOUNDED, Material, prompt_for
 from agent.turns.deps import Limits
 from agent.turns.tool_runs import CallRound, outcomes
 from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
+from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
 from contracts.trying_rpc import (
     TRY_SECONDS,
@@ -42,8 +45,9 @@ from contracts.trying_rpc import (
 class Trying:
     """Prompts and answers of settings that are not saved."""
 
-    def __init__(self, ports: CompletionPorts, encoders: Encodings, limits: Limits) -> None:
+    def __init__(self, ports: CompletionPorts, knowledge: KnowledgeReader, encoders: Encodings, limits: Limits) -> None:
         self._ports = ports
+        self._knowledge = knowledge
         self._encoders = encoders
         self._limits = limits
 
@@ -72,22 +76,28 @@ class Trying:
         asker, tools = await self._visitor(request.principal, config, request.language)
         now = time.time()
         journal = Journal(uuid4().hex, basis=0, started_at=now, deadline=now + TRY_SECONDS)
+        history = PromptHistory((PromptMessage(mine=False, text=request.question, seq=1),))
+        query = query_of(history.messages, journal.basis, request.language)
+        found = await self._knowledge.search(config.company_id, query) if query else KnowledgeFound()
         account = SpendingAccount(config.company_id, user=asker.user, turn_id=journal.turn_id)
         while True:
             left = journal.deadline - time.time()
             if left <= 0:
                 raise ModelDownError("no time is left for the model")
             last = journal.iterations >= config.tool_config.max_iterations
-            material = self._material(config, asker, tools, journal, request.question, last=last)
             model, name = (
                 self._ports.models.for_company(config)
                 .chosen(config.preferred_provider, config.preferred_model)
                 .candidates[0]
             )
-            room = UNBOUNDED if model.provider == "offline" else self._limits.model_window
-            prompt, _ = await prompt_for(replace(material, time_limit=left), self._encoders, name, room)
+            rules = model.provider == "offline"
+            room, window = UNBOUNDED if rules else self._limits.model_window, self._limits.window
+            if found is not None and not rules:
+                found = fitting(found, (await self._encoders.counter(name)).text)
+            material = Material(config, asker, history, journal, tools, last, left, window=window, knowledge=found)
+            prompt, _ = await prompt_for(material, self._encoders, name, room)
             reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
-            journal = with_reply(journal, reply, last=last)
+            journal = with_reply(journal, grounded(reply, journal, found, query), last=last)
             if journal.ended:
                 break
             asked = CallRound(
@@ -116,18 +126,3 @@ class Trying:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
         asker = replace(asker, language=language)
         return asker, await self._ports.catalogue.offered(config.company_id, asker)
-
-    def _material(
-        self,
-        config: CompanyConfig,
-        asker: Asker,
-        tools: tuple[OfferedTool, ...],
-        journal: Journal,
-        question: str,
-        *,
-        last: bool = False,
-    ) -> Material:
-        history = PromptHistory((PromptMessage(mine=False, text=question, seq=1),))
-        return Material(
-            config, asker, history, journal, tools, last, time_limit=self._limits.model, window=self._limits.window
-        )
