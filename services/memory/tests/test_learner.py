@@ -145,8 +145,8 @@ async def test_without_a_market_a_turn_is_learned_all_the_same_and_none_of_its_s
             return (await get(one)).user_notes == ["AAPL is my first stock"]
 
         await eventually(learned, deadline=60)
-        # Five times to learn and once for the short-term memory, and the same again where the stores, which are new, are
-        # brought up from the log meanwhile.
+        # Five times to learn and once for the short-term memory, and all of it again where the stores, which are new,
+        # are brought up from the log meanwhile.
         assert 6 <= asked <= 12
 
 
