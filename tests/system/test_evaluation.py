@@ -3,6 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,13 +19,21 @@ says = ["something that nobody says"]
 """
 
 
+async def evaluated(nowhere: RunningStack) -> tuple[int, dict[str, Any]]:
+    """The exit code of all cases that come with the command, and what it tells of them."""
+    done = await asyncio.to_thread(nowhere.nexus, "eval", "--json", timeout=190)
+    return done.returncode, json.loads(done.stdout)
+
+
 @pytest.mark.timeout(400)
 async def test_every_case_that_comes_with_the_command_passes_with_no_key(tmp_path: Path) -> None:
     nowhere = RunningStack(tmp_path / "none", env={})
-    done = await asyncio.to_thread(nowhere.nexus, "eval", "--json", timeout=380)
-    run = json.loads(done.stdout)
+    code, run = await evaluated(nowhere)
+    if run["errors"]:  # what a busy machine keeps from being tried says nothing of the product
+        code, run = await evaluated(nowhere)
     assert [(case["id"], case["checks"]) for case in run["cases"] if case["passed"] is False] == []
-    assert done.returncode == 0
+    assert [(case["id"], case["error"]) for case in run["cases"] if "error" in case] == []
+    assert code == 0
     assert run["passed"] >= 40
     assert run["skipped"] == sum(case["needs_model"] for case in run["cases"]) > 0
 
