@@ -265,6 +265,7 @@ class Positions:
         here = (await self._positions.load()).get(source.name)
         if progress is None:
             return
+        new = here is None or here == BEGINNING
         after = here.seq if here is not None and here.era == progress.done.era else 0
         if source.kept is not None:
             first = await self._consumers.since(source.stream, source.subject, self._now() - source.kept)
@@ -288,7 +289,8 @@ class Positions:
         del self.behind[source.name]
         RECOVERED.labels(self._store, source.name).inc(taken)
         if taken:
-            _log.warning("brought up from the log", store=self._store, source=source.name, facts=taken)
+            told = _log.info if new else _log.warning
+            told("brought up from the log", store=self._store, source=source.name, facts=taken)
 
     async def _read(self, source: ProjectionSource, after: int, end: int) -> tuple[list[StoredFact], bool]:
         """The next facts up to `end`, and whether there are more. Any replica of the stream answers, and one that is
