@@ -39,10 +39,8 @@ from tests.support.running_stack import RunningStack
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(420)]
 SAID = "This answer is long enough for somebody to stop a process for a while in the middle of what it says."
 TABLE = Path("paused-doors.md")
-PAUSE, PATIENCE = 12.0, 150.0
+PAUSE, PATIENCE, RETRY = 12.0, 150.0, 1.0
 BEFORE, AMID = "before", "amid"
-MID = 1.2
-"""Seconds behind the question: some words have been said."""
 Told = list[str]
 """What a client was told on its way to the answer, with the second: refusals, breaks, resumptions."""
 
@@ -60,6 +58,11 @@ class Asked:
     def note(self, what: object) -> None:
         """Something that is no answer, with its moment."""
         self.notes.append(f"{time.monotonic() - self.began:.1f} {type(what).__name__}: {str(what)[:80]}")
+
+    async def tries_again(self, what: object) -> None:
+        """Notes why, and waits as a client does that knows no better time."""
+        self.note(what)
+        await asyncio.sleep(RETRY)
 
     def says(self, so_far: str) -> None:
         """What the client shows now."""
@@ -94,8 +97,7 @@ async def responses(stack: RunningStack, token: str, asked: Asked) -> None:
                         raise AssertionError(f"{event.type} {event.response.error} {event.response.incomplete_details}")
                 asked.note(EOFError("the stream ended early"))
             except (openai.APIError, httpx.HTTPError) as error:
-                asked.note(error)
-                await asyncio.sleep(1)
+                await asked.tries_again(error)
 
 
 async def completions(stack: RunningStack, token: str, asked: Asked) -> None:
@@ -112,8 +114,7 @@ async def completions(stack: RunningStack, token: str, asked: Asked) -> None:
                 assert finish == "stop", finish
                 return
             except openai.APIError as error:
-                asked.note(error)
-                await asyncio.sleep(1)
+                await asked.tries_again(error)
 
 
 async def ag_ui(stack: RunningStack, token: str, asked: Asked) -> None:
@@ -135,8 +136,7 @@ async def ag_ui(stack: RunningStack, token: str, asked: Asked) -> None:
                 return
             raise httpx.HTTPError(str(last))
         except httpx.HTTPError as error:
-            asked.note(error)
-            await asyncio.sleep(1)
+            await asked.tries_again(error)
 
 
 async def ai_sdk(stack: RunningStack, token: str, asked: Asked, sdk: UiClients) -> None:
@@ -147,8 +147,7 @@ async def ai_sdk(stack: RunningStack, token: str, asked: Asked, sdk: UiClients) 
         ended = await chat.ended(times)
         if not ended["isError"] and chat.text:
             break
-        asked.note(RuntimeError(f"{chat.error} {chat.code}"))
-        await asyncio.sleep(1)
+        await asked.tries_again(RuntimeError(f"{chat.error} {chat.code}"))
         # Without a status the stream broke, or could not be opened; with one nothing was begun.
         await chat.does("again" if chat.code and not chat.parts else "resume")
         times += 1
@@ -188,8 +187,7 @@ async def agents(stack: RunningStack, token: str, asked: Asked) -> None:
                         return
                 asked.note(EOFError("the stream ended early"))
         except (A2AClientError, A2AError, httpx.HTTPError) as error:
-            asked.note(error)
-            await asyncio.sleep(1)
+            await asked.tries_again(error)
 
 
 async def mcp(stack: RunningStack, token: str, asked: Asked) -> None:
@@ -208,8 +206,7 @@ async def mcp(stack: RunningStack, token: str, asked: Asked) -> None:
                 asked.says(SAID)
                 return
         except (MCPError, ConnectionError, TimeoutError, BaseExceptionGroup) as error:
-            asked.note(error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error)
-            await asyncio.sleep(1)
+            await asked.tries_again(error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error)
 
 
 async def woot(there: Chatwoot, asked: Asked) -> None:
@@ -261,9 +258,9 @@ async def test_one_stands_still_behind_every_door(
                 await still.enter_async_context(frozen(stack, [victim]))
             asking = asyncio.create_task(all_of_them())
             if moment == AMID:
-                await asyncio.sleep(MID)
+                await eventually(lambda: any(asked.first for asked in ways.values()), PATIENCE)
                 await still.enter_async_context(frozen(stack, [victim]))
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(PAUSE)  # the fault itself, which lasts that long
         await asking
         slow = max(there.answered_in)
         texts = there.texts(1)

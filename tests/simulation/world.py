@@ -31,6 +31,8 @@ from tests.simulation.store import SimulatedMongo, StoreRates
 
 LATE = 5.0
 """Seconds in which what the bus was late with would still come."""
+SETTINGS_FOUND = 15.0
+"""Virtual seconds in which settings that a restored store had lost have come back from the bus."""
 REST = 150.0
 """Seconds after the last fault in which everything must have come to rest."""
 CALM_REST = 30.0
@@ -269,7 +271,7 @@ class World:
         if any(fault.what == "restore" for fault in self.plan.faults):
             # Settings that a MongoDB has lost come back from the bus: also that the AI was switched off. What the bus
             # never got either the agents go on by, until an admin writes the next: nobody promises more.
-            await asyncio.sleep(15.0)
+            await asyncio.sleep(SETTINGS_FOUND)
             await self._configure(stage, on=True, anyway=True)
         while any(client.waiting for client in (*self._visitors, *self._operators)):  # noqa: ASYNC110 - time costs nothing
             await asyncio.sleep(0.25)

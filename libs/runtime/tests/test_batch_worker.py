@@ -40,6 +40,17 @@ async def settled(client: Client) -> bool:
     return (info["num_ack_pending"], info["num_pending"]) == (0, 0)
 
 
+def noting(seen: list[str]) -> Handler:
+    """Handles each by writing down its name."""
+
+    async def take(delivery: Delivery, thing: Thing) -> Outcome:
+        del delivery
+        seen.append(thing.name)
+        return Done()
+
+    return each(Thing, take)
+
+
 def worker(client: Client, handler: Handler) -> BatchWorker:
     return BatchWorker(client, SPEC, handler, service="memory")
 
@@ -115,13 +126,7 @@ async def test_what_was_not_settled_at_the_end_is_delivered_again(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:
     seen: list[str] = []
-
-    async def take(delivery: Delivery, thing: Thing) -> Outcome:
-        del delivery
-        seen.append(thing.name)
-        return Done()
-
-    one = worker(nats_streams, each(Thing, take))
+    one = worker(nats_streams, noting(seen))
     await one.start()
     await tell(nats_streams, "a")
     await eventually(lambda: settled(nats_streams))
@@ -131,7 +136,7 @@ async def test_what_was_not_settled_at_the_end_is_delivered_again(
     assert one.still() is None
     await one.drain()
     await tell(nats_streams, "c")
-    two = worker(nats_streams, each(Thing, take))
+    two = worker(nats_streams, noting(seen))
     await two.start()
     await eventually(lambda: seen == ["a", "b", "c"])
     await two.drain()
@@ -141,16 +146,10 @@ async def test_a_service_goes_on_after_the_server_came_back_with_an_empty_disk(
     nats_server: NatsServer, nats_streams: Client
 ) -> None:
     seen: list[str] = []
-
-    async def take(delivery: Delivery, thing: Thing) -> Outcome:
-        del delivery
-        seen.append(thing.name)
-        return Done()
-
     service = Service("memory", nats=NatsSettings(url=nats_server.url), port=None)
 
     async def build() -> None:
-        service.add_worker(worker(service.nats, each(Thing, take)))
+        service.add_worker(worker(service.nats, noting(seen)))
 
     service.on_start(build)
     await service.start()

@@ -42,7 +42,6 @@ from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
 
 T = TypeVar("T")
-
 START_DEADLINE = 20.0
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -136,12 +135,10 @@ class ServerProcess(ABC):
                     stderr=subprocess.STDOUT,
                     preexec_fn=_die_with_parent,
                 )
-            pause = 0.002
             while self._process.poll() is None and time.monotonic() < end:
                 if self.ready():
                     return
-                time.sleep(pause)
-                pause = min(pause * 1.5, 0.02)
+                time.sleep(0.005)
             self._end(signal.SIGKILL)
             # Somebody may have taken the port: since it was chosen, or since we last had it (a client's own end of a
             # connection will do, and that ends soon). A port given by us is kept.
@@ -374,14 +371,19 @@ def _can_bind(host: str, port: int) -> bool:
     return True
 
 
+def until(holds: Callable[[], bool], seconds: float, failure: str) -> None:
+    """Waits without an event loop; raises ServerFailed with this text when it does not hold within so many seconds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise ServerFailed(failure)
+        time.sleep(0.002)
+
+
 def freeze(pid: int) -> None:
     """SIGSTOP; returns when every thread of the process stands still. SIGCONT thaws it."""
     os.kill(pid, signal.SIGSTOP)
-    end = time.monotonic() + 5
-    while not _stopped(pid):
-        if time.monotonic() > end:
-            raise ServerFailed(f"process {pid} could not be frozen")
-        time.sleep(0.001)
+    until(lambda: _stopped(pid), 5, f"process {pid} could not be frozen")
 
 
 def _stopped(pid: int) -> bool:

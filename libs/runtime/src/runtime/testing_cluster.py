@@ -2,18 +2,17 @@
 
 import contextlib
 import socket
-import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
 from redis import Redis
 
-from runtime.testing import NatsServer, ServerFailed, ValkeyServer
+from runtime.testing import NatsServer, ValkeyServer, until
 
 SLOTS = 16_384
-FORMED_WITHIN = 20.0
+FORMED_WITHIN, NOT_FORMED = 20.0, "the servers did not become a cluster"
 NODE_TIMEOUT = 600
 """Milliseconds after which the others take a server for dead."""
 
@@ -75,27 +74,23 @@ def run_valkey_cluster(directory: Path, primaries: int = 1, replicas: int = 0) -
                 server.tell("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
                 server.tell("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
             server.tell("CLUSTER", "MEET", servers[0].host, servers[0].port, servers[0].bus)
-        _until(lambda: all(_knows_all(one, len(servers)) for one in servers))
+        until(lambda: all(_knows_all(one, len(servers)) for one in servers), FORMED_WITHIN, NOT_FORMED)
         identity = servers[0].tell("CLUSTER", "MYID")
         copies = servers[primaries:]
         for server in copies:
             server.tell("CLUSTER", "REPLICATE", identity)
         # Without a copy of what there is no replica takes over.
-        _until(lambda: all(one.tell("INFO", "replication").get("master_link_status") == "up" for one in copies))
+        until(
+            lambda: all(one.tell("INFO", "replication").get("master_link_status") == "up" for one in copies),
+            FORMED_WITHIN,
+            NOT_FORMED,
+        )
         yield servers
 
 
 def _knows_all(server: ClusterValkey, many: int) -> bool:
     info = str(server.tell("CLUSTER", "INFO")).split()
     return "cluster_state:ok" in info and f"cluster_known_nodes:{many}" in info
-
-
-def _until(formed: Callable[[], bool]) -> None:
-    end = time.monotonic() + FORMED_WITHIN
-    while not formed():
-        if time.monotonic() > end:
-            raise ServerFailed("the servers did not become a cluster")
-        time.sleep(0.02)
 
 
 def _ports(many: int) -> list[int]:

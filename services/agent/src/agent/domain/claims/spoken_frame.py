@@ -4,6 +4,8 @@ its month. None of it is a figure of a ticker, and a model that explains says al
 
 import re
 
+from contracts.spoken import MONTHS
+
 _ANSWER = re.compile(
     r"^\W*(?:no|yes|s[ií]|not (?:really|quite|yet|exactly)|todav[ií]a no|a[uú]n no|no del todo)\s*[.,:;!—–-]+\s+", re.I
 )
@@ -20,11 +22,7 @@ _YARDSTICK = re.compile(
     r"m[aá]s de|menos de|de) (?:20|25|30|50|70|75|80)\b(?![.,]\d|\s?%)",
     re.I,
 )
-_MONTH = re.compile(
-    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|enero|febrero|marzo|"
-    r"abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b",
-    re.I,
-)
+_MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.I)
 _DAY = re.compile(
     r"\b(?:el|on the|the) \d{1,2}(?:st|nd|rd|th)?(?= (?:and|y|e|it|the|el|la|volvi|cerr|clos)|[,.;)]|$)", re.I
 )
