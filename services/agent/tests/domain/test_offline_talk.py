@@ -119,6 +119,11 @@ def test_the_offline_assistant_greets_as_the_company_says() -> None:
         offer = respond([{"role": "user", "content": asked}], SCHEMAS, "es", company=platform)
         assert isinstance(offer, SayText)
         assert "AAPL" not in offer.text
+    english = respond(
+        [{"role": "user", "content": "¡Gracias!"}], (), "es", company=CompanyConfig(company_id="x", languages=["en"])
+    )
+    assert isinstance(english, SayText)
+    assert "You are welcome!" in english.text
     able = respond([{"role": "user", "content": "¿qué puedes hacer?"}], ("fetch_page",), "es", company=shop)
     assert isinstance(able, SayText)
     assert "AAPL" not in able.text

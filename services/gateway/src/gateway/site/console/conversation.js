@@ -136,6 +136,7 @@ export class ConversationView {
         break;
       case "owner.changed":
         this.#granted();
+        this.#composer.untell("noAnswer", "notSent");
         this.#owned(frame.owner);
         if (frame.createdAt) this.#changed(frame);
         break;
