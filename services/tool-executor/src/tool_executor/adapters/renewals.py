@@ -14,8 +14,8 @@ from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.ports import StoreAway
 
 _EVERY = LEASE / 3
-"""Seconds: the process may miss two renewals. The lease is a delivery's own: whoever is given the call of a dead process
-may make it."""
+"""Seconds: the process may miss two renewals. The lease is a delivery's own: whoever is given a dead process' call may
+make it."""
 
 
 @dataclass(frozen=True, slots=True)
