@@ -50,7 +50,8 @@ _HERE = (
 """An expert, but not in cooking, and no expert nurse: experience is that of an investor."""
 _SAYINGS = {
     ("risk_profile", "conservative"): (
-        _I_AM + r"(?:conservative|conservadora?|risk[- ]averse|adversa? al riesgo|prudente)",
+        _I_AM + r"(?:conservative|conservadora?|risk[- ]averse|advers[oa] al riesgo|prudente?|cautious|caut[oa]|"
+        r"cautelos[oa]|careful investor)",
         _RISK_IS + r"(?:conservative|conservador|low|baj[oa])",
         r"\b(?:low risk tolerance|(?:baja|poca) tolerancia al riesgo)",
         r"\bI (?:don't|do not|never) (?:like|want|take)(?: to take)?(?: big| high)? risks?",
@@ -62,11 +63,12 @@ _SAYINGS = {
         r"\b(?:(?:medium|moderate) risk tolerance|tolerancia (?:media|moderada) al riesgo)",
     ),
     ("risk_profile", "aggressive"): (
-        _I_AM + r"(?:aggressive|agresiv[oa]|arriesgad[oa])",
+        _I_AM + r"(?:aggressive|agresiv[oa]|arriesgad[oa]|atrevid[oa]|daring|bold)",
         _RISK_IS + r"(?:aggressive|agresivo|high|alt[oa]|much[oa])",
         r"\b(?:high risk tolerance|(?:alta|mucha) tolerancia al riesgo)",
-        r"\bI (?:can|like to|want to) take (?:a lot of |big |high |more )risks?",
-        r"\b(?:puedo|quiero) asumir (?:mucho|muchos|grandes|m[aá]s) riesgos?",
+        r"\bI (?:can|like to|want to) (?:take|handle|bear|accept|tolerate) "
+        r"(?:an? )?(?:lots? of |lot more |big |high |much )?(?:more |higher )?risks?",
+        r"\b(?:puedo|quiero) (?:asumir|tolerar|aceptar) (?:muchos? m[aá]s |muchos? |grandes |m[aá]s )riesgos?",
     ),
     ("experience", "beginner"): (
         _I_AM + r"(?:beginner|newbie|novice|rookie|principiante|novat[oa])" + _HERE,

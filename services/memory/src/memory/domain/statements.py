@@ -158,6 +158,8 @@ def _stated(text: str, known: Known) -> Iterator[_Statement]:
                 preferred.append(one)
                 yield _Statement(one, "preferences", claims(match[0], short=True))
         found = [one for one in clauses(sentence) if not any(one in other or other in one for other in preferred)]
+        if found and (head := claims(sentence.partition(found[0])[0], short=True)).ended:
+            yield _Statement(sentence.rstrip(" .!"), None, head)
         for clause in found:
             said = claims(clause, short=True)
             worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
@@ -194,7 +196,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
 def _without_replaced(state: Remembered, statement: _Statement, now: datetime) -> tuple[Remembered, str | None]:
     """Without what the statement makes untrue, and the list in which the first of that stood."""
     said = statement.said
-    if not said.made and not said.ended and not said.denied and not said.changed:
+    if not said.made and not said.ended and not said.denied and not said.changed and not said.revalues:
         return state, None
     where: str | None = None
     for attribute, text in _replaced(state, statement, now):

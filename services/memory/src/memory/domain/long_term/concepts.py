@@ -9,6 +9,8 @@ from functools import lru_cache
 from contracts.spoken import NUMBERS
 from memory.domain.recall.words import STOP, english, folded, spanish, words
 
+SHORTEST = 5
+"""Letters of a stem by which a form is known for one of a word's."""
 _CONCEPTS = {
     "be": "am was soy estoy somos estamos era fui",
     "have": "have has had own owned owns hold held holds got tengo tenemos tenia tener tuve poseo posee",
@@ -23,14 +25,15 @@ _CONCEPTS = {
     "buy": "buy buys bought buying compro compre compraba comprar compramos",
     "sell": "sell sells sold selling vendo vendi vender vendimos",
     "trade": "trade trades traded trading operate operated operating opero operaba operar operando tradeo",
-    "invest": "invest invests invested investing invierto inverti invertia invertir invirtiendo",
+    "invest": "invest invests invested investing investment invierto inverti invertia invertir invirtiendo inversion "
+    "inversiones",
     "use": "use uses used using uso usaba usar utilizo utilizaba utilizar",
     "save": "save saves saved saving savings ahorro ahorraba ahorrar ahorrando ahorros",
     "pay": "pay pays paid paying pago pague pagaba pagar pagando",
     "owe": "owe owes owed owing debo debia deber",
     "earn": "earn earns earned earning gano ganaba cobro cobraba",
     "retire": "retire retires retired retiring retirement jubilar jubilarme jubilarse jubilo jubilacion "
-    "jubile jubilado jubilada",
+    "jubile jubilado jubilada jubilare jubilaria jubilarnos jubilamos",
     "smoke": "smoke smokes smoked smoking smoker fumo fumaba fumar fumando fumador fumadora",
     "drink": "drink drinks drank drinking bebo bebia beber tomo tomaba tomar",
     "eat": "eat eats ate eating comia comer",
@@ -58,7 +61,7 @@ _CONCEPTS = {
     "vegetarian": "vegetarian vegetariano vegetariana vegetarianos",
     "boss": "boss manager jefe jefa",
     "favourite": "favorite favourite favorito favorita favoritos favoritas",
-    "goal": "goal target aim meta objetivo",
+    "goal": "goal target aim aiming meta objetivo",
     "salary": "salary wage pay sueldo salario",
     "rent": "rent alquiler renta arriendo",
     "phone": "phone telephone cellphone mobile telefono celular movil",
@@ -67,10 +70,19 @@ _CONCEPTS = {
     "economics": "economics economia",
     "medicine": "medicine medicina",
     "trip": "trip journey flight viaje vuelo",
+    "bank": "bank banks banco bancos",
+    "contribute": "contribute contribution aporto aportacion aportaciones aportar",
     "dog": "dog dogs perro perra perros perras perrito perrita chucho",
     "cat": "cat cats gato gata gatos gatas gatito gatita",
 }
 _CONCEPT = {word: concept for concept, listed in reversed(_CONCEPTS.items()) for word in listed.split()}
+_STEM_OF = {
+    stem: concept
+    for concept, listed in _CONCEPTS.items()
+    for stem in (spanish(english(word)) for word in listed.split())
+    if len(stem) >= SHORTEST
+}
+"""By stem: the forms of a verb that are not listed."""
 _NEUTRAL = frozenset(
     words(
         """
@@ -114,7 +126,8 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=20_000)
 def concept(word: str) -> str:
     """What a folded word stands for: its concept, or else its stem."""
-    return _CONCEPT.get(word) or spanish(english(word))
+    stem = spanish(english(word))
+    return _CONCEPT.get(word) or _STEM_OF.get(stem, stem)
 
 
 def content(text: str) -> frozenset[str]:

@@ -30,7 +30,8 @@ def _set(text: str) -> frozenset[str]:
 
 
 _NEVER = _set("buy sell")
-"""What was bought or sold once stays true for ever."""
+"""What was bought or sold once stays true for ever, but not that somebody wants to."""
+_WANTED = _set("goal want plan like prefer save look")
 _WHAT = r"(?P<what>[^.,;:!?\n]{1,60})"
 _MINE = r"(?:my|our|the|mis?|nuestr[oa]s?|el|la|los|las)"
 _ALL_MY = (
@@ -40,6 +41,7 @@ _ALL_MY = (
 _WHO = r"\b(?:i|we|s?he|they|(?:my|our) \w+)(?: have| has| had)?(?: just| already| finally| recently){0,3} "
 _QUI = r"(?:(?:me|nos|se) )?"
 _WORK = _set("work")
+_LOOK = _set("look")
 _ACCOUNT = _set("use trade bank broker have account trip save invest")
 _OWNED = _set("have drive live use be phone invest")
 _PAID = _set("pay earn owe have")
@@ -51,7 +53,8 @@ _OVER: tuple[tuple[frozenset[str], str, str], ...] = (
     # Which statements; English past forms; Spanish infinitives, the reflexive ones without their pronoun.
     (
         frozenset(),
-        "stopped|quit|gave up|given up|ended|dropped|dropped out of|got rid of|gotten rid of|pulled out of|opted out of|"
+        "stopped|quit|gave up|given up|ended|dropped|dropped out of|got rid of|gotten rid of|pulled out of|"
+        "opted out of|"
         "backed out of|withdrew from|withdrawn from|unsubscribed from|parted with|moved on from|moved out of|"
         "gone off|went off|grown out of|lost interest in|abandoned|ditched|dumped|scrapped|called off|got over|"
         "gotten over|finished|completed|is done with|am done with|are done with|put an end to",
@@ -123,6 +126,8 @@ def _rules() -> Iterator[tuple[str, frozenset[str]]]:
             rf"(?: ya| por fin){{0,2}} (?:{roots})[ai]d[oa]s?\b",
             among,
         )
+
+
 _MOVED = (
     r"\b(?:(?:moved|switched|changed|went|gone|migrated|transferred|shifted|rolled)|"
     r"(?:(?:me|nos) )?(?:(?:he|hemos|ha|han) )?(?:pas|cambi|migr|mud|traspas|traslad)(?:ado|e|amos|o)|"
@@ -182,9 +187,9 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     # What was wanted is there.
     (rf"{_WHO}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", _set("save want look"), True),
     (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {_WHAT}", _set("save want look"), True),
-    (rf"{_WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _set("look"), True),
+    (rf"{_WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _LOOK, True),
     (r"\b(?:encontre|he encontrado|consegui) (?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
-     _set("look"), True),
+     _LOOK, True),
     (r"\blet (?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:lapse|expire|run out)\b",
      _ACCOUNT, False),
     (rf"\b(?:i|we) used to {_WHAT}", frozenset(), False),
@@ -207,11 +212,12 @@ _OTHER_KIND = re.compile(
 )
 _WITHOUT_WORK = re.compile(
     r"\b(?:lost my job|got fired|was fired|been fired|got laid off|was laid off|am unemployed|retired last|am "
-    r"retired now|"
+    r"(?:now )?retired|"
     r"just retired|have retired|quit my job|left my job|(?:been|was|got|were) (?:let go|made redundant|laid "
     r"off)|laid me off|"
     r"me (?:han echado|echaron)|me despidieron|me han despedido|perdi mi (?:trabajo|empleo)|"
-    r"me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|me jubile|ya me jubile|renuncie$)\b"
+    r"me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|estoy jubilad[oa]|me he jubilado|"
+    r"me jubile|ya me jubile|renuncie$)\b"
 )
 _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
@@ -242,10 +248,16 @@ _PROMOTED = re.compile(
 _ROLES = content(
     "junior trainee intern apprentice assistant analyst engineer developer consultant manager supervisor clerk "
     "associate becario becaria aprendiz ayudante auxiliar analista ingeniero ingeniera programador programadora "
+    "teacher nurse lawyer doctor accountant driver waiter waitress chef cook "
+    "electrician plumber carpenter mechanic architect journalist translator salesman designer pilot baker profesor "
+    "profesora maestro maestra enfermero enfermera abogado abogada medico contable conductor conductora camarero "
+    "camarera cocinero cocinera electricista fontanero carpintero arquitecto arquitecta periodista traductor "
+    "vendedor vendedora disenador disenadora piloto panadero funcionario funcionaria "
     "consultor consultora jefe jefa gerente encargado encargada administrativo administrativa tecnico tecnica"
 )
+_I_AM_A = re.compile(r"(?:i am|soy)(?: now| ahora)?(?: an?| una?)?(?P<role>(?: \w+){1,3})$")
 _EXPECTING = content("pregnant expecting embarazada embarazados esperando esperamos espera")
-_AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays)\b")
+_AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but|y|pero)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays|ahora)\b")
 """What comes instead, its subject left out: "I sold the Civic and drive a Rivian now"."""
 _IS_SO_NO_LONGER = re.compile(r"(?:(?:am|are|is) )?no longer\b|(?:do|does|am|are|is) not\b|ya no\b")
 _CONDITION = re.compile(r" (?:when|while|if|unless|cuando|mientras|si) (?P<rest>[^.,;:!?\n]{1,60})")
@@ -265,9 +277,15 @@ def endings(text: str) -> list[StatementEnd]:
     return list(dict.fromkeys(_endings(plain(text))))
 
 
+def is_occupation(said: str) -> bool:
+    """Whether a plain text says what its writer does for a living: "I'm a junior analyst"."""
+    match = _I_AM_A.match(said)
+    return bool(match) and bool(content(match["role"]) & _ROLES)
+
+
 def ended_by(ending: StatementEnd, held: frozenset[str]) -> bool:
     """Whether the ending is about what a statement with these concepts says."""
-    if held & _NEVER and not ending.what & _NEVER:
+    if held & _NEVER and not held & _WANTED and not ending.what & _NEVER:
         return False
     return not ending.among or bool(held & ending.among)
 
@@ -285,15 +303,15 @@ def _endings(said: str) -> Iterator[StatementEnd]:
             what = content(named)
             if "account" in among and what - {"account"}:
                 what -= {"account"}
-            if what - {"be", "have"} and not what <= {"work"}:
+            if what - {"be", "have"} and (not what <= _WORK or among == _LOOK):
                 instead = replaced or bool(_AND_NOW.match(said, match.start("what")))
                 exchanged = exchanged or instead
                 yield StatementEnd(what, among, replaced=instead)
-    if not exchanged and not _HOME_MOVE.search(said) and (match := _SWITCHED_TO.search(said)):
-        if not _OTHER_KIND.search(match["new"]):
-            yield StatementEnd(frozenset(), _SERVICES, sole=True, replaced=True)
+    switched = None if exchanged or _HOME_MOVE.search(said) else _SWITCHED_TO.search(said)
+    if switched and not _OTHER_KIND.search(switched["new"]):
+        yield StatementEnd(frozenset(), _SERVICES, sole=True, replaced=True)
     if _WITHOUT_WORK.search(said):
-        yield StatementEnd(frozenset(), _WORK)
+        yield StatementEnd(frozenset(), _WORK, replaced=True)
     if _BORN.search(said):
         yield StatementEnd(frozenset(), _EXPECTING, replaced=True, whoever=True)
     if _ALONE.search(said):

@@ -137,7 +137,7 @@ _A_VERB = re.compile(
     r"viven|trabaja|"
     r"se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
     r"sera|murio|"
-    r"nacio|ha|han|died|fell|left|grew|cobra|opera|juega|habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|"
+    r"nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|sold|bought|lost|quit|cobra|opera|juega|habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|"
     r"[a-z]{3,}s|[a-z]{3,}ed)\b"
 )
 

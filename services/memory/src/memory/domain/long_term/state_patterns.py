@@ -18,9 +18,11 @@ MARITAL = (
     ("widowed", r"\b(?:i am|estoy|soy|enviude|quede) ?(?:an? )?(?:now |ahora )?(?:widow(?:ed|er)?|viud[oa])\b"),
 )  # fmt: skip
 DIET = re.compile(
-    r"\b(?:i am|soy|we are|somos)(?: now| ahora)? (?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
+    r"\b(?:i am|soy|we are|somos|(?:i|we) (?:went|turned|became)|me (?:hice|he hecho|volvi|he vuelto))(?: now| ahora)? "
+    r"(?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
     r"pescetarian[oa]?|carnivor[eo]|omnivore|omnivor[oa])\b"
 )
+EATS_MEAT = re.compile(r"\b(?:i|we) (?:\w+ )?eat (?:\w+ )?meat\b|\b(?:como|comemos|comer|comiendo) (?:\w+ )?carne\b")
 KINDS = tuple(
     (attribute, value, re.compile(pattern))
     for attribute, value, pattern in (
