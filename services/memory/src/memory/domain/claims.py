@@ -59,10 +59,15 @@ _REVALUES = re.compile(
     r"acort(?:e|o|ado)|"
     r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
 )
+_PAST = re.compile(
+    r"\b(?:used to|antes|solia|years ago|hace (?:\w+ )?anos|\w{3,}(?:aba|abamos)|vivia|tenia|era|bought|sold|paid|went|"
+    r"visited|met|won|compre|compramos|vendi|vendimos|pague|pagamos|fui|fuimos|visite|conoci)\b"
+)
+"""Says what was so once, or happened: it stays true."""
 _ADDS = re.compile(r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?|tambien|ademas|aparte)\b")
 """Says that something comes beside what there was."""
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
-_NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+|\S+@\S+")
+_NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
 _COUNTS = content(" ".join(COUNTS))
 _PERIODS = content(
     "day daily week weekly month monthly quarter quarterly year yearly dia diario diaria semana semanal mes mensual "
@@ -77,7 +82,8 @@ _AMOUNTS = content("earn save invest put spend owe meto gasto aporto contribute 
 _MANY = content("have like buy sell invest want trade hold go visit know meet eat drink watch follow study play")
 """Concepts that hold of several things at a time."""
 _GENERIC = _PERIODS | content(
-    "be have want need plan decide decided hope think pensandolo believe going pay make made get give keep show send "
+    "be have want need see ver recibir receive hear "
+    "plan decide decided hope think pensandolo believe going pay make made get give keep show send "
     "time times euro euros dollar dollars "
     "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
     "up down top bump hire replace appoint switch put set land subir bajar subido bajado aumentado reducido alargado "
@@ -86,6 +92,9 @@ _GENERIC = _PERIODS | content(
 )
 """Concepts that say nothing of what a statement is about when two are compared."""
 _WORK = content("work")
+_ATTITUDES = content(
+    "like interest interested interesa interesan convence convencen trust fio into vegan vegetarian celiac"
+)
 _NOT_COUNTED = content("be have stock week month year day time times veces vez semana mes ano dia")
 
 
@@ -94,10 +103,10 @@ class Claims:
     """`made`: what attributes are said to be; `ended`: what is said to be over; `words`: the concepts of all of it;
     `denied`: it says that something is not so; `changed`: it says that something is different now; `of`: the relative
     of whom it speaks, empty for the writer; `listing`: it speaks of several things at once; `did`: it tells what
-    somebody of the writer's did once; `revalues`: it says that something has got another value, and `given` are its
-    values by their class (figures, years, names, periods, languages), `values` the concepts of all of these; `where`:
-    what restricts it; `adds`: it says that something comes beside what there was; `occupation`: it says what its
-    writer does for a living."""
+    somebody of the writer's did once; `past`: it tells what was once; `revalues`: it says that something has got
+    another value; `given`: its values by their class (figures, years, names, periods, languages), `values` the
+    concepts of all of these; `where`: what restricts it; `adds`: it says that something comes beside what there was;
+    `occupation`: it says what its writer does for a living."""
 
     made: tuple[Value, ...]
     ended: tuple[StatementEnd, ...]
@@ -112,6 +121,7 @@ class Claims:
     values: frozenset[str] = frozenset()
     where: frozenset[str] = frozenset()
     adds: bool = False
+    past: bool = False
     occupation: bool = False
 
 
@@ -156,6 +166,7 @@ def claims(text: str, *, short: bool = False) -> Claims:
         values=_COUNTS.union(*given.values()),
         where=restrictions(said),
         adds=bool(_ADDS.search(said)),
+        past=bool(_PAST.search(said)),
         occupation=is_occupation(said.strip(" .!")),
     )
 
@@ -193,14 +204,13 @@ def may_replace(new: Claims, old: Claims) -> bool:
 
 
 def ends_only(new: Claims) -> bool:
-    """Whether a statement says that something is over and puts nothing in its place; "I no longer like options" tells
-    a dislike."""
-    return (
-        bool(new.ended)
-        and not new.made
-        and "like" not in new.words
-        and not any(ending.replaced for ending in new.ended)
-    )
+    """Whether a statement says that something is over and puts nothing in its place."""
+    return bool(new.ended) and not new.made and not any(ending.replaced for ending in new.ended)
+
+
+def is_attitude(fact: Claims) -> bool:
+    """Whether it is worth knowing when it is over, too: whom options bore, who is no vegan any more."""
+    return bool(fact.words & _ATTITUDES)
 
 
 def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
@@ -225,7 +235,15 @@ def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
 def _changes(new: Claims, old: Claims) -> bool:
     """Whether one says what the other does but for a value of the same class: another figure, how often, who or where,
     and says that it is different now. Where both speak of something else besides, they are about two things."""
-    if new.of != old.of or new.denied or old.denied or old.did or new.adds or not (new.changed or new.revalues):
+    if (
+        new.of != old.of
+        or new.denied
+        or old.denied
+        or old.did
+        or old.past
+        or new.adds
+        or not (new.changed or new.revalues)
+    ):
         return False
     shared = (new.words & old.words) - _GENERIC
     if (
@@ -249,6 +267,8 @@ def _contradicts(new: Claims, old: Claims) -> bool:
     """Whether one denies what the other says: of the same person, in the same words."""
     if new.of != old.of or new.denied == old.denied or new.ended or old.ended:
         return False
+    if not new.denied and new.changed and (about := old.words - _GENERIC - _ATTITUDES) and about <= new.words:
+        return True
     telling = new.words - {"be", "have"}
     if new.denied:
         return bool(telling) and new.words <= old.words and _all_but_a_little(new.words, old)

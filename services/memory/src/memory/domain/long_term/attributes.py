@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
-from memory.domain.long_term.slots import CONDITION, LARGE, OCCASION, RESTRICTS, SLOT, where
+from memory.domain.long_term.slots import CONDITION, LARGE, OCCASION, RESTRICTS, RISK, SLOT, where
 from memory.domain.long_term.state_patterns import DIET, EATS_MEAT, EMPLOYED, KINDS, MARITAL, SCHOOLS, UNEMPLOYED
 from memory.domain.mentions import mentioned
 from memory.domain.recall.words import folded, words
@@ -27,6 +27,8 @@ class Value:
     changed: bool = False
 
 
+READ = 2_000
+"""Characters of a statement that are looked at."""
 _NOW = re.compile(
     r"\b(?:now|nowadays|these days|from now on|no longer|instead|lately|moved|relocated|switched|changed|"
     r"new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|traslade|"
@@ -36,6 +38,7 @@ _NOW = re.compile(
     r"de nuevo|ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|"
     r"al final|finally|in the end|por fin|on second thoughts?|pensandolo mejor|decided|decidido|"
     r"(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|"
+    r"ya puedes|you can (?:now|start)|"
     r"cumpli|me case|me divorcie|me separe)\b"
 )
 _NOT_SO = re.compile(
@@ -61,8 +64,10 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("home", rf"\b(?:i|we) (?:am |are |have )?(?:moved|relocated)(?: back)? to {_VALUE}"),
     (
         "home",
-        r"\b(?:vivo|vivimos|resido|me mude|me he mudado|nos mudamos|nos hemos mudado|me acabo de mudar|acabo de mudarme"
-        rf"|me traslade|nos trasladamos|me cambie) (?:en|a) {_VALUE}",
+        r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos) a vivir|me cambie|"
+        rf"(?:me|nos)(?: he| hemos)? (?:mud|traslad|instal)(?:e|ado|amos)|"
+        rf"acab(?:o|amos) de (?:mud|traslad|instal)ar\w*|"
+        rf"(?:me|nos) acab(?:o|amos) de (?:mud|traslad|instal)ar) (?:en|a) {_VALUE}",
     ),
     ("employer", rf"\bi (?:am |have )?(?:work|working|started working|started) (?:at|for) {_VALUE}"),
     (
@@ -79,7 +84,6 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("home", rf"\b(?:my|our) home is in {_VALUE}"),
     ("home", rf"\b(?:mi|nuestra) casa esta en {_VALUE}"),
     ("home", rf"\bmoved(?: house)?\b.{{0,20}}\bi am (?:now )?in {_VALUE}"),
-    ("home", rf"\b(?:me acabo de|acabo de) (?:trasladar(?:me)?|instalar(?:me)?) (?:en|a) {_VALUE}"),
     (
         "employer",
         rf"\b(?:trabajo|empece a trabajar|estoy trabajando|empece) (?:en|para) {_VALUE}",
@@ -99,13 +103,11 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("age", r"\b(?:tengo|cumpli|cumplir) (?:ya )?(?P<value>\d{1,3})(?: anos\b|$)"),
     ("broker", rf"\bi (?:trade|operate|invest) (?:with|through|at) {_VALUE}"),
     ("broker", rf"\b(?:opero|invierto) (?:con|a traves de) {_VALUE}"),
-    ("broker", r"\bi use (?P<value>[^.,;:!?\n]{1,40}) as (?:my )?broker"),
-    ("broker", r"\buso (?P<value>[^.,;:!?\n]{1,40}) como (?:mi )?broker"),
+    ("broker", r"\b(?:i use|uso) (?P<value>[^.,;:!?\n]{1,40}) (?:as|como) (?:my |mi )?broker"),
     ("bank", rf"\bi bank (?:with|at) {_VALUE}"),
     ("car", rf"\bi drive (?:an? )?{_VALUE}"),
     ("car", rf"\b(?:conduzco|manejo) (?:una? )?{_VALUE}"),
-    ("study", rf"\bi (?:am )?(?:study|studying) {_VALUE}"),
-    ("study", rf"\b(?:estudio|estoy estudiando) {_VALUE}"),
+    ("study", rf"\b(?:i (?:am )?(?:study|studying)|estudio|estoy estudiando) {_VALUE}"),
     ("risk", r"\b(?:i|we)? ?(?:risk|arriesgo|arriesgamos)\b(?P<value>[^.,;:!?\n]{0,40}?\d[\d.,]* ?%?)"),
 )
 _COMPILED = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
@@ -125,7 +127,7 @@ _MY = re.compile(
 )
 _SET = re.compile(
     r"\b(?:raised|lowered|increased|decreased|reduced|cut|set|changed|moved|updated|subi|baje|aumente|reduje|cambie|"
-    r"he (?:subido|bajado|aumentado|reducido|cambiado)|puse|actualice) (?P<whose>my|our|mi|nuestr[oa]) "
+    r"he (?:subido|bajado|aumentado|reducido|cambiado)|puse|actualice) (?P<whose>my|our|mi|nuestr[oa]|de) "
     rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:it is|is|es)) {_VALUE}"
 )
 """A change of an attribute in a verb: "I raised my budget to 3000"."""
@@ -185,9 +187,14 @@ _ARTICLES = frozenset(("a", "an", "un", "una", "uno"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
 _PREFER = re.compile(
-    r"\b(?:prefer|prefiero|read|write|leo|escrib\w+|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|am|soy|keep|mas|more|want|quiero|dame|"
+    r"\b(?:prefer|prefiero|read|write|leo|escrib\w+|tengo|have|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|am|soy|keep|mas|more|want|quiero|dame|"
     r"give me|let us|let's|lets|hablemos|hablamos|speak|tratame|hablame|vuelto|volvi)\b"
 )
+_RATHER = re.compile(
+    r"\b(?:prefer|prefiero|preferimos) (?P<first>[^.,;:!?\n]{2,40}?) (?:to|over|rather than|al?|antes que|mas que|que) "
+    r"(?P<second>[^.,;:!?\n]{2,40})"
+)
+_RISK = re.compile(r"\b(?:risks?|riesgos?|perfil|profile)\b")
 _DE_TU = re.compile(r"\b(?:tratame|tratarme|trates|hablame|hables|hablarme) de tu\b")
 _LESS = re.compile(r"\b(?:sin|without|less|menos|fewer|tant[oa]s?|so (?:much|many)|too (?:much|many)|demasiad[oa]s?)\b")
 _ANSWERS = frozenset(
@@ -200,8 +207,9 @@ _ANSWERS = frozenset(
         better mejor dame da dar hazme dime quiero want please partir please respond responde contesta habla
         respondeme contestame hablame escribeme trata explain expliques explicas explicame point grano ve get
         style estilo inversor inversora speak hablo hablemos hablamos let adelante invest investing invirtiendo
-        inversiones trading tuteame with you here conmigo vuelto
-        volvi become became much report reports informe informes read write leo tolerance tolerancia
+        inversiones trading tuteame tratame tratarme trata with you here conmigo vuelto
+        volvi become became much report reports informe informes read write leo tolerance tolerancia have
+        has got take handle bear accept tolerate appetite tomar asumir aceptar tolero tengo risks riesgos grown
         """
     )
 )
@@ -219,7 +227,7 @@ def changing(said: str) -> bool:
 def values(text: str, *, short: bool) -> list[Value]:
     """What a sentence says that attributes are; nothing if it says what they are not. `short`: it is one "
     "remembered fact, or about to be one."""
-    said = plain(text)
+    said = plain(text)[:READ]
     if not _OF_ONESELF.search(said) or _NOT_SO.search(said):
         return []
     changed = changing(said)
@@ -229,7 +237,7 @@ def values(text: str, *, short: bool) -> list[Value]:
     found += _counted(said, changed)
     found += _states(said, changed)
     found += _flows(said, changed)
-    found += _figures(said, changed)
+    found += _rather(said, changed)
     if short or changed:
         found += _slots(said, changed)
     return [one for one in dict.fromkeys(found) if one.is_]
@@ -249,9 +257,7 @@ def differ(new: Value, old: Value) -> bool:
     """Whether both are values of one attribute, under the same restrictions, and cannot both be true."""
     if new.attribute != old.attribute or new.is_ <= old.is_ or old.is_ <= new.is_:
         return False
-    if (
-        new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith(("figure ", "schooling ", _NAMED))
-    ) and not new.changed:
+    if (new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith(("schooling ", _NAMED))) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
         return False
@@ -353,24 +359,24 @@ def _flows(said: str, changed: bool) -> Iterator[Value]:
         yield Value(f"how much {' '.join(sorted(about))}", _numbers(match[0]), where(match["rest"], changed), changed)
 
 
-def _figures(said: str, changed: bool) -> Iterator[Value]:
-    """The same words with another figure: a change only where the words say that something changed."""
-    bare = _OF_A_DATE.sub(" ", said)
-    if numbers := _numbers(bare):
-        about = content(_NUMBER.sub(" ", bare)) - numbers
-        about = frozenset(word for word in about if word not in COUNTS)
-        yield Value(f"figure {' '.join(sorted(about))}", numbers, frozenset(), changed)
+def _rather(said: str, changed: bool) -> Iterator[Value]:
+    """Which of two things is preferred."""
+    for match in _RATHER.finditer(said):
+        first, second = content(match["first"]), content(_CLAUSE.split(f"{match['second']} ", maxsplit=1)[0])
+        if first and second:
+            yield Value(f"rather {' '.join(sorted(first | second))}", first, frozenset(), changed)
 
 
 def _slots(said: str, changed: bool) -> Iterator[Value]:
     if not (changed or _PREFER.search(said)) or re.search(r"\b(?:not|no|ya no)\b", said):
         return
     before = _DE_TU.sub("tuteame", CONDITION.sub(" ", said))
+    of_risk = bool(_RISK.search(before))
     slots: dict[str, set[str]] = {}
     for word in words(before):
-        if slot := SLOT.get(word):
+        if slot := SLOT.get(word) or (RISK.get(word) if of_risk else None):
             slots.setdefault(slot[0], set()).add(slot[1])
-    others = frozenset(content(" ".join(word for word in words(before) if word not in SLOT)))
+    others = frozenset(content(" ".join(word for word in words(before) if word not in SLOT and word not in RISK)))
     for name, found in slots.items():
         if name == "length" and _LESS.search(before):
             continue

@@ -89,7 +89,8 @@ _NEUTRAL = frozenset(
         always never siempre nunca usually normalmente really actually currently actualmente lately now ahora ya still
         todavia aun anymore longer mas just recently recien please also tambien too mostly sobre solo only again otra
         anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays number numero new nuevo nueva
-        completely entirely completo turns resulta current actual jamas even since called llama llamo named not nor
+        completely entirely completo turns resulta current actual jamas ultimamente even since called llama
+        llamo named not nor
         """
     )
 )
@@ -104,6 +105,8 @@ _CONTRACTED = (
     (re.compile(r"\b(i|we)'ll\b"), r"\1 will"),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
 )
+_ADDRESS = re.compile(r"[\w.+-]{1,60}@[\w.-]{1,60}\w")
+"""An address is one word."""
 COUNTS = {
     **{word: str(count) for word, count in NUMBERS.items()},
     **dict.fromkeys(("a", "an", "un", "una"), "1"),
@@ -118,6 +121,7 @@ COUNTS = {
 def plain(text: str) -> str:
     """In small letters, without accents and contractions, so that rules have one spelling to look for."""
     said = folded(text.replace("’", "'"))
+    said = _ADDRESS.sub(lambda found: re.sub(r"\W", "", found[0]), said)
     for pattern, full in _CONTRACTED:
         said = pattern.sub(full, said)
     return said

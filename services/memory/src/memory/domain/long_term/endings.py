@@ -219,6 +219,10 @@ _WITHOUT_WORK = re.compile(
     r"me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|estoy jubilad[oa]|me he jubilado|"
     r"me jubile|ya me jubile|renuncie$)\b"
 )
+_RETIRED = re.compile(
+    r"\b(?:is|has|got|was|have|esta|se ha|se) (?:now |just |been |ya )?(?:retired|jubilad[oa]|jubilo|laid off|fired|"
+    r"unemployed|en (?:el )?paro|desemplead[oa]|despedid[oa])\b"
+)
 _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
     r"\b(?:me gradue|termine (?:la carrera|mis estudios|la universidad)|acabe la carrera)\b"
@@ -310,7 +314,7 @@ def _endings(said: str) -> Iterator[StatementEnd]:
     switched = None if exchanged or _HOME_MOVE.search(said) else _SWITCHED_TO.search(said)
     if switched and not _OTHER_KIND.search(switched["new"]):
         yield StatementEnd(frozenset(), _SERVICES, sole=True, replaced=True)
-    if _WITHOUT_WORK.search(said):
+    if _WITHOUT_WORK.search(said) or _RETIRED.search(said):
         yield StatementEnd(frozenset(), _WORK, replaced=True)
     if _BORN.search(said):
         yield StatementEnd(frozenset(), _EXPECTING, replaced=True, whoever=True)

@@ -42,6 +42,15 @@ SLOTS = {
     ("analysis", "fundamental"): "fundamental fundamentales",
 }
 SLOT = {word: slot for slot, listed in SLOTS.items() for word in listed.split()}
+RISK = {
+    word: ("profile", level)
+    for level, listed in {
+        "conservative": "low lower little less small bajo baja poco poca pocos menos",
+        "aggressive": "high higher more lot lots big alto alta mucho mucha muchos mas grandes",
+    }.items()
+    for word in listed.split()
+}
+"""How much risk, where risk is spoken of."""
 _OCCASIONS = {
     "season": "summer winter spring autumn fall verano invierno primavera otono veranos inviernos summers winters",
     "day": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
