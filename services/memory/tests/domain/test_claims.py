@@ -47,6 +47,13 @@ def takes_its_place(new: str, old: str) -> bool:
         ("I do swing trading", "I moved from swing to day trading"),
         ("I risk 1% per trade", "Siempre arriesgo el 2 % por operación"),
         ("I'm 34", "I turned 35"),
+        ("I prefer charts to tables", "Actually I prefer tables to charts"),
+        ("I check my portfolio daily", "Now I check my portfolio once a month"),
+        ("Enséñame los precios en dólares", "Mejor enséñame los precios en euros"),
+        ("My daughter lives in Lima", "My daughter has moved to Bogotá"),
+        ("I'm a teacher", "I'm retired now"),
+        ("Mi plazo de inversión son cinco años", "He alargado el plazo de inversión a diez años"),
+        ("No quiero ver noticias de cripto", "Ya puedes enseñarme noticias de cripto"),
     ],
 )
 def test_a_newer_value_replaces_the_older_one_and_not_the_other_way_round(old: str, new: str) -> None:
@@ -58,6 +65,11 @@ def test_a_newer_value_replaces_the_older_one_and_not_the_other_way_round(old: s
     ("old", "new"),
     [
         ("I live in Lima", "I live in Lima, Peru"),
+        ("Mi banco es Kappa", "Mi hermana se ha cambiado a Delta"),
+        ("My salary is 2000", "I'm saving 300 of my bonus now"),
+        ("I invest 300 a month in funds", "Now I invest 100 a month in crypto"),
+        ("Hace años vivía en Lima", "Ahora vivo en Bogotá"),
+        ("I have a Kappa card", "I now have a Delta card"),
         ("My accountant is Paul", "I hired a new gardener, Grace"),
         ("Mi sueldo es de 1.900 euros", "Me han subido el alquiler a 780 euros"),
         ("My emergency fund is 5,000", "My emergency fund is for the house"),

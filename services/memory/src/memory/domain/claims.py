@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from contracts.spoken import NUMBERS
-from memory.domain.long_term.attributes import Value, changing, differ, of_relative, values
+from memory.domain.long_term.attributes import Value, changing, differ, of_relative, values, without_adverbs
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
 from memory.domain.long_term.endings import StatementEnd, ended_by, endings, is_occupation
 from memory.domain.long_term.slots import restrictions
@@ -51,13 +51,14 @@ _DID = re.compile(
 )
 """What somebody did once: it stays true when they have died or gone, too."""
 _REVALUES = re.compile(
-    r"\b(?:raised|lowered|increased|reduced|cut|extended|shortened|lengthened|upped|topped up|bumped|doubled|halved|"
+    r"\b(?:raised|lowered|increased|reduced|cut|extended|shortened|lengthened|upped|topped up|bumped|"
+    r"postponed|delayed|pushed back|brought forward|doubled|halved|"
     r"changed|"
     r"(?:put|went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|"
     r"(?:new|another) (?=\w+, )|from now on|"
     r"subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|"
     r"acort(?:e|o|ado)|"
-    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
+    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
 )
 _PAST = re.compile(
     r"\b(?:used to|antes|solia|years ago|hace (?:\w+ )?anos|\w{3,}(?:aba|abamos)|vivia|tenia|era|bought|sold|paid|went|"
@@ -77,6 +78,9 @@ _LANGUAGES = content(
     "english spanish french german italian portuguese catalan ingles espanol castellano frances aleman italiano "
     "portugues euskera gallego"
 )
+_CURRENCIES = content(
+    "euro euros dollar dollars dolar dolares pound pounds libra libras peso pesos yen yenes franc francs"
+)
 _AMOUNTS = content("earn save invest put spend owe meto gasto aporto contribute salary rent budget presupuesto")
 """Concepts of what has an amount: who speaks of another of them speaks of another amount."""
 _MANY = content("have like buy sell invest want trade hold go visit know meet eat drink watch follow study play")
@@ -84,7 +88,7 @@ _MANY = content("have like buy sell invest want trade hold go visit know meet ea
 _GENERIC = _PERIODS | content(
     "be have want need see ver recibir receive hear "
     "plan decide decided hope think pensandolo believe going pay make made get give keep show send "
-    "time times euro euros dollar dollars "
+    "time times once twice veces vez euro euros dollar dollars "
     "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
     "up down top bump hire replace appoint switch put set land subir bajar subido bajado aumentado reducido alargado "
     "acortado ampliado cambiado contratado sustituido subieron bajaron aumentaron decidido quiero pienso espero pasar "
@@ -104,9 +108,9 @@ class Claims:
     `denied`: it says that something is not so; `changed`: it says that something is different now; `of`: the relative
     of whom it speaks, empty for the writer; `listing`: it speaks of several things at once; `did`: it tells what
     somebody of the writer's did once; `past`: it tells what was once; `revalues`: it says that something has got
-    another value; `given`: its values by their class (figures, years, names, periods, languages), `values` the
-    concepts of all of these; `where`: what restricts it; `adds`: it says that something comes beside what there was;
-    `occupation`: it says what its writer does for a living."""
+    another value; `given`: its values by their class (figures, years, names, periods, languages, currencies), `values`
+    the concepts of all of these; `where`: what restricts it; `adds`: it says that something comes beside what there
+    was; `occupation`: it says what its writer does for a living."""
 
     made: tuple[Value, ...]
     ended: tuple[StatementEnd, ...]
@@ -173,7 +177,7 @@ def claims(text: str, *, short: bool = False) -> Claims:
 
 def _given(written: str) -> dict[str, frozenset[str]]:
     """The values of a text, by their class; a class that has none is left out."""
-    said = plain(written)
+    said = without_adverbs(plain(written))
     every = words(said)
     figures = {*_FIGURE.findall(said), *(COUNTS[word] for word in every if word in NUMBERS)}
     years = {one for one in figures if re.fullmatch(r"(?:19|20)\d\d", one)}
@@ -184,6 +188,7 @@ def _given(written: str) -> dict[str, frozenset[str]]:
         "name": content(" ".join(_NAME.findall(written))) - _LANGUAGES,
         "period": telling & _PERIODS,
         "language": telling & _LANGUAGES,
+        "currency": telling & _CURRENCIES,
     }
     return {kind: frozenset(values) for kind, values in found.items() if values}
 
@@ -199,7 +204,9 @@ def replaces(new: Claims, old: Claims) -> bool:
 
 def may_replace(new: Claims, old: Claims) -> bool:
     """Whether it does so if the older one is the only one that can be meant: "I switched to Delta"."""
-    ended = any(ending.sole and ended_by(ending, old.words) and not old.ended for ending in new.ended)
+    ended = new.of == old.of and any(
+        ending.sole and ended_by(ending, old.words) and not old.ended for ending in new.ended
+    )
     return ended or _changes(new, old)
 
 
@@ -257,9 +264,9 @@ def _changes(new: Claims, old: Claims) -> bool:
     if (before and after) or len(before) > LEFT_OVER:
         return False
     return any(
-        kind in new.given and values and new.given[kind] and not values & new.given[kind]
+        values - new.given.get(kind, values) and new.given[kind] - values
         for kind, values in old.given.items()
-        if kind != "name" or not shared & _MANY
+        if kind != "name" or not new.words & old.words & _MANY
     )
 
 

@@ -24,7 +24,8 @@ FIELDS = {
 
 # The only groups that capture are those of a "not" before what is said.
 _I_AM = (
-    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|\bme (?:he "
+    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|"
+    r"\b(?:call|consider) me|\bme (?:he "
     r"vuelto|volv[ií])|"
     r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero))\s+"
     r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|much more|a bit more|still|now|muy|bastante"

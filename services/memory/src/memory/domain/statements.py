@@ -184,7 +184,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
         return _ended_by_newer(state, statement, now, by, until)
     gone = _replaced(state, statement, now)
     state = _without(state, gone, statement.text, now)
-    only = ends_only(said) and not any(is_attitude(fact_claims(one)) for _, one in gone)
+    only = ends_only(said) and not any(is_attitude(one) for one in (said, *(fact_claims(text) for _, text in gone)))
     attribute = statement.attribute
     if only and (gone or _has_ended_something(state, statement.text)):
         attribute = None

@@ -11,8 +11,18 @@ from dataclasses import dataclass
 
 from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
+from memory.domain.long_term.frames import FRAMES, MY, NEW, OF_RELATIVES, SET
 from memory.domain.long_term.slots import CONDITION, LARGE, OCCASION, RESTRICTS, RISK, SLOT, where
-from memory.domain.long_term.state_patterns import DIET, EATS_MEAT, EMPLOYED, KINDS, MARITAL, SCHOOLS, UNEMPLOYED
+from memory.domain.long_term.state_patterns import (
+    A_DIET,
+    DIET,
+    EATS_MEAT,
+    EMPLOYED,
+    KINDS,
+    MARITAL,
+    SCHOOLS,
+    UNEMPLOYED,
+)
 from memory.domain.mentions import mentioned
 from memory.domain.recall.words import folded, words
 
@@ -31,6 +41,7 @@ READ = 2_000
 """Characters of a statement that are looked at."""
 _NOW = re.compile(
     r"\b(?:now|nowadays|these days|from now on|no longer|instead|lately|moved|relocated|switched|changed|"
+    r"mudad[oa]|trasladad[oa]|"
     r"new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|traslade|"
     r"trasladamos|"
     r"cambie|pase|nuev[oa]|actualmente|currently|got|just|acabo de|started|empece|empezado|comence|joined|mejor|better|"
@@ -58,85 +69,13 @@ _ADVERBS = re.compile(
     r"por fin) "
 )
 """They say when or how often, and are left out before a statement is looked at."""
-_VALUE = r"(?P<value>(?:[^.,;:!?\n]|[.](?=\S)){1,60})"
-_FRAMES: tuple[tuple[str, str], ...] = (
-    ("home", rf"\b(?:i|we) (?:am |are |have )?(?:live|living|reside|based)(?: back)? in {_VALUE}"),
-    ("home", rf"\b(?:i|we) (?:am |are |have )?(?:moved|relocated)(?: back)? to {_VALUE}"),
-    (
-        "home",
-        r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos) a vivir|me cambie|"
-        rf"(?:me|nos)(?: he| hemos)? (?:mud|traslad|instal)(?:e|ado|amos)|"
-        rf"acab(?:o|amos) de (?:mud|traslad|instal)ar\w*|"
-        rf"(?:me|nos) acab(?:o|amos) de (?:mud|traslad|instal)ar) (?:en|a) {_VALUE}",
-    ),
-    ("employer", rf"\bi (?:am |have )?(?:work|working|started working|started) (?:at|for) {_VALUE}"),
-    (
-        "employer",
-        rf"\bi (?:have )?(?:started|began|begun|took|landed) (?:an? |my )?(?:new )?(?:job|role|position|work) "
-        rf"(?:at|with|for) {_VALUE}",
-    ),
-    (
-        "employer",
-        rf"\b(?:empezar|empezado|empece|trabajo nuevo|nuevo trabajo|encontre trabajo|consegui trabajo|he fichado|"
-        rf"contratado|contrataron)(?: a trabajar)? (?:en|por|para) {_VALUE}",
-    ),
-    ("employer", rf"\bi (?:have )?(?:joined|got a (?:new )?job (?:at|with)|found a job (?:at|with)) {_VALUE}"),
-    ("home", rf"\b(?:my|our) home is in {_VALUE}"),
-    ("home", rf"\b(?:mi|nuestra) casa esta en {_VALUE}"),
-    ("home", rf"\bmoved(?: house)?\b.{{0,20}}\bi am (?:now )?in {_VALUE}"),
-    (
-        "employer",
-        rf"\b(?:trabajo|empece a trabajar|estoy trabajando|empece) (?:en|para) {_VALUE}",
-    ),
-    ("occupation", rf"\bi (?:am |have )?(?:work|working|started working) as (?:an? )?{_VALUE}"),
-    (
-        "occupation",
-        rf"\b(?:trabajo|empece a trabajar|estoy trabajando) (?:como|de(?! (?:noches?|dia|"
-        rf"tardes?|mananas?|lunes|lo|la|el|forma|madrugada)\b)) {_VALUE}",
-    ),
-    (
-        "age",
-        r"\b(?:i am|i turned|i am ) ?(?P<value>\d{1,3})"
-        r"(?= years|[.,;!](?!\d)| and|$)",
-    ),
-    ("age", r"\bi turned (?P<value>\d{1,3}) (?:yesterday|today|last|this|on|in|recently|just|now)\b"),
-    ("age", r"\b(?:tengo|cumpli|cumplir) (?:ya )?(?P<value>\d{1,3})(?: anos\b|$)"),
-    ("broker", rf"\bi (?:trade|operate|invest) (?:with|through|at) {_VALUE}"),
-    ("broker", rf"\b(?:opero|invierto) (?:con|a traves de) {_VALUE}"),
-    ("broker", r"\b(?:i use|uso) (?P<value>[^.,;:!?\n]{1,40}) (?:as|como) (?:my |mi )?broker"),
-    ("bank", rf"\bi bank (?:with|at) {_VALUE}"),
-    ("car", rf"\bi drive (?:an? )?{_VALUE}"),
-    ("car", rf"\b(?:conduzco|manejo) (?:una? )?{_VALUE}"),
-    ("study", rf"\b(?:i (?:am )?(?:study|studying)|estudio|estoy estudiando) {_VALUE}"),
-    ("risk", r"\b(?:i|we)? ?(?:risk|arriesgo|arriesgamos)\b(?P<value>[^.,;:!?\n]{0,40}?\d[\d.,]* ?%?)"),
-)
-_COMPILED = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
-_ONLY_IF_CHANGED = frozenset(("my goal", "broker", "car", "study", "shift", "workplace"))
+_ONLY_IF_CHANGED = frozenset(("my goal", "diet", "broker", "car", "study", "shift", "workplace"))
 """Of these one may well have two, unless the words say that the one took the place of the other."""
 _NO_PLACE = re.compile(
     r"^(?:an?|una?|my|mi|mis|our|nuestr[oa]s?|el|la|los|las|some|another|otr[oa]|the(?! (?:us|usa|uk|u)\b))\b"
     r"|\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto|cash|swing|"
     r"scalping|broker|account|cuenta|team|department)\b"
 )
-_MY = re.compile(
-    r"\b(?P<whose>my|mi|mis|our|nuestr[oa]) (?P<what>\w+(?:'s)?(?: (?:de |del |of |for |para )?\w+(?:'s)?){0,3}?) "
-    rf"(?:(?:is|are|es|son|sera|se llama)(?: de| called| named)?|changed to|cambio a|"
-    r"ha cambiado a|(?:went (?:up|down)|rose|dropped|fell|increased) to|"
-    r"(?:ha )?(?:sub(?:io|ido)|baj(?:o|ado)|aument(?:o|ado)) a) "
-    rf"{_VALUE}"
-)
-_SET = re.compile(
-    r"\b(?:raised|lowered|increased|decreased|reduced|cut|set|changed|moved|updated|subi|baje|aumente|reduje|cambie|"
-    r"he (?:subido|bajado|aumentado|reducido|cambiado)|puse|actualice) (?P<whose>my|our|mi|nuestr[oa]|de) "
-    rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:it is|is|es)) {_VALUE}"
-)
-"""A change of an attribute in a verb: "I raised my budget to 3000"."""
-_NEW = re.compile(
-    r"\b(?P<whose>i|we|tengo|tenemos)(?: have| have got| got)?(?: an?| una?)? (?:new (?P<what>\w+)|(?P<que>\w+) "
-    r"nuev[oa]),? "
-    rf"(?:called|named|his name is|her name is|(?:que )?se llama) {_VALUE}"
-)
-"""Somebody new in a place: "I have a new boss, her name is Lucy"."""
 _SINGLE = frozenset(
     words(
         """
@@ -219,6 +158,11 @@ _MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|para|when|if|cuando|si|as of|last) ")
 
 
+def without_adverbs(said: str) -> str:
+    """A plain text without what says when or how often it is so."""
+    return _ADVERBS.sub("", f"{said} ").rstrip()
+
+
 def changing(said: str) -> bool:
     """Whether a plain text says that something is different from before."""
     return bool(_NOW.search(said))
@@ -231,7 +175,7 @@ def values(text: str, *, short: bool) -> list[Value]:
     if not _OF_ONESELF.search(said) or _NOT_SO.search(said):
         return []
     changed = changing(said)
-    said = _ADVERBS.sub("", f"{said} ").rstrip()
+    said = without_adverbs(said)
     found = list(_framed(said, changed))
     found += _of_mine(said, changed, text)
     found += _counted(said, changed)
@@ -244,20 +188,24 @@ def values(text: str, *, short: bool) -> list[Value]:
 
 
 def of_relative(who: str, said: str) -> list[Value]:
-    """What a plain statement about a relative says that one value holds of at a time: where they go to school."""
+    """What a plain statement about a relative says of where they live, work or learn: of each one value at a time."""
     changed = changing(said)
-    return [
-        Value(f"schooling of {who}", frozenset((stage,)), frozenset(), changed)
-        for stage, pattern in SCHOOLS
-        if pattern.search(said)
-    ][:1]
+    schools = [stage for stage, pattern in SCHOOLS if pattern.search(said)][:1]
+    found = [Value(f"schooling of {who}", frozenset(schools), frozenset(), changed)] if schools else []
+    for what, pattern in OF_RELATIVES:
+        if match := pattern.search(said):
+            found.append(Value(f"{what} of {who}", _bare(match["value"]), frozenset(), changed))
+    return found
 
 
 def differ(new: Value, old: Value) -> bool:
     """Whether both are values of one attribute, under the same restrictions, and cannot both be true."""
     if new.attribute != old.attribute or new.is_ <= old.is_ or old.is_ <= new.is_:
         return False
-    if (new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith(("schooling ", _NAMED))) and not new.changed:
+    if (
+        new.attribute in _ONLY_IF_CHANGED
+        or new.attribute.startswith(("schooling of ", "home of ", "employer of ", _NAMED))
+    ) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
         return False
@@ -271,7 +219,7 @@ def differ(new: Value, old: Value) -> bool:
 
 
 def _framed(said: str, changed: bool) -> Iterator[Value]:
-    for attribute, pattern in _COMPILED:
+    for attribute, pattern in FRAMES:
         for match in pattern.finditer(said):
             text = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
             if attribute in ("home", "employer") and _NO_PLACE.search(text.strip()):
@@ -288,7 +236,7 @@ def _framed(said: str, changed: bool) -> Iterator[Value]:
 
 def _of_mine(said: str, changed: bool, text: str) -> Iterator[Value]:
     symbols = {folded(name) for name in mentioned(text)}
-    for match in (*_MY.finditer(said), *_SET.finditer(said), *_NEW.finditer(said)):
+    for match in (*MY.finditer(said), *SET.finditer(said), *NEW.finditer(said)):
         named_by = match["what"] or match["que"]
         what = [word.removesuffix("'s") for word in words(named_by.replace("'s", "")) if word not in _STRIPPED]
         named = frozenset(concept(word) for word in what)
@@ -344,6 +292,8 @@ def _states(said: str, changed: bool) -> Iterator[Value]:
             yield Value(attribute, frozenset((kind,)), where(said, changed) - _HOURS, changed)
     if EATS_MEAT.search(said):
         yield Value("diet", frozenset(("meat",)), where(said, changed), True)
+    for match in A_DIET.finditer(said):
+        yield Value("diet", frozenset((concept(match["value"] or match["valor"]),)), where(said, changed), changed)
     for match in DIET.finditer(said):
         yield Value("diet", frozenset((concept(match["value"]),)), where(said, changed), True)
 

@@ -90,7 +90,7 @@ _NEUTRAL = frozenset(
         todavia aun anymore longer mas just recently recien please also tambien too mostly sobre solo only again otra
         anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays number numero new nuevo nueva
         completely entirely completo turns resulta current actual jamas ultimamente even since called llama
-        llamo named not nor
+        llamo named not nor final
         """
     )
 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import content, plain
+from memory.domain.long_term.state_patterns import EMPLOYED
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,9 @@ _OVER: tuple[tuple[frozenset[str], str, str], ...] = (
         "sold|sold out of|got out of|gave away|given away|offloaded|wrecked|crashed|totalled|traded in",
         "vender|regalar|donar|devolver",
     ),
-    (_ACCOUNT, "closed|cancelled|canceled|terminated|cashed in|cashed out|cashed out of|emptied|liquidated",
-     "cerrar|cancelar|rescatar|vaciar|dar de baja|liquidar"),
+    (_ACCOUNT, "closed|cancelled|canceled|terminated|discontinued|"
+     "cashed in|cashed out|cashed out of|emptied|liquidated",
+     "cerrar|cancelar|anular|rescindir|traspasar|rescatar|vaciar|dar de baja|liquidar"),
     (_set("have owe pay"), "paid off|finished paying|cleared|paid back",
      "terminar de pagar|acabar de pagar|terminar con|acabar con|liquidar|saldar"),
     (_COUPLE, "broke up with|broken up with|split up with|split from|divorced", "romper con|cortar con|dejar con"),
@@ -146,7 +148,12 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
     (r"\b(?:do |does |am |are |is )not (?P<what>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)\b", frozenset(), False),
     (rf"\bya no {_WHAT}", frozenset(), False),
-    (r"(?:^|[.,;:] ?)(?P<what>(?:el|la|los|las) \w+(?: \w+)?) ya no (?:me|nos)\b", frozenset(), False),
+    (r"(?:^|[.,;:] ?)(?P<what>(?:el|la|los|las) \w+(?: \w+){0,2}?) ya no (?:me|nos)\b", frozenset(), False),
+    (r"(?:^|[.,;:] ?)(?P<what>\w+(?: \w+){0,2}?) (?:do|does|is|are) (?:not|no longer) "
+     r"(?:\w+ ){1,2}(?:me|us|to me|for me)\b",
+     frozenset(), False),
+    (rf"\b(?:i am|we are) (?:leaving|quitting|dropping|giving up|tired of|over) {_ALL_MY}?{_WHAT}", frozenset(), False),
+    (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
     (r"\bno more (?P<what>\w+ing\b[^.,;:!?\n]{0,40})", frozenset(), False),
     (r"\b(?:i|we)(?: have| had)* (?:had to )?put (?P<what>[^.,;:!?\n]{1,40}?) (?:down|to sleep)\b", frozenset(), False),
     (r"\b(?:stole|wrecked|crashed|totalled) (?:my|our) (?P<what>\w+(?: \w+)?)", _OWNED, False),
@@ -203,7 +210,8 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
 )  # fmt: skip
 _COMPILED = [(re.compile(pattern), among, replaced) for pattern, among, replaced in _RULES]
 _SWITCHED_TO = re.compile(
-    rf"(?:\b(?:switched|changed|migrated|upgraded|downgraded)|{_MOVED})(?: over)? (?:to|al?) "
+    rf"(?:\b(?:switched|changed|migrated|upgraded|downgraded)|{_MOVED})"
+    r"(?: over| everything| it all| all my \w+| my (?:money|account|portfolio|savings)| todo| mi \w+)? (?:to|al?) "
     r"(?P<new>(?:an? |the |una? )?[a-z][^.,;:!?\n]{1,40})"
 )
 _HOME_MOVE = re.compile(r"\b(?:moved|relocated|went|gone|mud\w+|traslad\w+)\b")
@@ -316,6 +324,8 @@ def _endings(said: str) -> Iterator[StatementEnd]:
         yield StatementEnd(frozenset(), _SERVICES, sole=True, replaced=True)
     if _WITHOUT_WORK.search(said) or _RETIRED.search(said):
         yield StatementEnd(frozenset(), _WORK, replaced=True)
+    if EMPLOYED.search(said):
+        yield StatementEnd(_LOOK | _WORK, _LOOK, replaced=True)
     if _BORN.search(said):
         yield StatementEnd(frozenset(), _EXPECTING, replaced=True, whoever=True)
     if _ALONE.search(said):

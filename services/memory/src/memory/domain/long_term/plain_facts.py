@@ -15,7 +15,7 @@ _QUOTED = re.compile(r'"[^"]*"|“[^“”]*”|«[^«»]*»|^[^\S\n]*>.*$', re.
 _EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
-    r"soy|estoy|tengo|pienso|curro|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
+    r"soy|estoy|tengo|pienso|reviso|miro|consulto|compruebo|sigo|curro|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
     r"cobre|gano|"
     r"ganamos|gane|gasto|gastamos|pago|pagamos|pague|ahorro|ahorramos|ahorre|debo|debemos|herede|compro|compre|"
     r"compramos|"
@@ -76,6 +76,12 @@ _GOAL = re.compile(
     r"aprender|pagar|casar\w+|tener (?:hijos|un)|trabajo|casa|piso|empleo|emigrar|abrir|retirar\w+|vivir de)"
 )
 _PLAN = re.compile(r"\b(?:pienso|tengo (?:pensado|previsto)) \w+[aei]r(?:me|lo|la|los|las)?\b")
+_HABIT = re.compile(
+    r"\b(?:daily|weekly|monthly|(?:every|each) (?:day|week|month|year|morning|evening|night|weekend)|(?:once|twice|"
+    r"\w+ times) (?:a|an|per) (?:day|week|month|quarter|year)|cada (?:dia|semana|mes|ano|trimestre|manana|noche)|"
+    r"todos los dias|todas las semanas|a diario|(?:una vez|\w+ veces) (?:al|por|a la) (?:dia|semana|mes|ano))\b"
+)
+_RISK = re.compile(r"\b(?:risks?|riesgos?|arriesg\w+)\b")
 _ORDER = re.compile(r"\b(?:buy|sell|comprar|vender|compro|vendo) (?:\d|some \w+ shares|[a-z]{1,5}$)")
 _CAN = re.compile(
     r"\b(?:can not|can|could not|puedo|podemos) (?:only |solo |ever )?(?:eat|drink|invest|trade|afford|lose|"
@@ -187,9 +193,18 @@ def is_plain_fact(clause: str) -> bool:
         return False
     if _MUST.match(said):
         return False
-    if _GOAL.search(said) or _PLAN.search(said) or _CAN.search(said) or _WILL.search(said):
+    if (
+        _HABIT.search(said)
+        or _RISK.search(said)
+        or _GOAL.search(said)
+        or _PLAN.search(said)
+        or _CAN.search(said)
+        or _WILL.search(said)
+    ):
         return not re.search(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b", said)
-    if re.match(rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", said):
+    if not _TOGETHER.match(said) and re.match(
+        rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", said
+    ):
         return len(words(said)) > FEWEST and bool(_A_VERB.search(said) or _HIS_VERB.match(said))
     if re.search(r"\b(?:i|we) (?:am|are) moving\b", said):
         return True

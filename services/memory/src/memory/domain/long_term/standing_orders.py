@@ -36,6 +36,11 @@ _STYLE = (
     "short|shorter|brief|briefer|concise|long|longer|detailed|simple|simpler|plain|cort[oa]s|breves|concis[oa]s|larg[oa]s|"
     "detallad[oa]s|sencill[oa]s|simples|extens[oa]s"
 )
+_WHOLE = "everything|it all|things|prices|amounts|figures|numbers|charts|todo|las cosas|precios|importes|cifras|numeros"
+_MANNER = (
+    "in (?:detail|euros|dollars|pounds|percent|percentages|tables|points)|con (?:todo )?detalle|"
+    "en (?:euros|dolares|libras|porcentajes?|tablas|puntos)|briefly|simply|step by step|paso a paso|brevemente"
+)
 _LANGUAGES = (
     "english|spanish|french|german|italian|portuguese|catalan|ingles|espanol|castellano|frances|aleman|italiano|"
     "portugues|gallego|euskera"
@@ -74,6 +79,11 @@ _ORDERS = (
     re.compile(
         r"(?:i|we) do not want (?:to (?:see|get|hear|receive) )?(?:any |more )?(?:" + _SENT + r")\b[^.!?]{0,60}"
         r"|no quiero (?:ver |recibir |mas )?(?:" + _SENT + r")\b[^.!?]{0,60}"
+    ),
+    re.compile(
+        rf"{_POLITE}(?:always |siempre |mejor )?(?:{_GIVE}|explain|keep|tell me|quote|dime|ensename|explica|explicame|"
+        rf"pon|ponme) (?:(?:me|your|the|all|los|las|tus) ){{0,3}}(?:{_ANSWERS}|{_WHOLE})(?: me)? (?:\w+ ){{0,2}}?"
+        rf"(?:{_STYLE}|{_MANNER})\b[^.!?]{{0,40}}"
     ),
     # Not my name.
     re.compile(r"(?:[^.!?,]{0,10}, )?(?:my name is not|i am not called|mi nombre no es|no me llamo) \w+[^.!?]{0,60}"),
