@@ -47,7 +47,7 @@ _DID = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
     r"(?:left|gave|bought|taught|told|lent|sold|won|"
     r"lost|built|made|was|were|had|(?!(?:called|named)\b)\w{3,}ed|dio|fue|hizo|tuvo|trajo|dijo|puso|era|"
-    r"\w+(?:ó|aba|ía|aron|ieron))\b"
+    r"\w+(?:ó|aron|ieron))\b|^(?:[^,]{0,15}, )?(?:mis?|nuestr[oa]s?) \w+ (?:(?:se|me|nos) )?\w+(?:aba|ía)\b"
 )
 """What somebody did once: it stays true when they have died or gone, too."""
 _REVALUES = re.compile(

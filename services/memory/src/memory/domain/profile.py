@@ -28,7 +28,8 @@ _I_AM = (
     r"\b(?:call|consider) me|\bme (?:he "
     r"vuelto|volv[ií])|"
     r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero))\s+"
-    r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|much more|a bit more|still|now|muy|bastante"
+    r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|"
+    r"much more|a bit more|a lot more|far more|still|now|muy|bastante"
     r"|m[aá]s bien|m[aá]s|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*"
     r"(?:(?:investor|trader|inversora?|operadora?|persona) )?"
 )

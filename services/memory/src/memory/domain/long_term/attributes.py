@@ -56,7 +56,7 @@ _NOT_SO = re.compile(
     r"\b(?:not|never|nunca|no)\b(?!,| (?:only|solo)\b)|\b(?:no longer|ya no|stopped|quit|deje de|used to|antes|solia)\b"
 )
 _OF_ONESELF = re.compile(
-    r"\b(?:i|we|my|our|mis?|nuestr[oa]|me|nos|viv\w+|resido|trabajo|estoy|tengo|tenemos|poseo|cumpl\w+|opero|"
+    r"\b(?:i|we|my|our|mis?|he|hemos|nuestr[oa]|me|nos|viv\w+|resido|trabajo|estoy|tengo|tenemos|poseo|cumpl\w+|opero|"
     r"invierto|uso|"
     r"conduzco|manejo|estudio|arriesg\w+|risk|vuelv\w+|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|sigo|llevo|"
     r"enviude|quede|"
@@ -71,6 +71,8 @@ _ADVERBS = re.compile(
 """They say when or how often, and are left out before a statement is looked at."""
 _ONLY_IF_CHANGED = frozenset(("my goal", "diet", "broker", "car", "study", "shift", "workplace"))
 """Of these one may well have two, unless the words say that the one took the place of the other."""
+_DWELLING = re.compile(r"^(?:an?|una?|my|mi|our|the|el|la) (?:\w+ ){1,3}?(?:in|en) ")
+"""A flat in Leeds: Leeds is where it is."""
 _NO_PLACE = re.compile(
     r"^(?:an?|una?|my|mi|mis|our|nuestr[oa]s?|el|la|los|las|some|another|otr[oa]|the(?! (?:us|usa|uk|u)\b))\b"
     r"|\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto|cash|swing|"
@@ -222,6 +224,8 @@ def _framed(said: str, changed: bool) -> Iterator[Value]:
     for attribute, pattern in FRAMES:
         for match in pattern.finditer(said):
             text = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
+            if attribute == "home":
+                text = _DWELLING.sub("", text)
             if attribute in ("home", "employer") and _NO_PLACE.search(text.strip()):
                 continue
             is_ = _numbers(text) if attribute in ("risk", "age") else _bare(text)

@@ -13,7 +13,8 @@ SHORTEST = 5
 """Letters of a stem by which a form is known for one of a word's."""
 _CONCEPTS = {
     "be": "am was soy estoy somos estamos era fui",
-    "have": "have has had own owned owns hold held holds got tengo tenemos tenia tener tuve poseo posee",
+    "have": "have has had own owned owns hold held holds got tengo tenemos tenia tener tuve poseo posee "
+    "collect colecciono",
     "live": "live lives lived living reside based vivo vivi vivia vivir vivimos resido residia",
     "work": "work works worked working job jobs employed trabajo trabajaba trabajar trabaje empleo puesto curro "
     "curra curraba currando",
