@@ -87,7 +87,6 @@ class PullWorker:
         *,
         slots: int = 64,
         ack_wait: float = LEASE,
-        max_ack_pending: int = 50_000,
         service: str | None = None,
         longest: float = LONGEST_WORK,
     ) -> None:
@@ -99,7 +98,7 @@ class PullWorker:
             durable=durable,
             subjects=tuple(subjects),
             ack_wait=ack_wait,
-            max_ack_pending=max_ack_pending,
+            max_ack_pending=50_000,
         )
         self._handler = handler
         self._slots = slots

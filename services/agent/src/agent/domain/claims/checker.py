@@ -180,9 +180,9 @@ def _asks(sentence: str, tokens: Sequence[Token]) -> bool:
     return not said and bool(_OFFER.search(folded(sentence)))
 
 
-def checked(text: str, facts: Facts, asked: str | None = None, *, strict: bool = True) -> Checked:
+def checked(text: str, facts: Facts, asked: str | None = None) -> Checked:
     """The text without the sentences that the facts do not back. `asked`: the question's own period."""
-    checker = ClaimChecker(facts, asked, strict=strict)
+    checker = ClaimChecker(facts, asked)
     kept: list[str] = []
     dropped: list[Dropped] = []
     count = 0
