@@ -73,6 +73,7 @@ TALK: dict[Intent, list[str]] = {
         "¿debo comprar Tesla?",
     ],
     Intent.SITE: [
+        "¿qué días?",
         "ok, how do I sign up?",
         "ok, ¿y el registro?",
         "thanks, but what does it cost?",

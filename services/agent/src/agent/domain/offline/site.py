@@ -7,9 +7,10 @@ from typing import Any, cast
 
 from agent.domain.offline.answers import not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.doubts import NEAR_ABROAD, doubts, nearest
+from agent.domain.offline.doubts import doubts, nearest
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
+from agent.domain.offline.follow_up_rows import follow_up_rows
 from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.offline.passage_index import Candidates
@@ -91,6 +92,8 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         heading = one.heading[-1] if one.heading and f"# {one.heading[-1]}" not in one.text else ""
         mine = one.language is None or one.language[:2].lower() == asked.language
         (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
+    if rows := follow_up_rows(asked.question, bool(asked.before), asked.answered, [*spoken, *others]):
+        return SayText(quoted(rows, asked.language))
     named = with_names(asked.question, asked.answered, spoken)
     if named is None:
         return asked.unknown()
@@ -106,7 +109,7 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
 
 def _nearest(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
     near = nearest(asked.question, asked.before, mine)
-    return near or nearest(asked.question, asked.before, others, NEAR_ABROAD)
+    return near or nearest(asked.question, asked.before, others)
 
 
 def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
