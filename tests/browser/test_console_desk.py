@@ -120,6 +120,9 @@ async def test_a_colleagues_conversation_is_taken_only_after_a_question_and_both
         await dialog.get_by_role("button", name="Take over").click()
         await expect(colleague.locator(".banner")).to_contain_text("You answer")
         await expect(page.locator(".thread .notice").last).to_contain_text("ben took the conversation over")
+        # It is settled with not a word written: one's own take-over is nothing that one has not seen.
+        await colleague.keyboard.press("e")
+        await expect(colleague.get_by_role("button", name="Open again")).to_be_visible()
         await colleague.get_by_label("Your message").type("I")
         await expect(page.locator(".here")).to_contain_text("is writing")
         # Whoever looks elsewhere sees it in the row.

@@ -183,9 +183,10 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         await expect(ben.locator(".chosen")).to_contain_text("KB")
         await ben.get_by_label("Your message").fill("Your return label")
         await ben.get_by_role("button", name="Send", exact=True).click()
-        await visitors[0].wait_for("message.created", lambda f: bool(f["message"].get("files")))
+        # At once: it is resolved behind his words, whenever they are stored.
         await ben.locator(".thread").focus()
         await ben.keyboard.press("e")
+        await visitors[0].wait_for("message.created", lambda f: bool(f["message"].get("files")))
         await visitors[0].wait_for("message.created", lambda f: f["message"].get("code") == "RATING_ASKED")
         await visitors[0].send_frame("conversation.rate", score=5, comment="quick")
         await visitors[0].wait_for("conversation.rated", lambda f: f["score"] == 5)

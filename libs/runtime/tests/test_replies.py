@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from runtime.bus_client import BusClient
 from runtime.replies import ReplyInbox
@@ -35,6 +36,17 @@ async def test_a_wait_that_is_cancelled_as_the_answer_comes_does_not_lose_it(nat
         waiting.cancel()
         await asyncio.wait((waiting,), timeout=20)
         assert [reply.data for reply in await pending.wait(20)] == [b"just now"]
+
+
+async def test_an_answer_that_comes_as_the_time_ends_counts(nats_client: Client) -> None:
+    """Else it would end the wait for the next request at once: a refusal, while that request is carried out."""
+    with await ReplyInbox.of(nats_client).expect() as pending:
+        waiting = asyncio.create_task(pending.wait(0))
+        await asyncio.sleep(0)
+        late = Msg(nats_client, pending.reply_to, "", b"just then")
+        # Behind the timer, before the waiter is awake: what a process does first that stood still.
+        asyncio.get_running_loop().call_later(0, pending.accept, late)
+        assert await asyncio.wait_for(waiting, 20) == [late]
 
 
 async def test_the_answer_to_any_name_counts_and_a_closed_question_leaves_nothing_behind(nats_client: Client) -> None:

@@ -112,6 +112,7 @@ async def test_it_is_ready_answers_and_tells_its_metrics(service: Process, nats_
     assert (await RpcClient(nats_client).call(PING, Ping(text="hello"))).text == "hello"
     status, body = await service.get("/metrics")
     assert 'nexus_rpc_served_total{method="rpc.test.ping.v1",outcome="ok"} 1.0' in body["text"]
+    assert 'nexus_dead_letters_total{service="sample",stream="CHAT"} 0.0' in body["text"]
 
 
 async def test_on_sigterm_running_work_is_finished_and_the_exit_code_is_zero(

@@ -168,6 +168,12 @@ async def test_a_conversation_is_resolved_opened_by_the_next_message_and_is_in_t
         unseen = await writer.visitor("are you there?")
         assert (await update(one, state="resolved", seenSeq=unseen - 1)).state == "ai"
         assert (await update(one, state="resolved", seenSeq=unseen)).state == "resolved"
+        # Their own take-over is nothing that they have not seen; a colleague's is.
+        await writer.owner(OwnerKind.HUMAN, "ana")
+        assert (await update(one, state="resolved", seenSeq=unseen)).state == "resolved"
+        taken = await writer.owner(OwnerKind.HUMAN, "ben")
+        assert (await update(one, state="resolved", seenSeq=unseen)).state == "human"
+        assert (await update(one, state="resolved", seenSeq=taken)).state == "resolved"
         with pytest.raises(RpcError) as refused:
             await update(one, "nobody-wrote-here", state="resolved")
         assert refused.value.code == "NOT_FOUND"

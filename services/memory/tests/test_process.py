@@ -18,6 +18,7 @@ from contracts.rpc import HISTORY, HistoryRequest
 from memory.testing import KEY, Servers, Writer
 from memory.testing_receiver import Taken, receiving
 from runtime.connection import connect
+from runtime.errors import RpcError
 from runtime.rpc import RpcClient, RpcServer
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
@@ -135,7 +136,10 @@ async def test_a_process_killed_within_a_deletion_leaves_a_receipt_that_ends_tru
     async with process(servers):
 
         async def ended() -> Receipt | None:
-            found = (await rpc.call(RECEIPT, ReceiptRef(company_id="acme", receipt_id="r1"), deadline=10)).receipt
+            try:
+                found = (await rpc.call(RECEIPT, ReceiptRef(company_id="acme", receipt_id="r1"), deadline=10)).receipt
+            except RpcError as error:
+                raise AssertionError("the store does not answer yet") from error
             return found if found and found.state == "done" else None
 
         receipt = await eventually(ended, 40)

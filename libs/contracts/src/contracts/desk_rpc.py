@@ -22,7 +22,9 @@ class ConversationUpdate(Wire):
     conversation_id: Id
     update_id: Id = Field(description="the same again is the same update")
     state: Status | None = None
-    seen_seq: int | None = Field(default=None, ge=0, description="the newest message that they had seen")
+    seen_seq: int | None = Field(
+        default=None, ge=0, description="the newest message or change of owner that they had seen"
+    )
     snoozed_until: datetime | None = None
     assignee: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")] | None = None
     assignee_name: str | None = Field(default=None, max_length=200)

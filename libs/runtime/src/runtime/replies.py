@@ -78,6 +78,9 @@ class Pending:
             timer = loop.call_later(max(seconds, 0), _expire, waiter)
             try:
                 await waiter
+            except TimeoutError:
+                if not self._complete:  # a process that stood still wakes to both at once: the answer counts
+                    raise
             finally:
                 timer.cancel()
         return self._parts

@@ -47,7 +47,7 @@ from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
 from runtime.marks import Marks
-from runtime.metrics import NATS_RECONNECTS
+from runtime.metrics import DEAD_LETTERS, NATS_RECONNECTS
 from runtime.permissions import Permissions
 from runtime.process import keep_what_is_there
 from runtime.publisher import Publisher
@@ -106,6 +106,8 @@ class Service:
         self._mark_settings = marks
         self.streams = StreamSettings().applied(streams)
         """As the settings want them."""
+        for stream in self.streams:
+            DEAD_LETTERS.labels(name, stream.name)  # 0 first: a series that begins with 1 raises no alarm
         self._written: tuple[Stream, ...] = ()
         self._health_server = HealthServer(self.health, host, port) if port is not None else None
         self._client: Client | None = None

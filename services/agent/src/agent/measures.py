@@ -17,6 +17,8 @@ FIRST_TOKEN_SECONDS = Histogram(
 )
 MODEL_COST = Counter("nexus_model_cost_total", "What model calls cost, by the price list", ("provider", "currency"))
 BUDGET_REFUSED = Counter("nexus_budget_refused_total", "Model calls that a budget did not allow", ("whose",))
+for _whose in ("company", "visitor"):
+    BUDGET_REFUSED.labels(_whose)  # 0 first: a series that begins with 1 raises no alarm
 USAGE_LOST = Counter("nexus_usage_lost_total", "Model calls whose usage could not be recorded")
 BUDGET_LOCAL = Counter("nexus_budget_local_total", "Model calls granted or refused without the shared budgets")
 RECORDS_LOST = Counter("nexus_turn_records_lost_total", "Turns that cannot be replayed: their record was not kept")

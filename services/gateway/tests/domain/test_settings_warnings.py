@@ -65,6 +65,11 @@ def test_settings_that_do_what_they_say_bring_no_warning() -> None:
             "toolConfig.allowedPaths",
             "pathMatchesNothing",
         ),
+        (
+            {"toolConfig": {"fetchPageEnabled": True, "allowedDomains": SITE, "allowedPaths": ["/help/../a"]}},
+            "toolConfig.allowedPaths",
+            "pathMatchesNothing",
+        ),
         ({"toolConfig": {"cacheEnabled": False, "cacheTtlSeconds": 60}}, "toolConfig.cacheTtlSeconds", "cacheOff"),
         ({"toolConfig": {"enabledTools": ["no_such"]}}, "toolConfig.enabledTools", "unknownTool"),
         ({"toolConfig": {"enabledTools": ["create_alert"]}}, "toolConfig.enabledTools", "paidTool"),

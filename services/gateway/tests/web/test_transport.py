@@ -13,7 +13,7 @@ from contracts.events.chat import SystemMessage
 from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, TokenMaker, run_gateway
-from gateway.web.http_transport import MOST_HEAD
+from gateway.web.http_transport import MOST_HEAD, BoundedHttp
 from gateway.web.transport import MAX_BUFFERED_BYTES
 from runtime.testing import NatsServer, eventually
 
@@ -45,6 +45,20 @@ async def test_what_is_written_leaves_at_once(gateway: GatewayUnderTest) -> None
         (protocol,) = await eventually(lambda: tuple(open_here))
         accepted = protocol.transport.get_extra_info("socket")
         assert accepted.getsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY) == 1
+
+
+async def test_a_request_that_came_while_the_process_stood_still_is_answered(gateway: GatewayUnderTest) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
+    ask = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    writer.write(ask)
+    assert (await reader.readline()).startswith(b"HTTP/1.1 ")
+    open_here = gateway.server._server.server_state.connections  # pyright: ignore[reportPrivateUsage]
+    (protocol,) = (one for one in open_here if isinstance(one, BoundedHttp))
+    await eventually(lambda: protocol.timeout_keep_alive_task)
+    writer.write(ask)
+    protocol.timeout_keep_alive_handler()  # as on waking: its time is over, and the request lies unread
+    await asyncio.wait_for(reader.readuntil(b"HTTP/1.1 "), 20)
+    writer.close()
 
 
 async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(

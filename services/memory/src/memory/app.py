@@ -184,6 +184,7 @@ class MemoryReplica:
 
         async def take_in(facts: Sequence[LogFact]) -> None:
             facts = await erasing.late.project(facts, projection.project)
+            mongodb.taken(len(facts))
             activity.note(facts)
             waiting.stir()
             due.stir()
@@ -342,12 +343,12 @@ class MemoryReplica:
         rest = REST * settings.handoff_sweep
         waiting = PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.look, rest=rest)
         due = PeriodicSweep("conversations that are due", settings.handoff_sweep, desk.sweep, rest=rest)
-        in_turn = PeriodicSweep(
-            "conversations for people in turn", settings.handoff_sweep, desk.sweep_waiting, rest=rest
-        )
+        in_turn = PeriodicSweep("conversations in turn", settings.handoff_sweep, desk.sweep_waiting, rest=rest)
         former = FormerConsumers(BusConsumers(service.nats), sources.of_earlier_releases(in_mongodb))
         floor.store = lambda: mongodb.behind.get(sources.PROJECTION)
         service.add_check("store", mongodb.check)
+        # Not so Redis: what users did and nobody has kept yet comes again by its position.
+        service.on_stop(mongodb.settle)
         try:
             # Before anything is read: what the store has lost is read from the log until it has it again.
             await mongodb.compare()

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
-from memory.application.positions import Positions, ProjectionSource
+from memory.application.positions import MANY, Positions, ProjectionSource
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
 from runtime.direct import StoredFact
@@ -143,3 +143,21 @@ async def test_a_position_that_was_moved_while_the_store_was_put_back_is_put_bac
     await looked.look()
     assert bus.read_after == [3]
     assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
+
+
+async def test_who_starts_behind_an_end_takes_nothing_in_again() -> None:
+    """And many facts are not waited with for the usual time: behind kill -9 only the last of them come again."""
+    store, bus = Store(), Bus(3)
+    looked = positions(store, bus, every=3600)
+    await looked.look()
+    bus.done = bus.furthest = bus.delivered = 7
+    looked.taken(MANY)
+    await looked.look()
+    assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
+    bus.done = bus.furthest = bus.delivered = 9
+    await looked.look()
+    assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
+    await looked.settle()
+    bus.read_after = []
+    await positions(store, bus, every=3600).look()
+    assert (store.at, bus.read_after) == ({"CHAT/memory-projection": LogPosition(1, 9)}, [])

@@ -117,9 +117,12 @@ class ToolRequests:
                     return await pending.wait(min(UNCONFIRMED, seconds))
             left = end - time.monotonic()
             await self._publisher.append(subject, event, stream="TOOLS", msg_id=msg_id, deadline=max(left, 0))
-            return await pending.wait(end - time.monotonic())
-        except (TimeoutError, PublishFailed):
-            return None
+            left = end - time.monotonic()
+        except PublishFailed:
+            left = 0.0  # what was sent before may have been answered: left lying, that would answer the next request
+        with suppress(TimeoutError):
+            return await pending.wait(left)
+        return None
 
 
 def _unavailable(result: str) -> bool:

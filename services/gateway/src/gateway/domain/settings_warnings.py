@@ -59,7 +59,7 @@ def _paging(tools: ToolConfig) -> Iterator[Warned]:
     if tools.allowed_paths and not (tools.fetch_page_enabled and tools.allowed_domains):
         yield Warned("toolConfig.allowedPaths", "pathsUnread")
     for path in tools.allowed_paths:
-        if "://" in path or "#" in path or path.startswith("//"):
+        if "://" in path or "#" in path or path.startswith("//") or {".", ".."} & set(path.split("/")):
             yield Warned("toolConfig.allowedPaths", "pathMatchesNothing", {"path": path})
     if tools.cache_ttl_seconds != ToolConfig.model_fields["cache_ttl_seconds"].default and not tools.cache_enabled:
         yield Warned("toolConfig.cacheTtlSeconds", "cacheOff")

@@ -54,7 +54,7 @@ class ConversationPatch(Body):
     seen_seq: int | None = Field(
         default=None,
         ge=0,
-        description="of the newest message that I have seen: a later one opens it again",
+        description="of the newest message or change of owner that I have seen: what came later opens it again",
     )
     assignee: Id | None = None
     assignee_name: Annotated[str, Plain] | None = Field(default=None, max_length=200)

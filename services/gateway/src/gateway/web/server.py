@@ -7,7 +7,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from gateway.domain.client_frames import MAX_FRAME_BYTES
-from gateway.web.http_transport import BoundedHttp
+from gateway.web.http_transport import IDLE, BoundedHttp
 from gateway.web.transport import ChatProtocol
 from runtime.web_server import QuietServer
 
@@ -36,6 +36,7 @@ class WebServer:
                 access_log=False,
                 server_header=False,
                 backlog=4096,
+                timeout_keep_alive=IDLE,
                 timeout_graceful_shutdown=5,
             )
         )

@@ -101,7 +101,6 @@ class Desk:
             raise NoSuchConversation("there is no such conversation")
         if wanted.expected_assignee is not None and (state.assignee[0] or "") != wanted.expected_assignee:
             raise AssignedMeanwhile(f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now")
-        basis = state.latest.seq if state.latest.era == self._log.era else 0
         data = ConversationUpdated(
             company_id=company,
             conversation_id=conversation,
@@ -113,7 +112,7 @@ class Desk:
             topic=wanted.topic,
             person=wanted.person,
             previous=wanted.previous,
-            basis=basis if wanted.seen_seq is None else min(basis, wanted.seen_seq),
+            basis=self._known(state) if wanted.seen_seq is None else self._seen(state, wanted.by, wanted.seen_seq),
             by=wanted.by,
             name=wanted.name,
         )
@@ -244,7 +243,7 @@ class Desk:
             conversation_id=state.conversation,
             assignee=operator,
             assignee_name=name or None,
-            basis=state.latest.seq if state.latest.era == self._log.era else 0,
+            basis=self._known(state),
             by=BY,
             reason=IN_TURN,
         )
@@ -280,7 +279,7 @@ class Desk:
             company_id=state.company,
             conversation_id=state.conversation,
             state=to,
-            basis=state.latest.seq if state.latest.era == self._log.era else 0,
+            basis=self._known(state),
             by=BY,
             reason=reason,
         )
@@ -288,6 +287,18 @@ class Desk:
             await self._do(derive_id(state.company, state.conversation, "desk", *what), data)
         except NexusError as error:
             _log.warning("not settled", company=state.company, conversation=state.conversation, error=str(error)[:300])
+
+    def _known(self, state: InboxConversation) -> int:
+        """Its newest fact in the present log."""
+        return state.latest.seq if state.latest.era == self._log.era else 0
+
+    def _seen(self, state: InboxConversation, by: str, seen: int) -> int:
+        """The same, unless it has news that whoever does something has not seen: what they have seen. That they took it
+        over themselves is no news to them."""
+        own = state.ownership.owner.operator_id == by
+        news = state.seen_position if own else max(state.seen_position, state.claimed)
+        known = self._known(state)
+        return min(known, seen) if news.era == self._log.era and news.seq > seen else known
 
     async def _do(self, update_id: str, data: ConversationUpdated) -> InboxConversation:
         place = await self._facts.updated(update_id, data)

@@ -29,6 +29,10 @@ READS = 4
 """Of the last facts, while they do not reach as far as the consumer: none of them may be this source's."""
 READ_AGAIN = 0.1
 """Seconds in between."""
+MANY = 1_000
+"""Facts after which the bus is asked at the next look: all behind the position are taken in again at a start."""
+SETTLES_WITHIN = 2.0
+"""Seconds: an end does not wait for a store that stands still."""
 
 _log = structlog.get_logger(__name__)
 
@@ -116,7 +120,7 @@ class Positions:
         empty: it has been made anew, so that a position that is not there means the beginning. In a store that is not
             new it means that an earlier release filled it, as far as its consumer says.
         every: seconds between two questions to the bus how far its consumers are, while the store gives no reason to
-            doubt it; what was taken in in between is taken in again when the store loses it.
+            doubt it and little is `taken`; what was taken in in between is taken in again at the next start.
         restored: called when the store turns out to be older than it was, or may be.
     """
 
@@ -141,6 +145,7 @@ class Positions:
         self._restored = restored
         self._every = every
         self._asked = float("-inf")
+        self._taken = 0
         self._known: dict[str, LogPosition] = {}
         self._sure: dict[str, LogPosition] = {}
         """The same as it was when the store was last found alive without a break."""
@@ -161,6 +166,20 @@ class Positions:
             if source.name in self.behind:
                 await self._bring_up(source)
 
+    def taken(self, facts: int) -> None:
+        """So many more have been taken in."""
+        self._taken += facts
+
+    async def settle(self) -> None:
+        """The last look, when all work has ended: whoever starts next need not take in again what is there."""
+        self._asked = float("-inf")
+        try:
+            async with asyncio.timeout(SETTLES_WITHIN):
+                await self.compare()
+                await self.compare()  # whether it was put back in that very moment
+        except (NexusError, TimeoutError) as error:
+            _log.info("the position stays that of the last look", store=self._store, error=str(error)[:200])
+
     async def compare(self) -> None:
         """Finds what is behind, and moves the positions of what is not; raises NexusError."""
         before, self._life = self._life, None  # a store that is away now is doubted when it is back
@@ -171,7 +190,8 @@ class Positions:
         else:
             self._sure |= self._known
         kept = await self._positions.load()
-        asked, due = time.monotonic(), time.monotonic() - self._asked >= self._every
+        asked = time.monotonic()
+        due = self._taken >= MANY or asked - self._asked >= self._every
         for source in self._sources:
             here = kept.get(source.name)
             if here is None and self._empty and await self._positions.move(source.name, None, BEGINNING):
@@ -184,7 +204,7 @@ class Positions:
             if progress is not None:
                 await self._compare(source, here, progress, doubted=doubted)
         if due:
-            self._asked = asked
+            self._asked, self._taken = asked, 0
         if due or doubted or self._told_missing:
             self._told_missing = False
             self._gaps = await self._positions.missed()

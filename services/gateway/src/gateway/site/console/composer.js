@@ -74,6 +74,12 @@ export class Composer {
     if (!document.execCommand("insertText", false, text.slice(0, LONGEST))) field.value = text.slice(0, LONGEST);
     this.#keep();
   }
+  /* What could not be sent stands again before what has been written since; whoever is elsewhere by now stays there. */
+  giveBack(text) {
+    const all = joined(text, this.field.value);
+    if (document.activeElement === this.field) this.put(all);
+    else { this.field.value = all.slice(0, LONGEST); this.#keep(); }
+  }
   /* The rest of a name, in the place of what was typed of it. */
   #name(typed, mention) {
     const { field } = this, end = field.selectionStart;
@@ -88,10 +94,10 @@ export class Composer {
     if (!text) return;
     if (this.#files.busy && !this.#isNote) { this.tell(say("filesComing")); return; }
     this.field.value = "";
-    this.#keep();
     this.tell("");
     this.#picker.close();
     if (this.#isNote) { this.#keepNote(text); return; }
+    this.#keep();
     this.#send(text, this.#files.refs.map((file) => file.id));
     this.#files.clear();
     this.#offers.replaceChildren();
@@ -104,7 +110,7 @@ export class Composer {
       this.#noted = {};
       if (!this.field.value) this.#turnNote(false);
     } catch (error) {
-      this.put(joined(text, this.field.value));
+      this.giveBack(text);
       this.tell(error.message);
     }
   }
@@ -121,15 +127,20 @@ export class Composer {
     this.#offers.replaceChildren(make("p", { class: "hint" }, say("loading")));
     await this.#busy(asked, async () => {
       const found = await post("/v2/llm/suggestions", { conversationId: this.#conversation }, { deadline: 60_000 });
-      this.#offers.replaceChildren(...found.suggestions.map((text) => button(text, () => this.put(text), { class: "offer" })));
+      this.#offer(found.suggestions);
     }, () => this.#offers.replaceChildren());
   }
+  #offer(texts) { this.#offers.replaceChildren(...texts.map((text) => button(text, () => this.put(text), { class: "offer" }))); }
   async #better(tone) {
     const text = this.field.value.trim();
     if (!text) { this.tell(say("improveEmpty")); return; }
     await this.#busy(this.#improve, async () => {
       const body = { text, locale: language, conversationId: this.#conversation, ...(tone && { tone }) };
-      this.put((await post("/v2/llm/improve", body, { deadline: 60_000 })).text);
+      const better = (await post("/v2/llm/improve", body, { deadline: 60_000 })).text;
+      // Nobody's writing is replaced under their hands, nor is the focus taken from where they are by now.
+      const here = document.activeElement === document.body || this.node.contains(document.activeElement);
+      if (here && this.field.value.trim() === text) this.put(better);
+      else this.#offer([better]);
     });
   }
   async #busy(asked, work, undone = () => {}) {

@@ -11,7 +11,6 @@ import { Reading } from "./reading.js";
 import { markRead } from "./seen.js";
 import { session } from "./session.js";
 import { Thread } from "./thread.js";
-import { joined } from "./unsent.js";
 import { exactly, language, moment, number, say } from "./words-of.js";
 import { showWhy } from "./why.js";
 
@@ -43,6 +42,7 @@ export class ConversationView {
     });
     this.#desk = new Desk(id, context.session.who, {
       seen: () => this.#newest || undefined,
+      sent: () => this.#sent(),
       onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
       onFault: (text) => { this.#composer.tell(text); this.#reading.now(); },
     });
@@ -74,7 +74,7 @@ export class ConversationView {
     this.present();
   }
   end() {
-    clearTimeout(this.#wished);
+    this.#granted();
     this.#unsent.watch(null);
     clearTimeout(this.#sign);
     for (const kind of HANDS) removeEventListener(kind, this.#handled);
@@ -119,7 +119,7 @@ export class ConversationView {
         const running = this.#thread.running;
         if (!running) this.#thread.reset();
         for (const message of frame.messages) this.#add(message);
-        for (const event of frame.events || []) this.#thread.event({ ...event, id: `owner-${event.seq}` }, this.#told(event));
+        for (const event of frame.events || []) this.#changed(event);
         this.#showNotes();
         this.#showUnsent();
         break;
@@ -137,7 +137,7 @@ export class ConversationView {
       case "owner.changed":
         this.#granted();
         this.#owned(frame.owner);
-        if (frame.createdAt) this.#thread.event({ ...frame, id: `owner-${frame.seq}` }, this.#told(frame));
+        if (frame.createdAt) this.#changed(frame);
         break;
       case "action.updated": this.#thread.action(frame.action); break;
       case "error":
@@ -164,7 +164,7 @@ export class ConversationView {
         const query = new URLSearchParams({ latest: "true", limit: PAGE, ...(older.cursor && { cursor: older.cursor }) });
         const found = await get(`${this.#at("messages")}?${query}`);
         this.#thread.older(found.items, this.#context.session.who.subject);
-        for (const event of found.events || []) this.#thread.event({ ...event, id: `owner-${event.seq}` }, this.#told(event));
+        for (const event of found.events || []) this.#changed(event);
         older.cursor = found.next;
         older.done = !found.next;
       }
@@ -202,7 +202,7 @@ export class ConversationView {
     if (Date.now() - this.#handAt < PRESENT) this.#sign ||= setTimeout(() => this.#read());
   }
 
-  /* ---------------------------------------------------------------- who has seen it: a page left open has not */
+  /* ---------------------------------------------------------------- who has seen it, messages and changes of owner: a page left open has not */
   #newest = 0; #handAt = Date.now(); #signedAt = 0; #sign = 0;
   #handled = () => {
     this.#handAt = Date.now();
@@ -218,7 +218,12 @@ export class ConversationView {
 
   /* ---------------------------------------------------------------- who answers */
   get #isMine() { return this.#owner?.kind === "human" && this.#owner.operatorId === this.#context.session.who.subject; }
-  /* A change of owner in words: who did what. */
+  /* A change of owner at its place in the thread. */
+  #changed(event) {
+    this.#thread.event({ ...event, id: `owner-${event.seq}` }, this.#told(event));
+    this.#newest = Math.max(this.#newest, event.seq);
+  }
+  /* And in words: who did what. */
   #told({ owner, by, name, reason, opensAt }) {
     const who = name || owner.name || (by === this.#context.session.who.subject ? say("you") : by);
     if (owner.kind === "ai" && opensAt) return say("event_message", { reason: reasonOf({ reason }), time: exactly(opensAt) });
@@ -242,13 +247,21 @@ export class ConversationView {
     else this.#takeAsked();
   }
   /* What is asked for over the socket and tells by a later frame that it is done: nothing is said for long of none. */
-  #wished = 0;
+  #wished = null; #granted = () => {};
   #wish(type, fields = {}) {
+    this.#granted();
     const sent = this.#context.live.send(type, { conversationId: this.#id, ...fields });
-    clearTimeout(this.#wished);
-    this.#wished = setTimeout(() => this.#composer.tell(say("noAnswer")), sent ? PATIENCE : 0);
+    this.#wished = new Promise((done) => {
+      const end = (granted) => { clearTimeout(timer); this.#wished = null; done(granted); };
+      const timer = setTimeout(() => { this.#composer.tell(say("noAnswer")); end(false); }, sent ? PATIENCE : 0);
+      this.#granted = () => end(true);
+    });
   }
-  #granted() { clearTimeout(this.#wished); }
+  /* Whether one's take-over and words are in the log: what is done with the conversation then comes behind them. */
+  async #sent() {
+    const [granted, stored] = await Promise.all([this.#wished ?? true, this.#unsent.settled(this.#id)]);
+    return granted && stored;
+  }
   /* From a colleague it is taken only by whoever says so twice. */
   async #takeAsked() {
     const owner = this.#owner;
@@ -274,7 +287,7 @@ export class ConversationView {
   }
   #refused(message, why) {
     this.#thread.arrived(message.clientMessageId);
-    this.#composer.put(joined(message.text, this.#composer.field.value));
+    this.#composer.giveBack(message.text);
     this.#composer.tell(why);
   }
 

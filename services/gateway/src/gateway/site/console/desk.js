@@ -8,13 +8,14 @@ import { exactly, moment, say } from "./words-of.js";
 const HOUR = 3_600_000;
 
 export class Desk {
-  node; #id; #mine; #seen; #onChange; #onFault; #view = null; #last = Promise.resolve();
+  node; #id; #mine; #seen; #sent; #onChange; #onFault; #view = null; #last = Promise.resolve();
 
-  /* mine: who one is; seen(): the newest message in the thread; onChange(view): it was changed; onFault(text): it was not. */
-  constructor(id, mine, { seen, onChange, onFault }) {
+  /* mine: who one is; seen(): the newest of the thread; sent(): whether one's own words are stored; onChange(view): it was changed; onFault(text): it was not. */
+  constructor(id, mine, { seen, sent, onChange, onFault }) {
     this.#id = id;
     this.#mine = mine;
     this.#seen = seen;
+    this.#sent = sent;
     this.#onChange = onChange;
     this.#onFault = onFault;
     this.node = make("section", { class: "desk", "aria-label": say("desk") });
@@ -113,8 +114,11 @@ export class Desk {
     const from = document.activeElement;
     this.#last = this.#last.then(async () => {
       const body = typeof change === "function" ? change() : change;
-      if (body.state) body.seenSeq = this.#seen();
       try {
+        if (body.state) {
+          if (!(await this.#sent())) throw new Error(say("notSent"));
+          body.seenSeq = this.#seen();
+        }
         const view = (await call("PATCH", `/v2/conversations/${encodeURIComponent(this.#id)}`, { body })).body;
         this.#view = view;
         this.node.dataset.told = "";

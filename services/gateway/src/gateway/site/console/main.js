@@ -51,7 +51,8 @@ function start(why = "") {
   route();
   // A company without settings is a beginning, and one whose chat nobody has loaded yet: its admin is shown the first steps.
   if (fresh && session.isAdmin) {
-    call("GET", `/v2/companies/${who.company}`).then(({ body }) => body.name && !body.seen.length && go("begin"), (error) => error.status === 404 && go("begin"));
+    const begin = () => { if (location.hash === "#/inbox") go("begin"); };
+    call("GET", `/v2/companies/${who.company}`).then(({ body }) => body.name && !body.seen.length && begin(), (error) => error.status === 404 && begin());
   }
 }
 

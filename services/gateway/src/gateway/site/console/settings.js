@@ -21,7 +21,7 @@ const unsaved = new Map();
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 class SettingsView {
-  #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving; #answering; #reading = new Reading(() => this.#load(), (text) => { this.#status.textContent = text; });
+  #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving; #answering; #last = Promise.resolve(); #reading = new Reading(() => this.#load(), (text) => { this.#status.textContent = text; });
 
   constructor(stage, { session }) {
     this.#stage = stage;
@@ -33,7 +33,7 @@ class SettingsView {
     this.#undo = button(say("undo"), () => this.#show(), { disabled: true });
     this.#answering = make("p", { class: "hint" });
     this.#switch = make("section", { class: "kill", "aria-label": say("assistant") });
-    const form = make("form", { class: "settings", novalidate: true, onsubmit: (event) => { event.preventDefault(); this.#store(this.#patch()); } },
+    const form = make("form", { class: "settings", novalidate: true, onsubmit: (event) => { event.preventDefault(); this.#last = this.#last.then(() => this.#store()); } },
       this.#switch, this.#answering,
       ...SECTIONS.map(([name, fields]) => make("fieldset", { disabled: true }, make("legend", {}, say(`section_${name}`)),
         ...fields.map(([path]) => byPath.get(path).node))),
@@ -86,8 +86,8 @@ class SettingsView {
   #warn(warnings = []) {
     for (const one of this.#fields) one.warn(warnings.filter(({ field: name }) => name === one.path).map(({ message }) => message));
   }
-  #show() {
-    for (const one of this.#fields) { one.show(at(this.#settings, one.path)); one.fault(""); }
+  #show(fields = this.#fields) {
+    for (const one of fields) { one.show(at(this.#settings, one.path)); one.fault(""); }
     this.#changed();
   }
   #changed() {
@@ -112,17 +112,19 @@ class SettingsView {
     return patch;
   }
 
-  async #store(patch) {
+  async #store() {
     for (const one of this.#fields) one.fault(one.bounds());
     if (this.#fields.some((one) => one.bounds())) {
       this.#status.textContent = say("faults");
       this.#stage.querySelector("[aria-invalid]").focus();
       return;
     }
+    const sent = new Map(this.#fields.map((one) => [one, one.read()]));
     try {
-      this.#took(await call("PATCH", this.#address, { body: patch, headers: { "If-Match": this.#tag } }));
-      this.#show();
-      this.#status.textContent = say("saved");
+      this.#took(await call("PATCH", this.#address, { body: this.#patch(), headers: { "If-Match": this.#tag } }));
+      // What has been written since the click is not saved, and not lost.
+      this.#show(this.#fields.filter((one) => same(one.read(), sent.get(one))));
+      if (this.#save.disabled) this.#status.textContent = say("saved");
     } catch (error) {
       if (error.status === 412) await this.#conflict();
       else this.#refused(error);
@@ -135,7 +137,8 @@ class SettingsView {
       if (owner) owner.fault(message);
     }
     this.#status.textContent = error.fields.length ? say("faults") : error.message;
-    this.#stage.querySelector("[aria-invalid]")?.focus();
+    // Whoever is elsewhere by now stays there.
+    if ([this.#save, document.body].includes(document.activeElement)) this.#stage.querySelector("[aria-invalid]")?.focus();
   }
   /* Somebody else has saved: theirs is shown where one has not written oneself; what both changed is named. */
   async #conflict() {
@@ -190,8 +193,9 @@ class SettingsView {
     if (tag === this.#tag) this.#tag = answer.headers.get("etag");
     this.#settings = { ...this.#settings, aiAutoResponseEnabled: on };
     this.#warn(answer.body.warnings);
+    const there = document.activeElement === document.body || this.#switch.contains(document.activeElement);
     this.#drawSwitch();
-    this.#switch.querySelector("button").focus();
+    if (there) this.#switch.querySelector("button").focus();
     if (this.#save.disabled) this.#status.textContent = say("saved");
   }
 }

@@ -1,13 +1,13 @@
 /* Words that one has written to visitors and that the log does not have: what is being written, and what is on its way. Kept
    for this tab, so that neither another page nor a new sign-in costs them, and sent, in whatever conversation, until they are stored. */
-const AGAIN = 2_000;
+const AGAIN = 2_000, PATIENCE = 8_000;
 const read = (key, none) => { try { return JSON.parse(sessionStorage.getItem(key)) || none; } catch { return none; } };
 /* What cannot be kept (storage is full or forbidden) is there for as long as the page is. */
 const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(value)); } catch { /* the page remembers it */ } };
 export const joined = (...texts) => texts.filter(Boolean).join("\n");
 
 export class Unsent {
-  #send; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0;
+  #send; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = [];
 
   constructor({ company, subject }, send) {
     this.#send = send;
@@ -29,6 +29,19 @@ export class Unsent {
   }
 
   of(conversationId) { return this.#sent.filter((one) => one.conversationId === conversationId); }
+  /* Whether all that was sent to a conversation is stored, told as soon as it is known. */
+  settled(conversationId) {
+    if (!this.of(conversationId).length) return true;
+    return new Promise((done) => {
+      this.#waiting.push({ conversationId, done });
+      setTimeout(() => done(false), PATIENCE);
+    });
+  }
+  #settle(conversationId, stored) {
+    if (stored && this.of(conversationId).length) return;
+    for (const one of this.#waiting) if (one.conversationId === conversationId) one.done(stored);
+    this.#waiting = this.#waiting.filter((one) => one.conversationId !== conversationId);
+  }
   add(message) {
     this.#sent.push(message);
     keep(this.#sentKey, this.#sent);
@@ -53,7 +66,10 @@ export class Unsent {
     if (retryable) {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.again(), retryAfterMs || AGAIN);
-    } else if (this.#open?.id === message.conversationId) this.#open.refused(message, why);
+      return;
+    }
+    this.#settle(message.conversationId, false);
+    if (this.#open?.id === message.conversationId) this.#open.refused(message, why);
     else {
       const { text, isNote } = this.draft(message.conversationId);
       this.keepDraft(message.conversationId, { text: joined(message.text, text), isNote });
@@ -61,7 +77,9 @@ export class Unsent {
   }
   #stored(id) {
     const message = this.#taken(id);
-    if (message && this.#open?.id === message.conversationId) this.#open.stored(message);
+    if (!message) return;
+    this.#settle(message.conversationId, true);
+    if (this.#open?.id === message.conversationId) this.#open.stored(message);
   }
   #taken(id) {
     const at = this.#sent.findIndex((one) => one.clientMessageId === id);
