@@ -135,6 +135,7 @@ MUSIC = [
     [
         ("and the harp?", "Harp: Days Tuesday, Fee 80 €. [1]"),
         ("how much is it?", "Lute: Days Monday, Fee 60 €. [1]"),
+        ("and for 3 weeks?", "Lute: Days Monday, Fee 60 €. [1]"),
         ("what days?", "Lute: Days Monday, Fee 60 €. [1]"),
         ("and the flute?", "I do not know: "),
     ],
@@ -143,6 +144,18 @@ def test_what_follows_a_row_of_a_table_is_of_that_table(question: str, answer: s
     row = {"role": "assistant", "content": "Lute: Days Monday, Fee 60 €. [1]"}
     asked = {"role": "user", "content": "when is the lute lesson?"}
     assert said(question, "en", MUSIC, asked, row).startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("how much is it for my son, he is 6?", "Child 4–15: Fee 5 €. [1]"),
+        ("my mother is 70 years old, what does she pay?", "Over 65: Fee 7 €. [1]"),
+    ],
+)
+def test_a_row_for_another_age_is_no_answer(question: str, row: str) -> None:
+    table = "| Who | Fee |\n| --- | --- |\n| Child 4–15 | 5 € |\n| Over 65 | 7 € |\n| Under 4 | 0 € |"
+    assert row in said(question, "en", [passage("Fees", table), *SHEDS])
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from contracts.knowledge import KnowledgeFound
 
 TALK: dict[Intent, list[str]] = {
     Intent.GREETING: [
+        "buenas, una pregunta",
+        "hi, can i ask a quick question?",
         "hi",
         "Hello there!",
         "good morning",

@@ -3,11 +3,11 @@ comes nearest where nothing answers."""
 
 from collections.abc import Mapping, Sequence
 
-from agent.domain.offline.common_words import is_common
+from agent.domain.offline.common_words import is_common, telling
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import words_of
+from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import is_bare, is_vague, needed, terms
@@ -43,7 +43,7 @@ def doubts(question: str, before: str, chosen: Sequence[Excerpt], among: Candida
     specific = _specific(asked)
     rivals = _rivals(question, before, chosen, among)
     rivals = [at for at in rivals if all(index.says(asked[word], at) for word in told if _tells_much(asked[word]))]
-    if specific and any(index.is_headed(asked, specific, at) for at in mine):
+    if specific and any(_is_headed(asked, specific, among, at) for at in mine):
         rivals = [at for at in rivals if index.is_headed(asked, specific, at)]
     others = {(one.url, one.heading): one for at in reversed(rivals) if (one := among.passages[at])}
     # The same told twice is no other answer.
@@ -115,6 +115,12 @@ def nearest(question: str, before: str, among: Candidates) -> list[Excerpt]:
 def _tells_much(keys: frozenset[str]) -> bool:
     """Whether a word is not said of anything, or has a meaning all the same."""
     return not is_common(keys) or any(key[0] == "=" for key in keys)
+
+
+def _is_headed(asked: Mapping[str, frozenset[str]], words: Sequence[str], among: Candidates, at: int) -> bool:
+    """Whether a passage's heading has all of these words; where it is one, it has no other."""
+    heading, keys = telling(among.passages[at].heading), frozenset[str]().union(*asked.values())
+    return among.index.is_headed(asked, words, at) and (len(words) > 1 or all(keys & keys_of(one) for one in heading))
 
 
 def _specific(asked: Mapping[str, frozenset[str]]) -> list[str]:

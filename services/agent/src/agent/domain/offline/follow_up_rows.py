@@ -3,18 +3,20 @@
 from collections.abc import Mapping, Sequence
 
 from agent.domain.offline.common_words import is_common
-from agent.domain.offline.constraints import FREE_OR_PAID
+from agent.domain.offline.constraints import FREE_OR_PAID, LENGTH
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import listed
 from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import PassageIndex
-from agent.domain.offline.questions import is_bare, needed, terms
+from agent.domain.offline.questions import is_bare, is_day, needed, terms
 from agent.domain.offline.shapes import COMPARING, OBLIGED, SHAPED, SHAPES, SHOWN
 from agent.domain.offline.superlatives import asks_for_most
 from agent.domain.text_features import plain
 
 _MOST = 3
 """Rows of an answer."""
+_LOOKS = (SHAPED | SHOWN) - LENGTH
+"""What is seen by its look; for how long something is wanted need not stand in a row of prices."""
 _Terms = Mapping[str, frozenset[str]]
 
 
@@ -28,14 +30,15 @@ def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence
         return []
     if is_bare(asked):
         return _shown(asked, question, told) if leans else []
-    about = {word: keys for word, keys in asked.items() if not (word[0] == "=" or is_common(keys))}
+    about = {word: keys for word, keys in asked.items() if is_day(word) or not (word[0] == "=" or is_common(keys))}
     alike = [one for one in passages if one.row and _columns(one) == _columns(told[0])]
     beside = [one for one in alike if _table(one) == _table(told[0])]
     named = [one for one in beside if _says(about, _name(one), one)] if leans else []
     if not named and leans:
         # The same of another place has its name in the heading.
         names = {_name(one) for one in told}
-        named = [one for one in alike if _name(one) in names and _says(about, one.heading, one)]
+        elsewhere = [one for one in alike if one.heading != told[0].heading and _name(one) in names]
+        named = [one for one in elsewhere if _says(about, one.heading, one)]
     if not named and about and all(any(keys & keys_in(_head(one)) for one in told) for keys in about.values()):
         named = told
     return _shown(asked, question, named) if 0 < len(named) <= _MOST else []
@@ -43,7 +46,7 @@ def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence
 
 def _shown(asked: _Terms, question: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
     """Those of the rows that tell what is asked for by its look, as a price or a time."""
-    index, looks = PassageIndex(rows), [keys for keys in (*asked.values(), *needed(question)) if keys <= SHAPED | SHOWN]
+    index, looks = PassageIndex(rows), [keys for keys in (*asked.values(), *needed(question)) if keys <= _LOOKS]
     return [
         one
         for at, one in enumerate(rows)
