@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import heapq
 import math
-import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agent.settings import AgentSettings
+from benchmarks import cpu
 from contracts.streams import CHAT, STREAMS
 from nexus_cli.drill.stack import RunningStack, drills_environment
 from nexus_cli.stack.services import SERVICES
@@ -87,12 +87,7 @@ async def _asked(stack: RunningStack, turns: int) -> None:
 
 
 def _cpu(stack: RunningStack) -> dict[str, float]:
-    ticks = os.sysconf("SC_CLK_TCK")
-    found: dict[str, float] = {}
-    for name in stack.names:
-        fields = Path(f"/proc/{stack.process(name).pid}/stat").read_text().rpartition(")")[2].split()
-        found[name] = (int(fields[11]) + int(fields[12])) / ticks
-    return found
+    return {name: cpu.seconds([stack.process(name).pid]) for name in stack.names}
 
 
 async def _stored(stack: RunningStack, data: Path) -> tuple[dict[str, float], dict[str, float]]:

@@ -6,15 +6,12 @@ import asyncio
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import DEFAULT_DATA, Data
-
-if TYPE_CHECKING:
-    pass
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The backup's directory.", file_okay=False)]
 

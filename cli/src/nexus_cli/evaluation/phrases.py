@@ -2,36 +2,8 @@
 
 from __future__ import annotations
 
-_MONTHS = {
-    "en": (
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ),
-    "es": (
-        "enero",
-        "febrero",
-        "marzo",
-        "abril",
-        "mayo",
-        "junio",
-        "julio",
-        "agosto",
-        "septiembre",
-        "octubre",
-        "noviembre",
-        "diciembre",
-    ),
-}
+from contracts.spoken import MONTH_NAMES
+
 PERIODS: dict[str, dict[str, tuple[str, ...]]] = {
     "en": {
         "1w": ("over the last week", "in the past week", "over one week"),
@@ -240,5 +212,5 @@ def money_said(value: float, language: str) -> str:
 def date_said(day: object, language: str) -> str:
     """2013-04-18 as 18 April 2013 or 18 de abril de 2013."""
     year, month, number = str(day).split("-")
-    name = _MONTHS[language][int(month) - 1]
+    name = MONTH_NAMES["es" if language == "es" else "en"][int(month) - 1]
     return f"{int(number)} de {name} de {year}" if language == "es" else f"{int(number)} {name} {year}"

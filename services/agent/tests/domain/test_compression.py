@@ -204,7 +204,7 @@ def test_where_nothing_else_helps_the_oldest_go_in_groups() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=700), max_size=40), st.none() | st.text(min_size=1, max_size=3_000))
 def test_a_summary_by_rules_keeps_to_its_limits(texts: list[str], earlier: str | None) -> None:
-    spoken = [PromptMessage(n % 3 == 0, text, n) for n, text in enumerate(texts)]
+    spoken = [(n % 3 == 0, text) for n, text in enumerate(texts)]
     summary = extract(earlier, spoken, COUNTER.fresh, "en")
     if summary is not None:
         assert len(summary.split()) <= WORDS

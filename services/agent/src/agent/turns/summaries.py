@@ -51,7 +51,7 @@ class Summarizer:
         counter = await self._encoders.counter(config.preferred_model)
         if not text:
             outcome = "rules"
-            text = extract(earlier, heard, counter.text, asker.language)
+            text = extract(earlier, [(one.mine, one.text) for one in heard], counter.text, asker.language)
         text = limited(text or "", counter.text)
         if not text:
             return "empty"

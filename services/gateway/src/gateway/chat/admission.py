@@ -10,7 +10,7 @@ from gateway.errors import TokenInvalid, Unavailable
 from gateway.ports import ClientSocket, TokenCaller, TokenReader, Visit, VisitorToken
 
 
-class Known(Protocol):
+class KnownCompanies(Protocol):
     """Companies' settings: asked for, and as they are known here at this moment."""
 
     async def get(self, company: str) -> CompanySettings | None:
@@ -26,7 +26,7 @@ class Admission:
     """TokenReader: tokens that prove who somebody is, and count still by the company's settings. `sessions`: the open
     sockets, which end with the token that they came in with."""
 
-    def __init__(self, tokens: TokenReader, companies: Known, sessions: Iterable[ClientSocket]) -> None:
+    def __init__(self, tokens: TokenReader, companies: KnownCompanies, sessions: Iterable[ClientSocket]) -> None:
         self._tokens = tokens
         self._companies = companies
         self._sessions = sessions

@@ -96,7 +96,7 @@ async def missing(
     seen: bool = False,
 ) -> list[Missing]:
     """What a company lacks until its chat answers on its page, in the order in which it is done."""
-    texts = words(_shown_in(accept_language), "firstHour")
+    texts = words(spoken_language(accept_language), "firstHour")
     found: list[tuple[str, str]] = []
     if config.knowledge.site_url is None:
         found.append(("site", texts["noSite"]))
@@ -186,11 +186,7 @@ async def _has_model(api: Api, config: CompanyConfig) -> bool:
 
 
 def _language(config: CompanyConfig, accept_language: str | None) -> Language:
-    return spoken_language(config.languages[0]) if config.languages else _shown_in(accept_language)
-
-
-def _shown_in(accept_language: str | None) -> Language:
-    return spoken_language(accept_language)
+    return spoken_language(config.languages[0]) if config.languages else spoken_language(accept_language)
 
 
 def server_of(request: Request) -> str:

@@ -71,7 +71,7 @@ fields, validation, size, key length (MongoDB's error_codes.yml)."""
 
 _DUPLICATE_KEY = 11000
 SLICE = 200
-"""Names in one query, e.g. of conversations."""
+"""Names, such as of conversations, in one query."""
 
 T = TypeVar("T")
 

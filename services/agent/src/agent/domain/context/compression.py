@@ -107,7 +107,8 @@ def compress(
                 continue
             dropped = (*dropped, *draft.spoken[: len(draft.spoken) - len(changed.spoken)])
             if name == "summarize_conversation":
-                changed = replace(changed, summary=extract(draft.summary, dropped, counter.text, language))
+                told = [(one.mine, one.text) for one in dropped]
+                changed = replace(changed, summary=extract(draft.summary, told, counter.text, language))
             draft = changed
             messages = render(draft)
             tokens = counter.messages(messages)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Protocol
 
 from contracts.languages import Language
 
@@ -28,24 +27,15 @@ _ASKED: dict[Language, str] = {"es": "El usuario:", "en": "The user:"}
 _ANSWERED: dict[Language, str] = {"es": "Respuesta:", "en": "Answer:"}
 
 
-class OmittedMessage(Protocol):
-    """A message that is left out."""
-
-    @property
-    def mine(self) -> bool: ...
-    @property
-    def text(self) -> str: ...
-
-
 def extract(
-    earlier: str | None, said: Sequence[OmittedMessage], count: Callable[[str], int], language: Language
+    earlier: str | None, said: Sequence[tuple[bool, str]], count: Callable[[str], int], language: Language
 ) -> str | None:
-    """Key points of the messages, behind what an earlier summary says: the sentences that name symbols, figures,
-    decisions or questions, in their order. None when there is nothing to say.
+    """Key points of the messages (whether each is the assistant's, and its text), behind what an earlier summary says:
+    the sentences that name symbols, figures, decisions or questions, in their order. None when there is nothing to say.
     """
     parts = [_clipped(earlier, EARLIER_WORDS)] if earlier else []
     left = WORDS - sum(len(part.split()) for part in parts)
-    points = [_point(message.text[:LOOKED_AT], message.mine, language) for message in said[-NEWEST:]]
+    points = [_point(text[:LOOKED_AT], mine, language) for mine, text in said[-NEWEST:]]
     chosen: dict[int, str] = {}
     for index, (_, text) in sorted(enumerate(points), key=lambda found: (-found[1][0], -found[0])):
         words = len(text.split())

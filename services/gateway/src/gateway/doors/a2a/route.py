@@ -18,6 +18,7 @@ from gateway.doors.a2a.rpc import A2AError, Json, RpcRequest
 from gateway.doors.a2a.tasks import Tasks
 from gateway.errors import GatewayError, Refused
 from gateway.web.deps import ApiDep, CallerDep
+from gateway.web.keepalive import EventStream
 from gateway.web.problems import STATUS, described
 from gateway.web.words import AcceptLanguage
 
@@ -116,7 +117,7 @@ def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
 async def _streamed(call: RpcRequest, results: AsyncGenerator[Json]) -> Response:
     """A stream whose first result is there, so that what fails before it has a status of its own."""
     first = await anext(results)
-    return server_sent.stream(_told(call, first, results))
+    return EventStream(_told(call, first, results))
 
 
 async def _told(call: RpcRequest, first: Json, results: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:

@@ -13,7 +13,6 @@ from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.thread import Thread
-from gateway.doors import server_sent
 from gateway.doors.agui.events import Json, sent
 from gateway.doors.agui.request import ResumeEntry, RunAgentInput
 from gateway.doors.agui.run import AguiRun, outcome_of
@@ -24,6 +23,7 @@ from gateway.errors import GatewayError, Refused, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CallerDep
+from gateway.web.keepalive import EventStream
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -72,18 +72,18 @@ async def run_agent(
                 raise Refused(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
         except Refused as error:
             # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
-            return server_sent.stream(_ending([*first, *run.fail(str(error.code), error.message)]))
+            return EventStream(_ending([*first, *run.fail(str(error.code), error.message)]))
         for one in new:
             asked = (await thread.send(one, wishes)).seq
         if not new and not known:
             shown = await newest_messages(api, place)
             first += run.show(shown)
             if decided:
-                return server_sent.stream(_ending([*first, *run.finish(result={"actions": decided})]))
+                return EventStream(_ending([*first, *run.finish(result={"actions": decided})]))
             if asked == 0 or not await api.threads.awaited(caller, conversation):
                 outcome = outcome_of(shown[-1]) if shown else {"type": "success"}
-                return server_sent.stream(_ending([*first, *run.finish(outcome)]))
-        return server_sent.stream(_told(stack.pop_all(), thread, asked, run, first))
+                return EventStream(_ending([*first, *run.finish(outcome)]))
+        return EventStream(_told(stack.pop_all(), thread, asked, run, first))
     raise AssertionError("unreachable")
 
 

@@ -27,6 +27,7 @@ from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.completions import MOST_BYTES, while_there
 from gateway.web.deps import Api, ApiDep, CustomerDep
+from gateway.web.keepalive import EventStream
 from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
 from gateway.web.words import AcceptLanguage
@@ -84,7 +85,7 @@ async def create(
     async with AsyncExitStack() as stack:
         run = await kept.begin(api, stack, asking, body, said)
         if body.stream:
-            return server_sent.stream(_told(stack.pop_all(), run.telling, kept.events(run)))
+            return EventStream(_told(stack.pop_all(), run.telling, kept.events(run)))
         if body.background:
             return _json(run.telling.response)
         await while_there(request, _all(kept.events(run)))
@@ -113,7 +114,7 @@ async def retrieve(
     async with AsyncExitStack() as stack:
         run = await kept.resume(api, stack, asking, name, -1 if starting_after is None else starting_after)
         if stream:
-            return server_sent.stream(_told(stack.pop_all(), run.telling, kept.events(run)))
+            return EventStream(_told(stack.pop_all(), run.telling, kept.events(run)))
         return _json(await kept.standing(run))
     raise AssertionError("unreachable")
 
@@ -208,7 +209,7 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
     telling = ResponseEvents(about(body, f"resp_{request_id}", created, conversation=None), f"msg_{request_id}")
     events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:
-        return server_sent.stream(_told(AsyncExitStack(), telling, await _begun(events)))
+        return EventStream(_told(AsyncExitStack(), telling, await _begun(events)))
     await while_there(request, _all(events))
     return _json(telling.response)
 

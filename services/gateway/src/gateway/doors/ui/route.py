@@ -29,7 +29,7 @@ from gateway.errors import GatewayError, Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, WriterDep
-from gateway.web.keepalive import HEADERS
+from gateway.web.keepalive import HEADERS, EventStream
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -158,7 +158,7 @@ _FINISH: Json = {"type": "finish", "finishReason": "stop"}
 
 
 def _streamed(parts: AsyncGenerator[bytes]) -> StreamingResponse:
-    return server_sent.stream(parts, _HEADERS)
+    return EventStream(parts, _HEADERS)
 
 
 async def _ending(chunks: Sequence[Json]) -> AsyncGenerator[bytes]:

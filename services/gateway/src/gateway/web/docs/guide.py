@@ -1,10 +1,10 @@
 """The guide's pages as HTML, and their parts as the search finds them. The files are docs/guide's."""
 
-import html
 import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -133,7 +133,7 @@ def _link(token: Token, language: Language) -> None:
                 child.type = "html_inline"
         elif child.type == "link_close" and not target:
             child.type = "html_inline"
-            child.content = f" (<code>{escaped(_in_repository(address))}</code>)"
+            child.content = f" (<code>{escape(_in_repository(address))}</code>)"
 
 
 def _in_repository(address: str) -> str:
@@ -149,8 +149,3 @@ def _target(address: str, language: Language) -> str:
         return page_path(language, page["slug"]) + (page["anchor"] or "")
     program = _EXAMPLE.fullmatch(address)
     return f"/docs/examples/{program['name']}" if program else ""
-
-
-def escaped(text: str) -> str:
-    """Text as HTML, in an attribute too."""
-    return html.escape(text)

@@ -4,12 +4,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import Any, cast
 
 from contracts.languages import Language
 from contracts.schemas import schema_of_frame
 from contracts.ws import CLIENT_FRAMES, SERVER_FRAMES
-from gateway.web.docs.guide import GuideSection, escaped
+from gateway.web.docs.guide import GuideSection
 from gateway.web.docs.schemas import Schema, Schemas
 from gateway.web.field_words import complete, examples
 
@@ -70,7 +71,7 @@ def _operation(name: str, operation: Schema, schemas: Schemas) -> str:
     method, _, path = name.partition(" ")
     parts = [
         f'<section id="{_id(name)}" class="operation"><h2><span class="method">{method}</span> '
-        f"<code>{escaped(path)}</code></h2>{_text(operation.get('description') or operation.get('summary', ''))}"
+        f"<code>{escape(path)}</code></h2>{_text(operation.get('description') or operation.get('summary', ''))}"
     ]
     if parameters := operation.get("parameters"):
         parts.append("<h3>Parameters</h3>")
@@ -92,17 +93,17 @@ def _contents(contents: dict[str, Any], schemas: Schemas, *, shown: bool = True)
     parts = list[str]()
     for media_type, content in contents.items():
         schema = cast("Schema", content.get("schema") or {})
-        parts.append(f"<p><code>{escaped(media_type)}</code> {_kind(schemas.kind(schema))}</p>")
+        parts.append(f"<p><code>{escape(media_type)}</code> {_kind(schemas.kind(schema))}</p>")
         if "properties" in schema:
             parts.append(_fields(schema, schemas))
         if shown and media_type.endswith("json") and schema:
-            parts.append(f"<pre><code>{escaped(_json(schemas.example(schema)))}</code></pre>")
+            parts.append(f"<pre><code>{escape(_json(schemas.example(schema)))}</code></pre>")
     return "".join(parts)
 
 
 def _schema(name: str, schemas: Schemas) -> str:
     schema = schemas.named[name]
-    head = f'<section id="{_id(name)}" class="schema"><h2><code>{escaped(_short(name))}</code></h2>'
+    head = f'<section id="{_id(name)}" class="schema"><h2><code>{escape(_short(name))}</code></h2>'
     return head + _text(schema.get("description", "")) + _fields(schema, schemas) + "</section>"
 
 
@@ -128,7 +129,7 @@ def _field(name: str, schema: Schema, required: bool, schemas: Schemas, place: s
         bounds.append(f"example: {example}")
     kind = " · ".join([_kind(schemas.kind(schema)), *notes])
     return (
-        f'<dt><code>{escaped(name)}</code> <span class="kind">{kind}</span></dt>'
+        f'<dt><code>{escape(name)}</code> <span class="kind">{kind}</span></dt>'
         f"<dd>{_text(schema.get('description', ''))}{_said(bounds)}</dd>"
     )
 
@@ -138,15 +139,15 @@ def _plain_example(value: Any) -> str | None:
 
 
 def _said(bounds: list[str]) -> str:
-    return f'<p class="bounds">{escaped(" · ".join(bounds))}</p>' if bounds else ""
+    return f'<p class="bounds">{escape(" · ".join(bounds))}</p>' if bounds else ""
 
 
 def _kind(text: str) -> str:
-    return _NAMED.sub(lambda one: f'<a href="#{_id(one[1])}">{_short(one[1])}</a>', escaped(text))
+    return _NAMED.sub(lambda one: f'<a href="#{_id(one[1])}">{_short(one[1])}</a>', escape(text))
 
 
 def _text(text: str) -> str:
-    paragraphs = (_CODE.sub(r"<code>\1</code>", escaped(one)) for one in text.split("\n\n") if one.strip())
+    paragraphs = (_CODE.sub(r"<code>\1</code>", escape(one)) for one in text.split("\n\n") if one.strip())
     return "".join(f"<p>{one}</p>" for one in paragraphs)
 
 
@@ -176,8 +177,8 @@ def _frames() -> Chapter:
             name = f"{side} {kind}"
             names.append(name)
             sections.append(_searched(path, "frames", name, schema))
-            head = f'<section id="{_id(name)}" class="operation"><h2><code>{escaped(kind)}</code></h2>'
-            shown = escaped(_json(schemas.example(schema)))
+            head = f'<section id="{_id(name)}" class="operation"><h2><code>{escape(kind)}</code></h2>'
+            shown = escape(_json(schemas.example(schema)))
             parts += [head, _text(schema.get("description", "")), _fields(schema, schemas)]
             parts.append(f"<pre><code>{shown}</code></pre></section>")
     schemas = Schemas(named, examples())

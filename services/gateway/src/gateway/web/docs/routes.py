@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, cached_property
+from html import escape
 from string import Template
 from typing import NoReturn
 from urllib.parse import quote
@@ -15,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from contracts.languages import LANGUAGES, Language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
-from gateway.web.docs.guide import GuidePage, escaped, example, guide, page_path, slugs
+from gateway.web.docs.guide import GuidePage, example, guide, page_path, slugs
 from gateway.web.docs.reference import Chapter, chapter_path, chapters
 from gateway.web.docs.search import LONGEST, MARK, MOST, Found, Index
 from gateway.web.pages import static
@@ -117,22 +118,22 @@ class _Docs:
     def _overview(self, language: Language, slug: str) -> str:
         texts = words(language, "docs")
         rows = "".join(
-            f'<h2><a href="{chapter_path(language, one.slug)}">{escaped(one.title)}</a></h2><ul class="operations">'
-            + "".join(f"<li><code>{escaped(name)}</code></li>" for name in one.names)
+            f'<h2><a href="{chapter_path(language, one.slug)}">{escape(one.title)}</a></h2><ul class="operations">'
+            + "".join(f"<li><code>{escape(name)}</code></li>" for name in one.names)
             + "</ul>"
             for one in self._chapters.values()
         )
-        told = Template(escaped(texts["api_lead"])).substitute(
+        told = Template(escape(texts["api_lead"])).substitute(
             openapi='<a href="/openapi.json">/openapi.json</a>', asyncapi='<a href="/asyncapi">/asyncapi</a>'
         )
-        return _layout(language, slug, texts["api"], f"<h1>{escaped(texts['api'])}</h1><p>{told}</p>{rows}", slug)
+        return _layout(language, slug, texts["api"], f"<h1>{escape(texts['api'])}</h1><p>{told}</p>{rows}", slug)
 
     def _chapter(self, language: Language, slug: str) -> str | None:
         chapter = self._chapters.get(slug)
         if chapter is None:
             return None
-        back = f'<p><a href="{page_path(language, _API)}">{escaped(words(language, "docs")["api"])}</a></p>'
-        body = f'{back}<div lang="en"><h1>{escaped(chapter.title)}</h1>{chapter.body}</div>'
+        back = f'<p><a href="{page_path(language, _API)}">{escape(words(language, "docs")["api"])}</a></p>'
+        body = f'{back}<div lang="en"><h1>{escape(chapter.title)}</h1>{chapter.body}</div>'
         return _layout(language, _API, chapter.title, body, f"{_API}/{slug}")
 
 
@@ -151,7 +152,7 @@ def _of_guide(language: Language, slug: str) -> str | None:
         return None
     page, other = pages[at], _other(language)
     following = pages[at + 1] if at + 1 < len(pages) else None
-    onward = f'<p class="onward"><a href="{following.path}">{escaped(following.title)}</a></p>' if following else ""
+    onward = f'<p class="onward"><a href="{following.path}">{escape(following.title)}</a></p>' if following else ""
     return _layout(language, slug, page.title, page.body + onward, slugs()[at][other])
 
 
@@ -162,37 +163,37 @@ def _other(language: Language) -> Language:
 def _results(language: Language, question: str, found: list[Found]) -> str:
     texts = words(language, "docs")
     rows = "".join(
-        f'<li><a href="{escaped(one.path)}">{escaped(one.heading or one.page)}</a> <span>{escaped(one.page)}</span>'
+        f'<li><a href="{escape(one.path)}">{escape(one.heading or one.page)}</a> <span>{escape(one.page)}</span>'
         f"<p>{_marked(one.excerpt)}</p></li>"
         for one in found
     )
-    told = f'<ol class="results">{rows}</ol>' if found else f"<p>{escaped(texts['nothing'])}</p>"
+    told = f'<ol class="results">{rows}</ol>' if found else f"<p>{escape(texts['nothing'])}</p>"
     title = texts["results"]
     other = f"search?q={quote(question)}"
-    return _layout(language, "search", title, f"<h1>{escaped(title)}</h1>{told}", other, question)
+    return _layout(language, "search", title, f"<h1>{escape(title)}</h1>{told}", other, question)
 
 
 def _marked(excerpt: str) -> str:
-    return escaped(excerpt).replace(MARK[0], "<mark>").replace(MARK[1], "</mark>")
+    return escape(excerpt).replace(MARK[0], "<mark>").replace(MARK[1], "</mark>")
 
 
 def _layout(language: Language, slug: str, title: str, body: str, other_slug: str, question: str = "") -> str:
     other = _other(language)
     links = "".join(_link(page, page.slug == slug) for page in guide(language))
-    texts = {name: escaped(text) for name, text in words(language, "docs").items()}
+    texts = {name: escape(text) for name, text in words(language, "docs").items()}
     current = ' aria-current="page"' if slug == _API else ""
     return _template().substitute(
         {
             **texts,
             "lang": language,
-            "title": escaped(title),
+            "title": escape(title),
             "links": links + f'<li><a href="{page_path(language, _API)}"{current}>{texts["api"]}</a></li>',
             "body": body.replace("<pre>", '<pre tabindex="0">'),  # what scrolls can be reached with keys
-            "question": escaped(question),
+            "question": escape(question),
             "home": f"/docs/{language}",
             "other": other,
             "other_name": words(other, "site")["language"],
-            "other_path": escaped(f"/docs/{other}/{other_slug}"),
+            "other_path": escape(f"/docs/{other}/{other_slug}"),
             "icon": static("icon.svg").url,
             "tokens": static("tokens.css").url,
             "styles": static("docs.css").url,
@@ -203,7 +204,7 @@ def _layout(language: Language, slug: str, title: str, body: str, other_slug: st
 
 def _link(page: GuidePage, current: bool) -> str:
     mark = ' aria-current="page"' if current else ""
-    return f'<li><a href="{page.path}"{mark}>{escaped(page.title)}</a></li>'
+    return f'<li><a href="{page.path}"{mark}>{escape(page.title)}</a></li>'
 
 
 @cache
