@@ -59,7 +59,8 @@ async def test_a_report_opens_down_to_its_conversations(visits: Visits, stack: R
         await page.get_by_label("Rows by").select_option("door")
         row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="chat", exact=True))
         await row.get_by_role("button").first.click()
-        await page.get_by_role("link", name=visitor.conversation).click()
+        # Told by who it is with and what was said, and not by an id.
+        await page.locator(f'.complaints a[href="#/inbox/{visitor.conversation}"]', has_text="Visitor").click()
         await expect(page.get_by_text("What does the Pro plan cost?").first).to_be_visible()
 
 

@@ -98,7 +98,7 @@ def show(company: Company, *, said: Language, data: Data = DEFAULT_DATA, as_json
         return
     _print_line("snippet", found["snippet"], said)
     _print_missing(found, said)
-    _print_warnings(found, said)
+    _print_warnings(_warnings(found), said)
     settings = {name: value for name, value in found["settings"].items() if name != "warnings"}
     for path, value in _leaves(settings):
         print(f"{path}={_text(value)}")
@@ -141,14 +141,15 @@ def set_settings(
                 misuse(f"{one}: {name} is given a value of its own too")
             place = cast(Answer, inner)
         place[last] = _value(key, value)
+    known = _warnings(_ask(data, "GET", f"/{company}", said=said))
     changed = _ask(data, "PATCH", f"/{company}", patch, {"If-Match": "*"}, said=said)
     if as_json:
         _print_json(changed)
         return
-    for one in settings:
-        key = one.partition("=")[0]
+    keys = [one.partition("=")[0] for one in settings]
+    for key in keys:
         print(f"{key}={_text(_found(changed['settings'], key))}")
-    _print_warnings(changed, said)
+    _print_warnings([one for one in _warnings(changed) if one not in known or one["field"] in keys], said)
 
 
 @app.command()
@@ -270,8 +271,12 @@ def _print_missing(found: Answer, said: str) -> None:
         _print_line("missing", f"{one['step']}: {one['message']}", said)
 
 
-def _print_warnings(found: Answer, said: str) -> None:
-    for one in found["settings"].get("warnings", ()):
+def _warnings(found: Answer) -> list[Answer]:
+    return found["settings"].get("warnings", [])
+
+
+def _print_warnings(warnings: list[Answer], said: str) -> None:
+    for one in warnings:
         _print_line("warning", f"{one['field']}: {one['message']}", said)
 
 

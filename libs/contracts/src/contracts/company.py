@@ -318,6 +318,10 @@ class CompanyConfig(Strict):
         """Whether the company's product is a trading platform. A profile that only a newer release knows is none."""
         return self.profile == TRADING
 
+    def spoken(self, language: Language) -> Language:
+        """The language in which the company answers whoever speaks this one."""
+        return self.languages[0] if self.languages and language not in self.languages else language
+
     @property
     def own_zone(self) -> tzinfo:
         """By which its days are counted: its own time zone, else that of its office hours, else UTC."""

@@ -13,6 +13,8 @@ from contracts.knowledge import KnowledgeFound
 
 TALK: dict[Intent, list[str]] = {
     Intent.GREETING: [
+        "buenas, una pregunta",
+        "hi, can i ask a quick question?",
         "hi",
         "Hello there!",
         "good morning",
@@ -73,6 +75,7 @@ TALK: dict[Intent, list[str]] = {
         "¿debo comprar Tesla?",
     ],
     Intent.SITE: [
+        "¿qué días?",
         "ok, how do I sign up?",
         "ok, ¿y el registro?",
         "thanks, but what does it cost?",
@@ -119,6 +122,11 @@ def test_the_offline_assistant_greets_as_the_company_says() -> None:
         offer = respond([{"role": "user", "content": asked}], SCHEMAS, "es", company=platform)
         assert isinstance(offer, SayText)
         assert "AAPL" not in offer.text
+    english = respond(
+        [{"role": "user", "content": "¡Gracias!"}], (), "es", company=CompanyConfig(company_id="x", languages=["en"])
+    )
+    assert isinstance(english, SayText)
+    assert "You are welcome!" in english.text
     able = respond([{"role": "user", "content": "¿qué puedes hacer?"}], ("fetch_page",), "es", company=shop)
     assert isinstance(able, SayText)
     assert "AAPL" not in able.text

@@ -29,7 +29,7 @@ from agent.ports import (
     ToolCalls,
 )
 from agent.record.turn import EndedTurn
-from contracts.company import CompanyConfig, CompanySettings, Language
+from contracts.company import CompanyConfig, CompanySettings
 from contracts.conversation import AnswerRules
 
 
@@ -96,7 +96,5 @@ def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
 
 def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:
     """What was seen, in a language that the company speaks; where nothing is traded no order waits for a yes."""
-    speaks: list[Language] = company.languages
-    if speaks and seen.asker.language not in speaks:
-        seen = replace(seen, asker=replace(seen.asker, language=speaks[0]))
+    seen = replace(seen, asker=replace(seen.asker, language=company.spoken(seen.asker.language)))
     return seen if company.trades else replace(seen, asked=(), trades=False)

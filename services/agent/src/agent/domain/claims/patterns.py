@@ -189,7 +189,8 @@ FINE = re.compile(
     r"not (?:financial |investment )?advice|no es (?:asesoramiento|consejo|una recomendacion)(?: financiero)?|"
     r"(?:split|splits?)[- ]adjusted|ajustad[oa]s? por splits|as of|a fecha de|"
     r"up to|de al menos|at least|a lo sumo|at most|como mucho|"
-    r"more or less|mas o menos|in terms of|up or down|risk over at most a year|no more than|not today's market)\b"
+    r"more or less|mas o menos|in terms of|up or down|g[ai]ves? up (?:some |a little )?(?:returns?|gains?|upside) for|"
+    r"risk over at most a year|no more than|not today's market)\b"
 )
 UNKNOWN = re.compile(
     r"\b(?:there is )?not enough (?:history|data) for\b|\bno hay (?:historia|datos?) suficientes? para\b|"

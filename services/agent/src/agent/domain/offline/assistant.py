@@ -55,6 +55,7 @@ def respond(
     question, after, before, said = _question(messages)
     for said_before in [*before[-1:], question]:
         language = language_of(said_before, language)
+    language = company.spoken(language) if company else language
     results, missed = _results(after), any(map(is_unknown, said))
     accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
     handed = any(tool == HAND_OFF for tool, _, _ in results)

@@ -35,7 +35,7 @@ export class Composer {
     const tone = make("select", { "aria-label": say("tone") }, make("option", { value: "" }, say("toneAny")),
       ...TONES.map((one) => make("option", { value: one }, say(`tone_${one}`))));
     this.#improve = button(say("improve"), () => this.#better(tone.value), {});
-    this.#files = files.picker(() => {});
+    this.#files = files.picker(() => { if (!this.#files.busy) this.untell(say("filesComing")); });
     const suggest = button("", () => this.#suggest(suggest), {}, glyph("spark"), say("suggest"));
     this.node = make("form", { class: "composer", onsubmit: (event) => { event.preventDefault(); this.submit(); } },
       this.#offers, this.#picker.node, this.field, this.#files.list, this.#fault,
@@ -88,6 +88,9 @@ export class Composer {
     this.#keep();
   }
   tell(text) { this.#fault.textContent = text; }
+  get told() { return this.#fault.textContent; }
+  /* What was told is over; what was told since stays. */
+  untell(...texts) { if (texts.includes(this.told)) this.tell(""); }
 
   submit() {
     const said = this.field.value.trim(), text = said || (this.#isNote ? "" : this.#files.text);

@@ -21,7 +21,7 @@ const PATIENCE = 8_000; // for what a wish over the socket comes to
 const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Reading(() => this.#load(), (text) => this.#composer.tell(text));
+  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Reading(() => this.#load(), (text) => this.#tellUnread(text)); #unread = "";
 
   constructor(place, context, id) {
     this.#context = context;
@@ -136,6 +136,7 @@ export class ConversationView {
         break;
       case "owner.changed":
         this.#granted();
+        this.#composer.untell(say("noAnswer"), say("notSent"));
         this.#owned(frame.owner);
         if (frame.createdAt) this.#changed(frame);
         break;
@@ -195,6 +196,12 @@ export class ConversationView {
     } finally {
       if (this.#title.textContent === "…") this.#title.textContent = say("conversation");
     }
+  }
+  /* What one did oneself and what came of it is more than that something cannot be read. */
+  #tellUnread(text) {
+    if (!text) this.#composer.untell(this.#unread);
+    else if (!this.#composer.told) this.#composer.tell(text);
+    this.#unread = text;
   }
   #add(message) {
     this.#thread.add(message, this.#context.session.who.subject);

@@ -1,10 +1,11 @@
 /* Whether it helped: a period's figures, by what one chooses; each opens down to its conversations. */
 import { call, get } from "./api.js";
 import { button, make } from "./dom.js";
+import { nameOf } from "./inbox.js";
 import { Reading } from "./reading.js";
-import { dayOf, money, number, say, span } from "./words-of.js";
+import { dayOf, exactly, moment, money, number, say, span } from "./words-of.js";
 
-const SPANS = [7, 30, 90];
+const SPANS = [7, 30, 90], OPENED = 20;
 const BY = ["day", "channel", "language", "user", "door"];
 const seconds = (value) => span(value * 1000);
 const COLUMNS = [
@@ -56,7 +57,7 @@ class ReportsView {
       const value = row[field] ?? null, words = value === null ? "–" : shown(value, currency);
       return make("td", {}, value && figure ? button(words, () => this.#open(query, key, figure), { class: "quiet figure" }) : words);
     }));
-    const named = (key) => (this.#by === "day" ? dayOf(key) : key);
+    const named = (key) => (this.#by === "day" ? dayOf(key) : this.#by === "user" ? nameOf({ id: key }) : key);
     return make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": say("reports") }, make("table", {},
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say(`reportBy_${this.#by}`)), ...COLUMNS.map(([field]) => make("th", { scope: "col" }, say(`figure_${field}`))))),
       make("tbody", {}, ...rows.map((row) => line(named(row.key), row, row.key)), line(say("total"), total, null))));
@@ -65,8 +66,14 @@ class ReportsView {
     const where = key === null ? "" : `&key=${encodeURIComponent(key)}`;
     try {
       const { conversationIds } = await get(`/v2/reports/conversations?${query}${where}&figure=${figure}`);
-      this.#opened.replaceChildren(make("h2", {}, say("behindFigure", { count: number.format(conversationIds.length) })), make("ul", { class: "complaints" },
-        ...conversationIds.map((id) => make("li", {}, make("a", { href: `#/inbox/${encodeURIComponent(id)}` }, id)))));
+      const list = make("ul", { class: "complaints" }), more = button(say("more"), () => next(), { class: "small" });
+      const next = async () => {
+        list.append(...await Promise.all(conversationIds.splice(0, OPENED).map(conversation)));
+        more.hidden = !conversationIds.length;
+      };
+      const heading = make("h2", {}, say("behindFigure", { count: number.format(conversationIds.length) }));
+      await next();
+      this.#opened.replaceChildren(heading, list, more);
       this.#opened.scrollIntoView({ block: "nearest" });
     } catch (error) {
       this.#opened.replaceChildren(make("p", { class: "fault" }, error.message));
@@ -77,4 +84,13 @@ class ReportsView {
     link.click();
     URL.revokeObjectURL(link.href);
   }
+}
+
+/* Who it is with, and about what; one that is deleted meanwhile is its id. */
+async function conversation(id) {
+  const row = (...told) => make("li", {}, make("a", { href: `#/inbox/${encodeURIComponent(id)}`, dir: "auto" }, ...told));
+  let found;
+  try { found = await get(`/v2/conversations/${encodeURIComponent(id)}`); } catch { return row(id); }
+  const at = found.lastMessage?.createdAt || found.startedAt;
+  return row(make("b", {}, nameOf(found)), " ", found.topic || found.lastMessage?.text.slice(0, 80) || "", " ", make("time", { datetime: at, title: exactly(at) }, moment(at)));
 }
