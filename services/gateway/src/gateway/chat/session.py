@@ -36,6 +36,7 @@ from gateway.metrics import FRAMES, REFUSED, SOCKETS
 from gateway.ports import Socket, TokenCaller
 from runtime.clock import Clock
 from runtime.correlation import correlated
+from runtime.read_deadline import ReadDeadline
 
 log = structlog.get_logger(__name__)
 
@@ -265,9 +266,8 @@ class ClientSession:
 
     # ------------------------------------------------------------------ inside
 
-    def _await_hello(self) -> asyncio.TimerHandle:
-        loop = asyncio.get_running_loop()
-        return loop.call_later(self.chat.hello_seconds, self._socket.terminate, CloseCode.NO_HELLO)
+    def _await_hello(self) -> ReadDeadline:
+        return ReadDeadline(self.chat.hello_seconds, lambda: self._socket.terminate(CloseCode.NO_HELLO))
 
     def _queue(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
         if self._waiting is None:

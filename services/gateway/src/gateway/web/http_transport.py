@@ -7,6 +7,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from runtime.read_deadline import GRACE, ReadDeadline
+
 MOST_HEAD = 64 * 1024
 """Bytes that may come in a row of which none is a body's, as h11 has it for a head."""
 IDLE = 75
@@ -14,8 +16,6 @@ IDLE = 75
 request into one that closes."""
 HEAD_WITHIN = 60.0
 """Seconds in which a head has come, once a connection is open or the head has begun: as long as a body may take."""
-GRACE = 0.2
-"""Seconds in which what has come is read before an idle connection is closed."""
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -24,24 +24,26 @@ class BoundedHttp(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._head = 0
         self._in_request = False
-        self._head_due: asyncio.TimerHandle | None = None
+        self._head_due: ReadDeadline | None = None
         super().__init__(*args, **kwargs)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._await_head(HEAD_WITHIN)
+        self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._have_head()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if not self._head:
+            self._have_head()
         self._head += len(data)
         super().data_received(data)
         if self._head > MOST_HEAD and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
         elif self._head and not self._in_request and self._head_due is None:
-            self._await_head(HEAD_WITHIN)
+            self._await_head()
 
     def on_headers_complete(self) -> None:
         self._in_request = True
@@ -58,28 +60,20 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_message_complete()
 
     def timeout_keep_alive_handler(self) -> None:
-        """uvloop runs what is due before it reads: a process that stood still would drop what was sent meanwhile."""
-        due = self.loop.time() + GRACE
-        self.timeout_keep_alive_task = self.loop.call_later(GRACE, self._close_idle, due)
+        """What came while the process stood still is read first."""
+        self._have_head()
+        self._head_due = ReadDeadline(GRACE, self._refuse_head)
 
-    def _close_idle(self, due: float) -> None:
-        if self.loop.time() > due + GRACE:  # it stood still once more
-            self.timeout_keep_alive_handler()
-        else:
-            super().timeout_keep_alive_handler()
-
-    def _await_head(self, seconds: float) -> None:
-        self._head_due = self.loop.call_later(seconds, self._refuse_head, self.loop.time() + seconds)
+    def _await_head(self) -> None:
+        self._head_due = ReadDeadline(HEAD_WITHIN, self._refuse_head)
 
     def _have_head(self) -> None:
         if self._head_due is not None:
             self._head_due.cancel()
             self._head_due = None
 
-    def _refuse_head(self, due: float) -> None:
-        if self.loop.time() > due + GRACE:
-            self._await_head(GRACE)
-        elif self._head and not self.transport.is_closing():
+    def _refuse_head(self) -> None:
+        if self._head and not self.transport.is_closing():
             self.send_400_response("The head of the request did not come in time.")
         else:
             self.transport.close()
