@@ -33,6 +33,7 @@ async def test_the_catalogue_of_the_plan_is_listed_and_called(
         assert list(tools) == [tool.name for tool in (await client.list_tools()).tools]
         assert "create_paper_order" in tools
         assert "get_ml_features" not in tools, "it is premium's"
+        assert all("ui" not in (tool.meta or {}) for tool in tools.values()), "this client shows no views"
         price, delete = tools["get_price"], tools["delete_alert"]
         assert price.input_schema["required"] == ["symbol"]
         assert price.output_schema is not None

@@ -125,8 +125,10 @@ async def test_ag_ui_hands_a_call_out_and_goes_on_with_its_result(ui: ToolUser, 
     assert json.loads(next(one["delta"] for one in told if one["type"] == "TOOL_CALL_ARGS")) == {"exact": True}
     assert [tool["name"] for tool in calling.wishes[0]["tools"]] == ["get_location"]
     call = ui.holds(told)
+    waiting = {"type": "success", "pendingToolCallIds": [call]}
+    assert told[-1]["outcome"] == waiting
     # The client was away, and asks once more before it has run the tool: the call is the same.
-    assert kinds(await ui.run())[-1] == "RUN_FINISHED"
+    assert (await ui.run())[-1]["outcome"] == waiting
     ui.gives(call, json.dumps(PLACE))
     # The agent still thinks that it waits: what was given is not asked for again.
     calling.goes_on.clear()

@@ -25,7 +25,7 @@ from gateway.chat.hub import Attachment
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
-from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from runtime.gen_ai import CONVERSATION
 from runtime.publisher import Appended
@@ -37,6 +37,8 @@ PATIENCE = 240.0
 """Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
 USAGE_SECONDS = 0.3
 """For what an answer has used, which its agent tells right after it; a sign that may be lost."""
+AGAIN = 2.0
+"""Seconds between two tries to stop an answer whose client has gone."""
 COMING_BACK = 2.0
 """Seconds that a client whose protocol can read on elsewhere has for it, before its hanging up is a stop."""
 YOUNG = CHAT.duplicate_window / 2
@@ -281,8 +283,13 @@ class Thread:
         return self._reading
 
     async def _stop(self, asked: int) -> None:
-        with suppress(GatewayError):
-            await self.cancel(asked)
+        """Stops it for a client that does not ask again: until the log takes it, or there is nothing to stop."""
+        with suppress(Refused, TimeoutError):  # it has ended, as every answer has by then
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    with suppress(Unavailable):  # the bus is away: asked again below
+                        return await self.cancel(asked)
+                    await asyncio.sleep(AGAIN)
 
     async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
         """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""

@@ -17,10 +17,10 @@ LIMIT = "nexus/limit"
 _OPEN_WORLD = frozenset({"market", "news", "own", "site"})
 
 
-def described(tool: ToolDetails) -> types.Tool:
-    """A tool as the list shows it."""
+def described(tool: ToolDetails, *, views: bool) -> types.Tool:
+    """A tool as the list shows it; with its view to a client that shows views."""
     meta: dict[str, object] = {"nexus/plan": tool.required_plan, "nexus/category": tool.category}
-    if tool.name in VIEWS:
+    if views and tool.name in VIEWS:
         meta["ui"] = {"resourceUri": VIEWS[tool.name]}
     return types.Tool(
         name=tool.name,

@@ -92,9 +92,10 @@ class McpTools:
             own = await self._analyses.listed(caller, language)
         except Unavailable as error:
             raise unavailable(error) from error
-        if shows_views(context):
+        views = shows_views(context)
+        if views:
             own.append(decide_tool())
-        return types.ListToolsResult(tools=[*map(described, tools), *own])
+        return types.ListToolsResult(tools=[*(described(tool, views=views) for tool in tools), *own])
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams

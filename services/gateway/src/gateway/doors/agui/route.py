@@ -137,6 +137,8 @@ async def _decided(
     asked = actions_in(await newest_messages(api, place))
     yes = {answer.interrupt_id: answer.approved for answer in answers}
     edits = {answer.interrupt_id: answer.edits for answer in answers}
+    if len(yes) < len(answers):
+        raise Refused(ErrorCode.BAD_FIELD, "resume: answer each interrupt once")
     for identity, approved in yes.items():
         if identity not in asked:
             raise _no_interrupt(identity)

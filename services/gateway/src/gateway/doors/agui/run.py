@@ -33,6 +33,8 @@ class AguiRun:
         self._messages: list[Json] = list(messages)
         self._texts: dict[str, ClientText] = {}
         self._calls: set[str] = set()
+        self._pending: list[str] = []
+        """Calls that this run has handed to the client."""
         self._given = frozenset(given)
         self._names: dict[str, str] = {}
         """Of messages that go on behind a call of the client's: what was said before it has their id already."""
@@ -156,7 +158,11 @@ class AguiRun:
             self._messages.append({"id": call, "role": "assistant", "toolCalls": calls})
             told += [events.tool_start(call, event.tool), events.tool_args(call, function["arguments"])]
             told.append(events.tool_end(call))
-        return told if event.left else [*told, *self.finish()]
+            self._pending.append(call)
+        if event.left:
+            return told
+        pending = {"pendingToolCallIds": self._pending} if self._pending else {}
+        return [*told, *self.finish({**SUCCESS, **pending})]
 
     def _tool_started(self, event: turn.ToolStarted) -> list[Json]:
         call = event.call_id
