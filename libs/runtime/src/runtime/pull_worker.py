@@ -376,6 +376,9 @@ class PullWorker:
             try:
                 now = time.monotonic()
                 self._stood_still, self._ticked = self.stood_still, now
+                if self._stood_still >= now:
+                    # What was said meanwhile is still to be read. Asked anew, the server would hold two requests.
+                    self._heard = now
                 if self._client.is_connected and now - self._renewed >= self._spec.ack_wait / RENEWALS:
                     for message in [*(one for one, _ in self._running.values()), *self._backlog]:
                         await self._send(message, b"+WPI")

@@ -121,6 +121,56 @@ def test_an_answer_is_for_certain_where_it_has_every_word_and_no_other_section_t
     assert said(question, "en", TUNING).startswith(answer)
 
 
+MUSIC = [
+    passage(
+        "Valladolid",
+        "| Course | Days | Fee |\n| --- | --- | --- |\n| Lute | Monday | 60 € |\n| Harp | Tuesday | 80 € |",
+    ),
+    passage("About", "We teach lute, harp and oboe since 1990, on Monday too."),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("and the harp?", "Harp: Days Tuesday, Fee 80 €. [1]"),
+        ("how much is it?", "Lute: Days Monday, Fee 60 €. [1]"),
+        ("and for 3 weeks?", "Lute: Days Monday, Fee 60 €. [1]"),
+        ("what days?", "Lute: Days Monday, Fee 60 €. [1]"),
+        ("and the flute?", "I do not know: "),
+    ],
+)
+def test_what_follows_a_row_of_a_table_is_of_that_table(question: str, answer: str) -> None:
+    row = {"role": "assistant", "content": "Lute: Days Monday, Fee 60 €. [1]"}
+    asked = {"role": "user", "content": "when is the lute lesson?"}
+    assert said(question, "en", MUSIC, asked, row).startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("how much is it for my son, he is 6?", "Child 4–15: Fee 5 €. [1]"),
+        ("my mother is 70 years old, what does she pay?", "Over 65: Fee 7 €. [1]"),
+    ],
+)
+def test_a_row_for_another_age_is_no_answer(question: str, row: str) -> None:
+    table = "| Who | Fee |\n| --- | --- |\n| Child 4–15 | 5 € |\n| Over 65 | 7 € |\n| Under 4 | 0 € |"
+    assert row in said(question, "en", [passage("Fees", table), *SHEDS])
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("can the tuner of harps varnish or polish a violin?", "I am not sure that this answers your question."),
+        ("do you have a tuner of harps for polished varnished violins?", "I do not know: "),
+    ],
+)
+def test_what_is_done_is_told_in_other_words_and_what_is_not_named_is_not_there(question: str, answer: str) -> None:
+    assert said(question, "en", [passage("Paying", "The tuner of harps comes within a week."), *SHEDS]).startswith(
+        answer
+    )
+
+
 def test_the_second_miss_offers_a_person_by_itself_and_a_yes_is_for_them() -> None:
     first = said("do you sell greenhouses?")
     before = [{"role": "user", "content": "do you sell greenhouses?"}, {"role": "assistant", "content": first}]

@@ -13,6 +13,8 @@ from contracts.knowledge import KnowledgeFound
 
 TALK: dict[Intent, list[str]] = {
     Intent.GREETING: [
+        "buenas, una pregunta",
+        "hi, can i ask a quick question?",
         "hi",
         "Hello there!",
         "good morning",
@@ -73,6 +75,7 @@ TALK: dict[Intent, list[str]] = {
         "¿debo comprar Tesla?",
     ],
     Intent.SITE: [
+        "¿qué días?",
         "ok, how do I sign up?",
         "ok, ¿y el registro?",
         "thanks, but what does it cost?",

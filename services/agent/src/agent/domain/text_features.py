@@ -20,13 +20,15 @@ _ES = word_set(
     "tamaño posición riesgo beneficio persona ayuda hablar entrada compra comprar vende vender cartera cuándo cuando "
     "pase baje lista agrega añade quita mis recuerda recuerdas olvida noticias avísame avisame sí "
     "tengo lo pero pues abrís abris estáis estais tenéis teneis sois soy muy eso esa ese "
-    "algo también tambien puedes quieres hacer cual más mas cuantos cuantas cuánta se al dais os sin hasta desde"
+    "algo también tambien puedes quieres hacer cual más mas cuantos cuantas cuánta se al dais os sin hasta desde "
+    "y que te nos le les ya va voy vais ni porque quien quién cada sirve nada necesito ser haceis hacéis"
 )
 _EN = word_set(
     "the an of what which how much does do cost costs price prices is are trading at for with hello hi thanks want "
     "can where my your plan stock share position size risk reward "
-    "person help talk speak to on and buy sell portfolio when me add remove remember forget "
-    "news alert yes please human somebody someone anyone the this that it you we they would could should have has not"
+    "person help talk speak to on and buy sell portfolio when add remove remember forget "
+    "news alert yes please human somebody someone anyone the this that it you we they would could should have has not "
+    "if be there from get was were will by or so about any need who why them his her"
 )
 _CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
 _TICKER = re.compile(r"(?<![\w/'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/]|['’](?!s\b))")

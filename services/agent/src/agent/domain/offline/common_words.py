@@ -29,6 +29,9 @@ LIGHT = word_set(
     "aver ola ora quiere quieren querer pues "
     "alguien alguna alguno algun nadie cada falta va van voy vas dejar deja dejo pongo poner pasa pasar ocurre "
     "ocurrir suceder debe debo deber needs must happen happens happened leave something anything someone anyone "
+    "him them themselves myself yourself himself herself ourselves itself because whether although though "
+    "however without within upon per via cuyo cuya mio mia mios mias tuyo tuya suyo suya suyos suyas nuestro "
+    "nuestra nuestros nuestras ellos ellas nosotras vosotras ningunas aunque mientras segun hacia contra entre quiera "
     "each every one go goes going lets look looking see find found told wondering case "
 )
 """Of grammar and of asking: not looked for."""
@@ -51,6 +54,7 @@ _COMMON = word_set(
     "period reach extra day days week weeks morning mornings afternoon evening night dia dias semana semanas tarde "
     "finde weekend one two three four five six seven eight nine ten uno dos tres cuatro cinco seis siete ocho nueve "
     "diez "
+    "ayer yesterday non father mother dad mum mom padre madre grandmother grandfather abuelo abuela "
     "noche monday tuesday wednesday thursday friday lunes martes miercoles jueves viernes kick effect "
 )
 _DOING = word_set(

@@ -3,22 +3,23 @@ comes nearest where nothing answers."""
 
 from collections.abc import Mapping, Sequence
 
-from agent.domain.offline.common_words import is_common
+from agent.domain.offline.common_words import is_common, telling
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import words_of
+from agent.domain.offline.lexicon import keys_of, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import is_bare, is_vague, needed, terms
 from agent.domain.offline.repeats import without_repeats
-from agent.domain.offline.shapes import TOLD_OTHERWISE
-from agent.domain.text_features import stem
+from agent.domain.offline.shapes import BARE, DO_YOU, TOLD_OTHERWISE
+from agent.domain.text_features import plain, stem
 
 NEAR = 0.4
 """Of a question's weight, what a passage must cover to be told as what comes nearest, where nothing answers."""
-NEAR_ABROAD = 0.5
-"""The same of pages in another language."""
+NEAR_DOING = 0.3
+"""The same of a question for whether or how something is done, whose verb pages say in other words. A thing that
+no page names is not there, and the price of another is no answer."""
 _AS_MUCH = 0.06
 """How much less of the question another section may cover and still be meant as likely."""
 _TOLD = 0.75
@@ -42,7 +43,7 @@ def doubts(question: str, before: str, chosen: Sequence[Excerpt], among: Candida
     specific = _specific(asked)
     rivals = _rivals(question, before, chosen, among)
     rivals = [at for at in rivals if all(index.says(asked[word], at) for word in told if _tells_much(asked[word]))]
-    if specific and any(index.is_headed(asked, specific, at) for at in mine):
+    if specific and any(_is_headed(asked, specific, among, at) for at in mine):
         rivals = [at for at in rivals if index.is_headed(asked, specific, at)]
     others = {(one.url, one.heading): one for at in reversed(rivals) if (one := among.passages[at])}
     # The same told twice is no other answer.
@@ -76,9 +77,9 @@ def _rivals(question: str, before: str, chosen: Sequence[Excerpt], among: Candid
     return sorted((at for at in others if scores[at] >= max(least, NEAR)), key=lambda at: -scores[at])
 
 
-def nearest(question: str, before: str, among: Candidates, least: float = NEAR) -> list[Excerpt]:
-    """Of one section, what shares most with a question that nothing answers; nothing where that is little, or a row of
-    something else's figures."""
+def nearest(question: str, before: str, among: Candidates) -> list[Excerpt]:
+    """Of one section, or of as many as share as much, what shares most with a question that nothing answers; nothing
+    where that is little, or a row of something else's figures."""
     asked = terms(FREE_OR_PAID.sub(" ", question))
     if is_vague(asked) or is_bare(asked):
         asked = terms(before) | asked
@@ -96,13 +97,30 @@ def nearest(question: str, before: str, among: Candidates, least: float = NEAR) 
         return index.share(asked, at) + 0.1 * index.preferred(asked, {}, frozenset(), at) + asks_the_same
 
     scores = list(map(score, range(len(among.passages))))
+    of_a_thing = DO_YOU.search(plain(question)) or any(keys & BARE for keys in asked.values())
+    least = NEAR if of_a_thing else NEAR_DOING
     best = max(scores)
-    return _with_section(among.passages, scores.index(best)) if best >= least else []
+    if best < least:
+        return []
+    places: dict[tuple[str, str], int] = {}
+    for at in sorted(range(len(scores)), key=lambda at: -scores[at]):
+        if scores[at] >= max(best - _AS_MUCH, least):
+            one = among.passages[at]
+            places.setdefault((one.url, one.heading), at)
+    if len(places) == 1:
+        return _with_section(among.passages, scores.index(best))
+    return without_repeats([among.passages[at] for at in [*places.values()][: _RIVALS + 1]])
 
 
 def _tells_much(keys: frozenset[str]) -> bool:
     """Whether a word is not said of anything, or has a meaning all the same."""
     return not is_common(keys) or any(key[0] == "=" for key in keys)
+
+
+def _is_headed(asked: Mapping[str, frozenset[str]], words: Sequence[str], among: Candidates, at: int) -> bool:
+    """Whether a passage's heading has all of these words; where it is one, it has no other."""
+    heading, keys = telling(among.passages[at].heading), frozenset[str]().union(*asked.values())
+    return among.index.is_headed(asked, words, at) and (len(words) > 1 or all(keys & keys_of(one) for one in heading))
 
 
 def _specific(asked: Mapping[str, frozenset[str]]) -> list[str]:

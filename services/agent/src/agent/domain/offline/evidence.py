@@ -100,6 +100,13 @@ CHECKS = (
     Evidence(AGE, _TELLS_AGE),
     Evidence(
         re.compile(
+            r"\bsince when\b|\bhow long have you been\b|\b(?:what|which) year\b|\bdesde cuando\b|\ben que ano\b|"
+            r"\bcuant[oa]s? (?:tiempo |anos )?llevais\b"
+        ),
+        re.compile(r"(?<!\d)(?:19|20)\d\d\b|\d (?:years|anos)\b"),
+    ),
+    Evidence(
+        re.compile(
             r"\b(?:first|last|latest|earliest|primer[oa]?|ultim[oa])\b"
             r"(?! (?:of|week|month|year|night|time|name|thing|de todo|vez|semana|mes|ano|noche)\b)"
         ),

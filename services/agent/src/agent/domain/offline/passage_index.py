@@ -198,7 +198,11 @@ class PassageIndex:
         same = 0.2 * own + 0.02 * len(written & self._written[at]) / max(len(written), 1)
         lean = 0.3 if len(asked) <= 1 else 0.1
         return (
-            headed - 0.15 * self.scrap(at) + lean * min(self.share(before, at), 1.0) + same - 0.001 * len(self._own[at])
+            headed
+            - 0.15 * self.scrap(at)
+            + lean * min(self.share(before, at), 1.0)
+            + same
+            - 0.001 * len(self._written[at])
         )
 
     def scrap(self, at: int) -> bool:

@@ -49,6 +49,7 @@ from agent.domain.offline.shapes import (
     TOLD_ITSELF,
     TOLD_OTHERWISE,
     TWO,
+    UNTIL_WHEN,
     WHAT_TIME,
     WHEN,
     WHERE,
@@ -98,7 +99,8 @@ def needed(question: str) -> list[frozenset[str]]:
     where that is asked; of what may be done, the doing, where other words for it are known."""
     said = " ".join(words_of(question))
     found: list[frozenset[str]] = [CLOCK] if WHAT_TIME.search(said) or TOLD_CLOCK.search(plain(question)) else []
-    found += [TAKES] if HOW_LONG_IT_TAKES.search(said) else [DURATION] if HOW_LONG.search(said) else []
+    how_long = DURATION | {"=when"} if UNTIL_WHEN.search(said) else DURATION
+    found += [TAKES] if HOW_LONG_IT_TAKES.search(said) else [how_long] if HOW_LONG.search(said) else []
     found += [LENGTH] if states_length(said) else []
     found += [MEASURE] if HOW_BIG.search(said) else []
     found += [keys for asks, keys in CONTACTS if asks.search(said)]

@@ -146,6 +146,7 @@ HOW_LONG = re.compile(
     r"\b(?:until when|"
     r"hasta cuando)\b"
 )
+UNTIL_WHEN = re.compile(r"\b(?:until when|by when|hasta cuando|how late)\b")
 DURATION = frozenset(("=duration",))
 WHAT_TIME = re.compile(r"\b(?:at )?wh?at time(?! zone)\b|\b(?:a |hasta )?que h?oras?\b|\bhow (?:late|early)\b")
 WHEN = re.compile(r"^(?:(?:and|y|e|ok|hi|hello|hola|vale|entonces|so|buenas|buenos dias)\W+)*(?:when|cuando)\b")

@@ -5,11 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from agent.domain.offline.ages import is_for_age
 from agent.domain.offline.answers import not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.doubts import NEAR_ABROAD, doubts, nearest
+from agent.domain.offline.constraints import A_DAY
+from agent.domain.offline.doubts import doubts, nearest
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
+from agent.domain.offline.follow_up_rows import follow_up_rows
 from agent.domain.offline.kinds import with_names
 from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.offline.passage_index import Candidates
@@ -90,7 +93,12 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         # Its heading is that of the section that fits best; a passage of several sections tells the later ones itself.
         heading = one.heading[-1] if one.heading and f"# {one.heading[-1]}" not in one.text else ""
         mine = one.language is None or one.language[:2].lower() == asked.language
-        (spoken if mine else others).extend(sentences_of(one.text, heading, one.url or one.id, one.title, number))
+        said = sentences_of(one.text, heading, one.url or one.id, one.title, number)
+        (spoken if mine else others).extend(
+            each for each in said if not each.row or is_for_age(asked.question, each.text)
+        )
+    if rows := follow_up_rows(asked.question, bool(asked.before), asked.answered, [*spoken, *others]):
+        return SayText(quoted(rows, asked.language))
     named = with_names(asked.question, asked.answered, spoken)
     if named is None:
         return asked.unknown()
@@ -106,7 +114,7 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
 
 def _nearest(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
     near = nearest(asked.question, asked.before, mine)
-    return near or nearest(asked.question, asked.before, others, NEAR_ABROAD)
+    return near or nearest(asked.question, asked.before, others)
 
 
 def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
@@ -156,6 +164,8 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
     beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]
     if _WHAT_IT_HAS.search(plain(asked.question)):
         return [one for one in beside if one not in told] or told
+    if A_DAY.search(plain(asked.question)) and told[0].row:
+        return []  # of another day another row tells
     return rank(asked.question, "", Candidates(told)) or rank(asked.question, "", Candidates(beside))
 
 

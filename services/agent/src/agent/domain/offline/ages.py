@@ -1,0 +1,40 @@
+"""How old somebody is who is asked about, and for what ages a sentence or a row of a table is. es and en."""
+
+import re
+
+from agent.domain.number_words import in_figures
+from agent.domain.offline.constraints import AGE
+from agent.domain.text_features import plain
+
+_NUMBER = r"(?<![\d.,:£€$])\d{1,2}(?!\d|[.,:]\d| ?(?:%|€|£|\$|eur|usd))"
+_FOR_AGES = re.compile(
+    r"\b(?:years?|anos?|ages?|aged|edad\w*|child\w*|kids?|nin[oa]s?|adolescentes?|teens?|young|jovenes|joven|seniors?|"
+    r"menor(?:es)?|mayor(?:es)?|baby|babies|bebes?|toddlers?|students?)\b"
+)
+_BETWEEN = re.compile(rf"(?P<least>{_NUMBER}) ?(?:-|–|a|to|and|y) ?(?P<most>{_NUMBER})")
+_BELOW = re.compile(
+    rf"\b(?:under|below|younger than|menor(?:es)? de|menos de)(?: the age of| los)? (?P<most>{_NUMBER})"
+)
+_FROM = re.compile(
+    rf"\b(?:over|above|older than|from|mayor(?:es)? de|mas de|desde|a partir de)(?: the age of| los)? "
+    rf"(?P<least>{_NUMBER})|"
+    rf"(?P<or_more>{_NUMBER}) ?(?:\+|(?:years )?(?:and|or) (?:over|older)|anos o mas)"
+)
+_MONTHS = re.compile(r"\bm(?:onths?|es(?:es)?)\b")
+_ANY = 150
+
+
+def is_for_age(question: str, text: str) -> bool:
+    """Whether what a text says is for somebody as old as the question states; a text without ages is for all."""
+    stated = AGE.search(in_figures(plain(question)))
+    number = re.search(r"\d{1,2}", stated[0]) if stated else None
+    said = in_figures(plain(text))
+    name = said.partition(":")[0]
+    in_years = _FOR_AGES.search(said) or any(bound.fullmatch(name) for bound in (_BELOW, _FROM, _BETWEEN))
+    if stated is None or number is None or _MONTHS.search(stated[0]) or not in_years:
+        return True
+    bounds = [(int(one["least"]), int(one["most"])) for one in _BETWEEN.finditer(said)]
+    rest = _BETWEEN.sub(" ", said)
+    bounds += [(0, int(one["most"]) - 1) for one in _BELOW.finditer(rest)]
+    bounds += [(int(one["least"] or one["or_more"]), _ANY) for one in _FROM.finditer(rest)]
+    return not bounds or any(least <= int(number[0]) <= most for least, most in bounds)

@@ -1,0 +1,80 @@
+"""What follows the quotation of a table's row: "and how much?", "and the red one?", "and in York?" are of it."""
+
+from collections.abc import Mapping, Sequence
+
+from agent.domain.offline.common_words import is_common
+from agent.domain.offline.constraints import FREE_OR_PAID, LENGTH
+from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.kinds import listed
+from agent.domain.offline.lexicon import keys_in
+from agent.domain.offline.passage_index import PassageIndex
+from agent.domain.offline.questions import is_bare, is_day, needed, terms
+from agent.domain.offline.shapes import COMPARING, OBLIGED, SHAPED, SHAPES, SHOWN
+from agent.domain.offline.superlatives import asks_for_most
+from agent.domain.text_features import plain
+
+_MOST = 3
+"""Rows of an answer."""
+_LOOKS = (SHAPED | SHOWN) - LENGTH
+"""What is seen by its look; for how long something is wanted need not stand in a row of prices."""
+_Terms = Mapping[str, frozenset[str]]
+
+
+def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The rows of the table that was quoted last which answer the question; nothing where it asks for something that
+    they do not have. `leans`: it goes on with what was asked before; `answered`: what was said last."""
+    told = [one for one in passages if one.row and not one.item and one.text in answered]
+    asked, said = terms(FREE_OR_PAID.sub(" ", question)), plain(question)
+    whole = asks_for_most(question) or COMPARING.search(said) or OBLIGED.search(said) or listed(question, passages)
+    if not asked or whole or len({_table(one) for one in told}) != 1 or len(told) > _MOST:
+        return []
+    if is_bare(asked):
+        return _shown(asked, question, told) if leans else []
+    about = {word: keys for word, keys in asked.items() if is_day(word) or not (word[0] == "=" or is_common(keys))}
+    alike = [one for one in passages if one.row and _columns(one) == _columns(told[0])]
+    beside = [one for one in alike if _table(one) == _table(told[0])]
+    named = [one for one in beside if _says(about, _name(one), one)] if leans else []
+    if not named and leans:
+        # The same of another place has its name in the heading.
+        names = {_name(one) for one in told}
+        elsewhere = [one for one in alike if one.heading != told[0].heading and _name(one) in names]
+        named = [one for one in elsewhere if _says(about, one.heading, one)]
+    if not named and about and all(any(keys & keys_in(_head(one)) for one in told) for keys in about.values()):
+        named = told
+    return _shown(asked, question, named) if 0 < len(named) <= _MOST else []
+
+
+def _shown(asked: _Terms, question: str, rows: Sequence[Excerpt]) -> list[Excerpt]:
+    """Those of the rows that tell what is asked for by its look, as a price or a time."""
+    index, looks = PassageIndex(rows), [keys for keys in (*asked.values(), *needed(question)) if keys <= _LOOKS]
+    return [
+        one
+        for at, one in enumerate(rows)
+        if all(_looks_like(one, keys) or (not keys & SHOWN and index.says(keys, at)) for keys in looks)
+    ]
+
+
+def _looks_like(one: Excerpt, keys: frozenset[str]) -> bool:
+    return any(key in keys and shape.search(one.text) for key, shape in SHAPES)
+
+
+def _says(about: _Terms, name: str, one: Excerpt) -> bool:
+    """Whether a name has a word that the question is about, and name and columns have all of them."""
+    called, head = keys_in(name), keys_in(_head(one))
+    return any(keys & called for keys in about.values()) and all(keys & (called | head) for keys in about.values())
+
+
+def _name(one: Excerpt) -> str:
+    return one.text.partition(":")[0]
+
+
+def _head(one: Excerpt) -> str:
+    return " ".join(one.columns)
+
+
+def _table(one: Excerpt) -> tuple[str, str, str]:
+    return (one.url, one.heading, one.column)
+
+
+def _columns(one: Excerpt) -> tuple[str, str, tuple[str, ...]]:
+    return (one.url.partition("#")[0], one.column, one.columns)
