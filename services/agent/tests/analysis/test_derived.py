@@ -127,12 +127,13 @@ def test_tickers_are_ranked_by_what_is_asked_for() -> None:
 def test_falls_are_told_with_their_days() -> None:
     falls = [
         {"ticker": "IBM", "peak": "2008-07-28", "trough": "2008-11-20", "recovered": None, "depth": -0.448},
-        {"ticker": "IBM", "peak": "2008-01-02", "trough": "2008-01-22", "recovered": "2008-02-01", "depth": -0.1},
+        {"ticker": "IBM", "peak": "2008-01-02", "trough": "2008-01-22", "recovered": None, "depth": -0.1},
+        {"ticker": "IBM", "peak": "2008-07-28", "trough": "2008-11-20", "recovered": "2009-12-23", "depth": -0.448},
     ]
     report = reported("Drawdown periods of IBM in 2008", {**performance(), "drawdowns": falls}, "get_performance")
     assert report["summary"].splitlines()[0] == (
-        "IBM, deepest falls from a peak: -44.8%, 28 July 2008 to 20 November 2008, not recovered by the end; "
-        "-10.0%, 2 January 2008 to 22 January 2008, recovered on 1 February 2008."
+        "IBM, deepest falls from a peak: -44.8%, 28 July 2008 to 20 November 2008, recovered on 23 December 2009; "
+        "-10.0%, 2 January 2008 to 22 January 2008, not recovered by the end."
     )
 
 

@@ -235,7 +235,8 @@ def _falls(finding: Finding, language: Language) -> list[str]:
     """The deepest falls from a peak, with their days."""
     found = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
     said: list[str] = []
-    for one in found:
+    # A fall that a longer stretch has too is told once, with its recovery.
+    for one in {(one["peak"], one["trough"]): one for one in found}.values():
         depth, peak, low = (
             percent(float(one["depth"]), language),
             day(one["peak"], language),
