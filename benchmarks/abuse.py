@@ -42,22 +42,11 @@ _MIB = 1024 * 1024
 async def run() -> list[Figure]:
     """All figures; some five minutes."""
     async with scripted_model(default=Reply(text="Hello.")) as model:
-        stack = RunningStack(
-            Path(tempfile.mkdtemp(prefix="nexus-abuse-")) / "nexus",
-            {
-                "NEXUS_LLM_BASE_URL": model.base_url,
-                "NEXUS_LLM_API_KEY": "not-a-key",
-                "NEXUS_LLM_MODEL": "scripted",
-                "NEXUS_GATEWAY_CONNECTIONS_PER_ADDRESS": "100000",
-                "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
-            },
-        )
-        try:
-            await asyncio.to_thread(stack.start)
+        limits = {"NEXUS_GATEWAY_CONNECTIONS_PER_ADDRESS": "100000", "NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}
+        data = Path(tempfile.mkdtemp(prefix="nexus-abuse-")) / "nexus"
+        async with RunningStack(data, {**model.environment, **limits}) as stack:
             await stack.create_company(COMPANY, aiAutoResponseEnabled=True, responseDelayMs=0)
             return [*await _sockets(stack), *await _flood(stack), *await _queue(stack)]
-        finally:
-            await asyncio.to_thread(stack.stop)
 
 
 async def _sockets(stack: RunningStack) -> list[Figure]:

@@ -132,16 +132,9 @@ async def running(
     model: ScriptedModel, nexus: str = NEXUS, more: Mapping[str, str] | None = None
 ) -> AsyncGenerator[RunningStack]:
     """The whole stack with the scripted model, as the command `nexus` starts it; `more`: of its environment."""
-    env = {
-        "NEXUS_LLM_BASE_URL": model.base_url,
-        "NEXUS_LLM_API_KEY": "not-a-key",
-        "NEXUS_LLM_MODEL": "scripted",
-        "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
-    } | dict(more or {})
+    env = {**model.environment, "NEXUS_SAMPLE_SECONDS_PER_BAR": "0", **(more or {})}
     with tempfile.TemporaryDirectory() as folder:
-        stack = RunningStack(Path(folder) / "data", env, nexus)
-        await asyncio.to_thread(stack.start)
-        try:
+        async with RunningStack(Path(folder) / "data", env, nexus) as stack:
             await stack.create_company(
                 COMPANY,
                 aiAutoResponseEnabled=True,
@@ -151,5 +144,3 @@ async def running(
                 budget={"visitorHourlyTokens": 100_000_000},
             )
             yield stack
-        finally:
-            await asyncio.to_thread(stack.stop)

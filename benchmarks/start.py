@@ -126,12 +126,8 @@ async def _killed(stack: RunningStack, name: str) -> Start:
 @asynccontextmanager
 async def _stack(nexus: str) -> AsyncGenerator[RunningStack]:
     with tempfile.TemporaryDirectory() as data:
-        stack = RunningStack(Path(data), {}, nexus)
-        try:
-            await asyncio.to_thread(stack.start)
+        async with RunningStack(Path(data), {}, nexus) as stack:
             yield stack
-        finally:
-            await asyncio.to_thread(stack.stop)
 
 
 @contextmanager

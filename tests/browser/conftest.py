@@ -37,11 +37,8 @@ expect.set_options(timeout=DEADLINE_MS)
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
     """The product as a newcomer starts it: no keys, the offline provider."""
-    running = RunningStack(tmp_path_factory.mktemp("nexus"), env={})
-    try:
-        yield running.start()
-    finally:
-        running.stop()
+    with RunningStack(tmp_path_factory.mktemp("nexus"), env={}) as running:
+        yield running
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
@@ -54,17 +51,9 @@ async def model() -> AsyncIterator[ScriptedModel]:
 @pytest.fixture(scope="package")
 def scripted_stack(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel) -> Iterator[RunningStack]:
     """The product with that model, and a market that moves on by a session every ten seconds, for twenty minutes."""
-    env = {
-        "NEXUS_LLM_BASE_URL": model.base_url,
-        "NEXUS_LLM_API_KEY": "not-a-key",
-        "NEXUS_LLM_MODEL": "scripted",
-        "NEXUS_SAMPLE_SECONDS_PER_BAR": "10",
-    }
-    running = RunningStack(tmp_path_factory.mktemp("nexus"), env=env)
-    try:
-        yield running.start()
-    finally:
-        running.stop()
+    env = {**model.environment, "NEXUS_SAMPLE_SECONDS_PER_BAR": "10"}
+    with RunningStack(tmp_path_factory.mktemp("nexus"), env) as running:
+        yield running
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")

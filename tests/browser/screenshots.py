@@ -112,17 +112,12 @@ async def _take(page: Page, name: str) -> None:
 async def take(browser: Browser, model: ScriptedModel, data: Path) -> None:
     """Starts a stack on `data` and takes all pictures."""
     _script(model)
-    env = {"NEXUS_LLM_BASE_URL": model.base_url, "NEXUS_LLM_API_KEY": "not-a-key", "NEXUS_LLM_MODEL": "scripted"}
-    stack = RunningStack(data, env=env)
-    try:
-        stack.start()
+    with RunningStack(data, model.environment) as stack:
         visits = Visits(browser, stack.url)
         await _pages(visits)
         await _chats(visits, stack)
         await _console(visits)
         await visits.end()
-    finally:
-        stack.stop()
 
 
 async def main() -> None:

@@ -58,15 +58,7 @@ async def run(plan: Plan, data: Path, say: Say) -> Report:
     """The whole campaign on a stack of its own."""
     model = echo_model()
     await model.start()
-    stack = NetworkedStack(
-        data,
-        {
-            "NEXUS_LLM_BASE_URL": model.base_url,
-            "NEXUS_LLM_API_KEY": "not-a-key",
-            "NEXUS_LLM_MODEL": "scripted",
-            "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
-        },
-    )
+    stack = NetworkedStack(data, {**model.environment, "NEXUS_SAMPLE_SECONDS_PER_BAR": "0"})
     report = Report(plan.seed, data)
     try:
         await stack.begin()

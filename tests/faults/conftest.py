@@ -31,21 +31,10 @@ async def scripted() -> AsyncIterator[ScriptedModel]:
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def running(tmp_path_factory: pytest.TempPathFactory, scripted: ScriptedModel) -> AsyncIterator[RunningStack]:
     """The stack, with the company `acme`."""
-    running = RunningStack(
-        tmp_path_factory.mktemp("nexus"),
-        env={
-            "NEXUS_LLM_BASE_URL": scripted.base_url,
-            "NEXUS_LLM_API_KEY": "not-a-key",
-            "NEXUS_LLM_MODEL": "scripted",
-            "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
-        },
-    )
-    try:
-        running.start()
+    env = {**scripted.environment, "NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}
+    with RunningStack(tmp_path_factory.mktemp("nexus"), env) as running:
         await running.create_company("acme", **SETTINGS)
         yield running
-    finally:
-        running.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -102,9 +102,7 @@ async def staged_stack(directory: Path) -> AsyncGenerator[Stage]:
                 "NEXUS_NATS_REPLICAS": "3",
                 "NEXUS_REDIS_URL": redis.url,
                 "NEXUS_MONGODB_URL": way.url,
-                "NEXUS_LLM_BASE_URL": model.base_url,
-                "NEXUS_LLM_API_KEY": "not-a-key",
-                "NEXUS_LLM_MODEL": "scripted",
+                **model.environment,
             },
         )
         kept.callback(stack.stop)

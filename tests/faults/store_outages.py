@@ -171,15 +171,7 @@ async def campaign(number: int, seed: int, shortest: float, longest: float, data
     """All findings of so many outages, one after the other, on one stack."""
     found: list[str] = []
     async with scripted_model() as model:
-        stack = NetworkedStack(
-            data,
-            {
-                "NEXUS_LLM_BASE_URL": model.base_url,
-                "NEXUS_LLM_API_KEY": "not-a-key",
-                "NEXUS_LLM_MODEL": "scripted",
-                "NEXUS_SAMPLE_SECONDS_PER_BAR": "0",
-            },
-        )
+        stack = NetworkedStack(data, {**model.environment, "NEXUS_SAMPLE_SECONDS_PER_BAR": "0"})
         try:
             await stack.begin()
             await stack.create_company(COMPANY, **SETTINGS)

@@ -1,6 +1,5 @@
 """kill -9 of an agent that has reserved tokens for a model call: they are held until their time is over, then free."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -36,22 +35,11 @@ async def model() -> AsyncIterator[ScriptedModel]:
 @pytest.fixture
 async def stack(tmp_path: Path, model: ScriptedModel) -> AsyncIterator[RunningStack]:
     """A stack whose company has little to spend, and whose reservations end soon."""
-    running = RunningStack(
-        tmp_path / "nexus",
-        env={
-            "NEXUS_LLM_BASE_URL": model.base_url,
-            "NEXUS_LLM_MODEL": "scripted",
-            "NEXUS_AGENT_MODEL_SECONDS": str(MODEL_SECONDS),
-            "NEXUS_AGENT_ACK_WAIT_SECONDS": "3",
-        },
-    )
+    soon = {"NEXUS_AGENT_MODEL_SECONDS": str(MODEL_SECONDS), "NEXUS_AGENT_ACK_WAIT_SECONDS": "3"}
     budget = {"dailyTokens": LIMIT, "visitorHourlyTokens": LIMIT, "whenSpent": "text", "fallbackText": SPENT}
-    try:
-        await asyncio.to_thread(running.start)
+    async with RunningStack(tmp_path / "nexus", {**model.environment, **soon}) as running:
         await running.create_company("acme", aiAutoResponseEnabled=True, responseDelayMs=0, budget=budget)
         yield running
-    finally:
-        await asyncio.to_thread(running.stop)
 
 
 @pytest.mark.timeout(240)  # the reservation's own time, after a stack and an agent have started

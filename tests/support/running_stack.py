@@ -1,5 +1,6 @@
 """The whole product as a user starts it: `nexus up --detach`, on free ports, with its own data folder."""
 
+import asyncio
 import json
 import os
 import signal
@@ -45,7 +46,8 @@ class Process:
 
 
 class RunningStack:
-    """A stack under test. `data` is its folder, `nexus` the command that runs it; it takes a free port."""
+    """A stack under test, up while inside `with` or `async with`. `data` is its folder, `nexus` the command
+    that runs it; it takes a free port."""
 
     def __init__(self, data: Path, env: Mapping[str, str], nexus: str = NEXUS) -> None:
         self.data = data
@@ -59,6 +61,22 @@ class RunningStack:
     def url(self) -> str:
         """The gateway's address."""
         return self.process("gateway").url.rstrip("/")
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        return await asyncio.to_thread(self.__enter__)
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.stop)
 
     def start(self) -> Self:
         """Runs `nexus up --detach`, which returns when all is ready."""

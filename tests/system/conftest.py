@@ -13,11 +13,8 @@ from tests.support.running_stack import RunningStack
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
     """The product as a newcomer starts it: no keys, the offline provider. The market stands still on its last bar, when
     everything of the sample has been published, so that two questions are asked of the same day."""
-    running = RunningStack(tmp_path_factory.mktemp("nexus"), env={"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"})
-    try:
-        yield running.start()
-    finally:
-        running.stop()
+    with RunningStack(tmp_path_factory.mktemp("nexus"), env={"NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}) as running:
+        yield running
     log = running.data / "logs" / "nats.log"
     # Another bus (tests/support/containers.py) has no such users, and no log here.
     refused = [line for line in log.read_text().splitlines() if "Violation" in line] if log.exists() else []

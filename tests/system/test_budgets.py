@@ -27,30 +27,25 @@ LARGEST = 600
 
 async def test_64_parallel_turns_pass_the_companys_budget_by_less_than_one_reservation(tmp_path: Path) -> None:
     slow = Reply(tokens=20, prompt_tokens=USED - 20, first_token_ms=150)
-    async with scripted_model(default=slow) as model:
-        stack = RunningStack(tmp_path, env={"NEXUS_LLM_BASE_URL": model.base_url, "NEXUS_LLM_MODEL": "scripted"})
-        try:
-            await asyncio.to_thread(stack.start)
-            await stack.create_company(
-                "thrifty",
-                aiAutoResponseEnabled=True,
-                responseDelayMs=0,
-                maxResponseTokens=50,
-                budget={"dailyTokens": LIMIT, "whenSpent": "text", "fallbackText": "Enough for today."},
-            )
-            answered, refused = await _answers(stack.facts()["urls"]["nats"])
-            assert answered + refused == TURNS
-            assert answered == len(model.asked)
-            assert 0 < answered * USED < LIMIT + LARGEST
-            # What was reserved and not used is free again once memory has heard of it, some seconds later: in the end
-            # the budget is used up.
-            async with asyncio.timeout(90):
-                while answered * USED < LIMIT:
-                    more, _ = await _answers(stack.facts()["urls"]["nats"])
-                    answered += more
-            assert LIMIT <= answered * USED < LIMIT + LARGEST
-        finally:
-            await asyncio.to_thread(stack.stop)
+    async with scripted_model(default=slow) as model, RunningStack(tmp_path, model.environment) as stack:
+        await stack.create_company(
+            "thrifty",
+            aiAutoResponseEnabled=True,
+            responseDelayMs=0,
+            maxResponseTokens=50,
+            budget={"dailyTokens": LIMIT, "whenSpent": "text", "fallbackText": "Enough for today."},
+        )
+        answered, refused = await _answers(stack.facts()["urls"]["nats"])
+        assert answered + refused == TURNS
+        assert answered == len(model.asked)
+        assert 0 < answered * USED < LIMIT + LARGEST
+        # What was reserved and not used is free again once memory has heard of it, some seconds later: in the end
+        # the budget is used up.
+        async with asyncio.timeout(90):
+            while answered * USED < LIMIT:
+                more, _ = await _answers(stack.facts()["urls"]["nats"])
+                answered += more
+        assert LIMIT <= answered * USED < LIMIT + LARGEST
 
 
 async def _answers(bus: str) -> tuple[int, int]:

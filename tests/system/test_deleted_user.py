@@ -1,7 +1,6 @@
 """A customer who has used everything is deleted: no stream, collection or key holds their id or their words, but what
 counts against limits until it expires."""
 
-import asyncio
 import uuid
 from pathlib import Path
 from typing import Any
@@ -73,43 +72,38 @@ async def test_a_deleted_user_is_nowhere_and_others_keep_what_is_theirs(tmp_path
             Rule(match="stumble", replies=[Reply(status=401)], again=True),
         ) as model,
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session,
+        RunningStack(tmp_path, model.environment) as stack,
     ):
-        env = {"NEXUS_LLM_BASE_URL": model.base_url, "NEXUS_LLM_API_KEY": "not-a-key", "NEXUS_LLM_MODEL": "scripted"}
-        stack = RunningStack(tmp_path, env)
-        try:
-            await asyncio.to_thread(stack.start)
-            budget = {"visitorHourlyTokens": 1_000_000}
-            await stack.create_company(COMPANY, aiAutoResponseEnabled=True, responseDelayMs=0, budget=budget)
-            http = Http(stack.url, session)
-            (token, hers_said), (_, his_said) = [
-                await use_everything(stack, http, user, word) for user, word in ((hers, WORD), (his, OTHERS))
-            ]
-            wanted = {"mongo facts", "mongo conversations", "mongo executions", "mongo memories"}
-            kinds = ("redis tool:call:", "redis tool:limit:", "redis nexus:memory:short:", "redis nexus:budget:")
+        budget = {"visitorHourlyTokens": 1_000_000}
+        await stack.create_company(COMPANY, aiAutoResponseEnabled=True, responseDelayMs=0, budget=budget)
+        http = Http(stack.url, session)
+        (token, hers_said), (_, his_said) = [
+            await use_everything(stack, http, user, word) for user, word in ((hers, WORD), (his, OTHERS))
+        ]
+        wanted = {"mongo facts", "mongo conversations", "mongo executions", "mongo memories"}
+        kinds = ("redis tool:call:", "redis tool:limit:", "redis nexus:memory:short:", "redis nexus:budget:")
 
-            async def written() -> bool:
-                found = places(await everything(stack), hers, WORD, hers_said)
-                streams = {place.split()[1] for place in found if place.startswith("stream")}
-                keys = {kind for kind in kinds if any(place.startswith(kind) for place in found)}
-                assert {"CHAT", "FACTS", "DLQ"} <= streams
-                assert any("turn.failed.v1" in place for place in found)
-                assert keys == set(kinds)
-                assert wanted <= found
-                return True
+        async def written() -> bool:
+            found = places(await everything(stack), hers, WORD, hers_said)
+            streams = {place.split()[1] for place in found if place.startswith("stream")}
+            keys = {kind for kind in kinds if any(place.startswith(kind) for place in found)}
+            assert {"CHAT", "FACTS", "DLQ"} <= streams
+            assert any("turn.failed.v1" in place for place in found)
+            assert keys == set(kinds)
+            assert wanted <= found
+            return True
 
-            await eventually(written, SOON)
-            before = places(await everything(stack), his, OTHERS, his_said)
-            status, body, _ = await http("DELETE", "/v2/users/me", token=token)
-            assert status == 200, body
+        await eventually(written, SOON)
+        before = places(await everything(stack), his, OTHERS, his_said)
+        status, body, _ = await http("DELETE", "/v2/users/me", token=token)
+        assert status == 200, body
 
-            async def gone() -> bool:
-                found = places(await everything(stack), hers, WORD, hers_said)
-                return not [one for one in found if not one.startswith(LIMITS)]
+        async def gone() -> bool:
+            found = places(await everything(stack), hers, WORD, hers_said)
+            return not [one for one in found if not one.startswith(LIMITS)]
 
-            await eventually(gone, SOON)
-            left = places(await everything(stack), his, OTHERS, his_said)
-            # Results are kept for seconds, and requests until they are taken; both end by themselves.
-            lasting = {place for place in before if not place.startswith(("redis tool:cache", "redis tool:lead"))}
-            assert {place for place in lasting if not place.startswith("stream TOOLS")} <= left
-        finally:
-            await asyncio.to_thread(stack.stop)
+        await eventually(gone, SOON)
+        left = places(await everything(stack), his, OTHERS, his_said)
+        # Results are kept for seconds, and requests until they are taken; both end by themselves.
+        lasting = {place for place in before if not place.startswith(("redis tool:cache", "redis tool:lead"))}
+        assert {place for place in lasting if not place.startswith("stream TOOLS")} <= left

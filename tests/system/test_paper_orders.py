@@ -37,21 +37,10 @@ async def model() -> AsyncIterator[ScriptedModel]:
 @pytest.fixture
 async def stack(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel) -> AsyncIterator[RunningStack]:
     """A stack whose market moves on by a session every five seconds, for ten minutes."""
-    running = RunningStack(
-        tmp_path_factory.mktemp("nexus"),
-        env={
-            "NEXUS_LLM_BASE_URL": model.base_url,
-            "NEXUS_LLM_API_KEY": "not-a-key",
-            "NEXUS_LLM_MODEL": "scripted",
-            "NEXUS_SAMPLE_SECONDS_PER_BAR": "5",
-        },
-    )
-    try:
-        running.start()
+    env = {**model.environment, "NEXUS_SAMPLE_SECONDS_PER_BAR": "5"}
+    with RunningStack(tmp_path_factory.mktemp("nexus"), env) as running:
         await running.create_company(COMPANY, aiAutoResponseEnabled=True, responseDelayMs=0)
         yield running
-    finally:
-        running.stop()
 
 
 class Facts:

@@ -6,7 +6,6 @@ memory's own collection. What a model says is content: a call must be made, jour
 whoever tells of it masks it.
 """
 
-import asyncio
 import json
 import re
 import time
@@ -55,9 +54,7 @@ async def test_nothing_that_a_run_writes_holds_a_secret(tmp_path: Path, seen: li
     ]
     async with scripted_model(*rules, default=Reply(text="Gladly.")) as model, aiohttp.ClientSession() as session:
         bases = {f"NEXUS_LLM_{name}_BASE_URL": model.base_url for name in ("GROQ", "OPENAI", "ANTHROPIC")}
-        stack = RunningStack(tmp_path, {**KEYS, **bases, "NEXUS_LOG_LEVEL": "debug"})
-        try:
-            await asyncio.to_thread(stack.start)
+        async with RunningStack(tmp_path, {**KEYS, **bases, "NEXUS_LOG_LEVEL": "debug"}) as stack:
             tokens = await _story(stack, Http(stack.url, session), seen)
             passwords = list(json.loads((tmp_path / "bus.json").read_text()).values())
             secrets = [*KEYS.values(), WEBHOOK, IDENTITY, PASTED, JWT_SECRET, *passwords, *tokens]
@@ -65,8 +62,6 @@ async def test_nothing_that_a_run_writes_holds_a_secret(tmp_path: Path, seen: li
             found |= await raw_scan.databases(stack)
             found |= await raw_scan.streams(stack)
             found |= await _metrics(stack, session)
-        finally:
-            await asyncio.to_thread(stack.stop)
         found |= {f"log {file.name}": file.read_text(errors="replace") for file in (tmp_path / "logs").iterdir()}
     # It looked where there is something to see.
     assert any("Prices move." in text for text in found.values())

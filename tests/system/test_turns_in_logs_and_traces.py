@@ -76,11 +76,8 @@ def talkative(tmp_path_factory: pytest.TempPathFactory, collector: Collector) ->
         "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
         "OTEL_BSP_SCHEDULE_DELAY": "200",
     }
-    running = RunningStack(tmp_path_factory.mktemp("talkative"), env=env)
-    try:
-        yield running.start()
-    finally:
-        running.stop()
+    with RunningStack(tmp_path_factory.mktemp("talkative"), env) as running:
+        yield running
 
 
 def lines(stack: RunningStack) -> Iterator[dict[str, Any]]:

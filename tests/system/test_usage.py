@@ -1,6 +1,5 @@
 """What a company used and what it costs, to the token: the model's own count, the price list, the day's budget."""
 
-import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,7 @@ ANSWER = Reply(text="one two three four", prompt_tokens=1_000)
 async def test_usage_is_what_the_model_counted_at_the_listed_price_even_after_a_kill(tmp_path: Path) -> None:
     async with scripted_model(default=ANSWER) as model, aiohttp.ClientSession() as session:
         env = {"GROQ_API_KEY": "key-for-tests", "NEXUS_LLM_GROQ_BASE_URL": model.base_url}
-        stack = RunningStack(tmp_path, env)
-        try:
-            await asyncio.to_thread(stack.start)
+        async with RunningStack(tmp_path, env) as stack:
             http = Http(stack.url, session)
             budget = {"dailyTokens": 50_000}
             await stack.create_company("counted", aiAutoResponseEnabled=True, responseDelayMs=0, budget=budget)
@@ -49,8 +46,6 @@ async def test_usage_is_what_the_model_counted_at_the_listed_price_even_after_a_
                 _check(await eventually(lambda: usage(3), 45), 3)
             status, body, _ = await http("GET", "/v2/usage?from=2020-01-01&to=2020-01-31", token=admin)
             assert (status, body["days"], body["budget"]["usedToday"]) == (200, [], 3 * 1_004)
-        finally:
-            await asyncio.to_thread(stack.stop)
 
 
 def _check(usage: dict[str, Any], turns: int) -> None:

@@ -87,6 +87,10 @@ def _settings() -> list[Diagnosis]:
     return [
         Diagnosis("settings", "ok", f"set: {', '.join(names)}"),
         *(Diagnosis("settings", "wrong", f"{name} is no setting", f"write {one}") for name, one in wrong.items()),
+        *(
+            Diagnosis("settings", "note", f"{name} is no setting any more", instead)
+            for name, instead in setting_names.removed(frozenset(names)).items()
+        ),
     ]
 
 

@@ -118,3 +118,10 @@ async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
         yield client
     finally:
         await client.close()
+
+
+def driver_says(error: Exception) -> str:
+    """What MongoDB's driver names as wrong, without the state of all servers that it tells behind it."""
+    from runtime.logging import masked_text
+
+    return masked_text(str(error)).partition(", Timeout:")[0]

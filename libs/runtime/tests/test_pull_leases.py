@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 
+import orjson
+import pytest
 from nats.aio.client import Client
 
+from runtime import pull_worker
 from runtime.connection import connect
 from runtime.pull_worker import EXPIRES, LEASE, Delivery, Done, Outcome
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
-from runtime.testing_pull import Gate, Recorder, ask, settled, worker
+from runtime.testing_pull import DURABLE, Gate, Recorder, ask, settled, worker
 
 
 async def test_long_work_is_not_delivered_again(nats_streams: Client) -> None:
@@ -73,12 +76,22 @@ class Frozen(threading.Thread):
         return Done()
 
 
-async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in_doubt(nats_streams: Client) -> None:
+async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in_doubt(
+    nats_streams: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And its request still stands: asked anew, the server would hold two, and give the next one that stands still two
+    messages."""
+    monkeypatch.setattr(pull_worker, "REST_HEARTBEAT", 0.3)
+    monkeypatch.setattr(pull_worker, "REST_SILENCE", 0.9)
     pull = worker(nats_streams, Recorder(), ack_wait=1.0)
     await pull.start()
     assert pull.stood_still == 0
-    threading.Event().wait(0.8)  # nothing else runs: shorter than a lease, but the last renewal was before
+    threading.Event().wait(0.95)  # nothing else runs: shorter than a lease, but the last renewal was before
     assert pull.stood_still > 0
+    awake = asyncio.get_running_loop().time() + 2 * pull_worker.TICK
+    await eventually(lambda: asyncio.get_running_loop().time() > awake)
+    answer = await nats_streams.request(f"$JS.API.CONSUMER.INFO.TOOLS.{DURABLE}", b"", timeout=10)
+    assert orjson.loads(answer.data)["num_waiting"] == 1
     await pull.drain()
 
 

@@ -5,9 +5,10 @@ from itertools import combinations
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_settings import SettingsConfigDict
+from structlog.testing import capture_logs
 
 from runtime.errors import NotReady
-from runtime.setting_names import as_one_line, check_names, distance, known, slips
+from runtime.setting_names import REMOVED, as_one_line, check_names, distance, known, slips
 from runtime.settings import EnvSettings, NatsSettings, StreamSettings
 
 
@@ -48,6 +49,17 @@ def test_no_two_settings_are_so_near_that_one_could_be_a_slip_of_the_other() -> 
 )
 def test_letters_are_counted(one: str, other: str, far: int) -> None:
     assert distance(one, other) == far == distance(other, one)
+
+
+def test_a_setting_that_was_removed_is_told_of_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one whose name is near another's."""
+    monkeypatch.setitem(REMOVED, "NEXUS_NATS_REPLICA", "set NEXUS_NATS_REPLICAS")
+    monkeypatch.setenv("NEXUS_NATS_REPLICA", "3")
+    with capture_logs() as told:
+        check_names()
+    assert [(one["event"], one["setting"], one["advice"]) for one in told] == [
+        ("setting.removed", "NEXUS_NATS_REPLICA", "set NEXUS_NATS_REPLICAS")
+    ]
 
 
 def test_every_slip_is_named_with_what_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:

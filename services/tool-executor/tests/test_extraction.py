@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from contracts.knowledge import MAX_PART, Block
+from tool_executor.adapters.page_text import readable_text
 from tool_executor.extraction.charsets import decoded
 from tool_executor.extraction.document import Extracted, Unreadable, in_parts
 from tool_executor.extraction.formats import extract
@@ -193,6 +194,15 @@ async def test_what_cannot_be_read_is_said_in_a_word_and_a_sentence(
     assert refused.value.reason == reason
     assert refused.value.text.es
     assert refused.value.text.en
+
+
+@pytest.mark.parametrize("first", ["main", "header", "section", "my-page", "picture"])
+def test_the_head_ends_with_the_first_element_that_is_none_of_it_where_no_tag_ends_it(first: str):
+    """As pages have it that were made smaller."""
+    page = (
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>T</title><link href=x><{first}><p>Words</p></{first}>"
+    )
+    assert [block.text for block in extract_html(page).blocks] == [readable_text(page).text] == ["Words"]
 
 
 async def test_a_reader_that_hangs_or_eats_memory_ends_alone():

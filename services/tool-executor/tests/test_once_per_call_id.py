@@ -16,11 +16,12 @@ from nats.aio.client import Client
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolMetadata, ToolResult
+from runtime.pull_worker import LEASE
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
-from tool_executor.adapters.renewals import LEASE, Renewals
+from tool_executor.adapters.renewals import Renewals
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CallContext, Data

@@ -348,12 +348,9 @@ def main() -> None:
     arguments = parser.parse_args()
     data = Path(tempfile.mkdtemp(prefix="nexus-hostile-"))
     sys.stderr.write(f"seed {arguments.seed}, data in {data}\n")
-    stack = RunningStack(data, {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0", "NEXUS_GATEWAY_MESSAGES_PER_VISITOR": "100000"})
-    try:
-        stack.start()
+    env = {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0", "NEXUS_GATEWAY_MESSAGES_PER_VISITOR": "100000"}
+    with RunningStack(data, env) as stack:
         found = asyncio.run(attack(stack, arguments.seed, (arguments.http, arguments.sockets, arguments.bus)))
-    finally:
-        stack.stop()
     sys.stdout.write(f"sent {dict(found.sent)}; statuses {dict(sorted(found.statuses.items()))}\n")
     sys.stdout.write(f"slowest: {found.slowest[0]:.1f} s {found.slowest[1]}\n")
     for what, times in found.wrong.most_common():

@@ -59,10 +59,10 @@ def show(console: Console, report: Report, series: Series) -> None:
     console.print(Text(str(report["disclaimer"]), style="dim"))
 
 
-def sparkline(closes: Sequence[float], width: int = SPARKS) -> str:
-    """The closes as blocks, at most `width` of them: each is the last close of its part."""
-    if len(closes) > width:
-        closes = [closes[(index + 1) * len(closes) // width - 1] for index in range(width)]
+def sparkline(closes: Sequence[float]) -> str:
+    """The closes as blocks, at most SPARKS of them: each is the last close of its part."""
+    if len(closes) > SPARKS:
+        closes = [closes[(index + 1) * len(closes) // SPARKS - 1] for index in range(SPARKS)]
     low, high = min(closes), max(closes)
     top = len(_BLOCKS) - 1
     return "".join(_BLOCKS[round((close - low) / (high - low) * top) if high > low else top // 2] for close in closes)

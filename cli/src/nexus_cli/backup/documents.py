@@ -17,7 +17,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from nexus_cli.backup.streams import BackupFailed
-from runtime.logging import masked_text
+from nexus_cli.target import driver_says
 from runtime.settings import MongoSettings
 
 Database = AsyncDatabase[RawBSONDocument]
@@ -50,7 +50,7 @@ async def database(url: str, name: str) -> AsyncGenerator[Database]:
             await client.admin.command("ping")
         yield client[name]
     except PyMongoError as error:
-        raise BackupFailed(f"MongoDB: {masked_text(str(error))[:300]}") from error
+        raise BackupFailed(f"MongoDB: {driver_says(error)[:300]}") from error
     finally:
         await client.close()
 

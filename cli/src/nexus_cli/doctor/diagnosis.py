@@ -16,6 +16,9 @@ class Diagnosis:
     advice: str | None = None
 
 
+STANDS_STILL = "it stands still or cannot be reached: look at its log"
+
+
 def wrong(subject: str, text: str, advice: str) -> Diagnosis:
     """Something has to be done: `advice`."""
     return Diagnosis(subject, "wrong", text, advice)

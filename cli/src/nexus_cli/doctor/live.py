@@ -14,7 +14,7 @@ from nats.errors import Error as NatsError
 
 from contracts.streams import CHAT
 from nexus_cli.doctor import bus, certificates, clocks, services, stores
-from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
+from nexus_cli.doctor.diagnosis import STANDS_STILL, Diagnosis, fine, wrong
 from nexus_cli.target import Addresses, Unreachable
 from nexus_cli.target import bus as connected
 from runtime.jetstream_api import StreamInfo, ask
@@ -77,7 +77,8 @@ def _unreachable(said: str) -> Diagnosis:
         return wrong(
             "nats", f"its certificate is refused: {text}", "renew it, or trust its issuer here (SSL_CERT_FILE)"
         )
-    return wrong("nats", text, "start nats-server, or point NEXUS_NATS_URL at one")
+    advice = STANDS_STILL if TimeoutError.__name__ in text else "start nats-server, or point NEXUS_NATS_URL at one"
+    return wrong("nats", text, advice)
 
 
 async def _clock(client: Client, ahead: dict[str, float]) -> None:

@@ -13,7 +13,8 @@ from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, ConnectionError, ReadOnlyError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeout
 
-from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
+from nexus_cli.doctor.diagnosis import STANDS_STILL, Diagnosis, fine, wrong
+from nexus_cli.target import driver_says
 from runtime.logging import masked_text
 from runtime.redis_client import lost_servers, redis_client
 from runtime.settings import MongoSettings, RedisSettings
@@ -73,8 +74,7 @@ def _refused_by_redis(error: RedisError) -> Diagnosis:
     if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
         return wrong("redis", f"it refuses the password: {text}", "put the right one into NEXUS_REDIS_URL")
     if isinstance(error, RedisTimeout):
-        advice = "it stands still or cannot be reached: look at its log"
-        return wrong("redis", f"no answer within {ANSWER:g} s: {text}", advice)
+        return wrong("redis", f"no answer within {ANSWER:g} s: {text}", STANDS_STILL)
     if text.startswith("CLUSTERDOWN"):
         advice = "start the missing servers of the cluster: `redis-cli cluster nodes` names them"
         return wrong("redis", f"a part of the cluster is away: {text}", advice)
@@ -109,8 +109,9 @@ async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
             return [wrong("mongodb", f"it refuses the user: {text}", "put the right password into NEXUS_MONGODB_URL")]
         return [wrong("mongodb", f"it takes no write: {text}", "has the replica set a primary, and its disk room?")]
     except PyMongoError as error:
-        text = masked_text(str(error)).partition(", Timeout:")[0]
-        return [wrong("mongodb", f"no answer: {text}", "start MongoDB, or point NEXUS_MONGODB_URL at one")]
+        text = driver_says(error)
+        advice = STANDS_STILL if "timed out" in text else "start MongoDB, or point NEXUS_MONGODB_URL at one"
+        return [wrong("mongodb", f"no answer: {text}", advice)]
     finally:
         await client.close()
     if taken > SLOW:

@@ -103,9 +103,9 @@ async def metrics(port: int) -> dict[str, float]:
     return found
 
 
-async def reach(host: str, port: int, within: float = 5.0) -> None:
+async def reach(host: str, port: int) -> None:
     """Opens a connection and closes it: somebody listens there."""
-    async with asyncio.timeout(within):
+    async with asyncio.timeout(5.0):
         _, writer = await asyncio.open_connection(host, port)
         writer.close()
 

@@ -4,13 +4,14 @@ https://www.asyncapi.com/docs/reference/specification/v3.0.0
 """
 
 import re
+from collections.abc import Mapping
 
 from pydantic import BaseModel
 
 from contracts import ws
 from contracts.channels import parameters_of
 from contracts.events.registry import EVENTS, EventType
-from contracts.json_values import is_list, is_object
+from contracts.json_values import JsonObject, is_list, is_object, object_of
 from contracts.methods import METHODS
 from contracts.rpc import Method
 from contracts.schemas import schema_of, schema_of_frame
@@ -18,20 +19,46 @@ from contracts.schemas import schema_of, schema_of_frame
 _COMPONENT = re.compile(r"[^A-Za-z0-9_-]")
 
 
+class Shapes:
+    """What several payloads refer to: each shape stands once in the document, in its `components.schemas`."""
+
+    def __init__(self) -> None:
+        self.shared: dict[str, object] = {}
+        self._as_given: dict[str, object] = {}
+
+    def payload(self, key: str, schema: JsonObject) -> JsonObject:
+        """The schema of the message `key`, its own definitions put among the shared ones; another shape that has the
+        name already is kept under both names."""
+        given = object_of(schema.get("$defs", {}))
+        names = {
+            name: name if self._as_given.setdefault(name, shape) == shape else f"{key}-{name}"
+            for name, shape in given.items()
+        }
+        self.shared |= {names[name]: _referring(shape, names) for name, shape in given.items()}
+        return {name: _referring(part, names) for name, part in schema.items() if name != "$defs"}
+
+
 def document(version: str) -> dict[str, object]:
     """The document as a JSON object; the same registry gives the same document, byte for byte."""
     channels: dict[str, object] = {}
     operations: dict[str, object] = {}
     messages: dict[str, object] = {}
+    shapes = Shapes()
     for event in EVENTS:
         key = _key(event.type)
         channels[key] = _channel(event)
-        messages[key] = _message(event)
+        messages[key] = {
+            "name": event.type,
+            "title": event.type,
+            "summary": (event.data.__doc__ or "").strip().splitlines()[0],
+            "contentType": "application/cloudevents+json",
+            "payload": shapes.payload(key, schema_of(event)),
+        }
         operations[f"send-{key}"] = _operation("send", key, f"Published by {', '.join(event.owners)}.")
         operations[f"receive-{key}"] = _operation("receive", key, f"Consumed by {', '.join(event.consumers)}.")
     for method in METHODS:
-        _add_call(method, channels, operations, messages)
-    _add_websocket(channels, operations, messages)
+        _add_call(method, channels, operations, messages, shapes)
+    _add_websocket(channels, operations, messages, shapes)
     return {
         "asyncapi": "3.0.0",
         "info": {
@@ -47,7 +74,7 @@ def document(version: str) -> dict[str, object]:
         },
         "channels": channels,
         "operations": operations,
-        "components": {"messages": messages},
+        "components": {"messages": messages, "schemas": shapes.shared},
     }
 
 
@@ -71,16 +98,6 @@ def _channel(event: EventType) -> dict[str, object]:
     }
 
 
-def _message(event: EventType) -> dict[str, object]:
-    return {
-        "name": event.type,
-        "title": event.type,
-        "summary": (event.data.__doc__ or "").strip().splitlines()[0],
-        "contentType": "application/cloudevents+json",
-        "payload": _inline(schema_of(event), f"#/components/messages/{_key(event.type)}/payload"),
-    }
-
-
 def _operation(action: str, key: str, summary: str) -> dict[str, object]:
     return {
         "action": action,
@@ -92,22 +109,25 @@ def _operation(action: str, key: str, summary: str) -> dict[str, object]:
 
 
 def _add_call(
-    method: Method, channels: dict[str, object], operations: dict[str, object], messages: dict[str, object]
+    method: Method,
+    channels: dict[str, object],
+    operations: dict[str, object],
+    messages: dict[str, object],
+    shapes: Shapes,
 ) -> None:
     key = _key(method.subject)
     served = f"queue group {method.queue}" if method.queue else "every server; the one concerned answers"
-    shapes: dict[str, type[BaseModel]] = {"request": method.request, "reply": method.reply}
-    for part, model in shapes.items():
-        schema = model.model_json_schema(by_alias=True)
+    parts: dict[str, type[BaseModel]] = {"request": method.request, "reply": method.reply}
+    for part, model in parts.items():
+        schema = shapes.payload(f"{key}-{part}", model.model_json_schema(by_alias=True))
         payload = schema if part == "request" else {"type": "object", "properties": {"data": schema, "error": {}}}
-        base = f"#/components/messages/{key}-{part}/payload" + ("" if part == "request" else "/properties/data")
-        messages[f"{key}-{part}"] = {"name": f"{method.subject} {part}", "payload": _inline(payload, base)}
+        messages[f"{key}-{part}"] = {"name": f"{method.subject} {part}", "payload": payload}
     channels[key] = {
         "title": method.subject,
         "address": method.subject,
         "servers": [_ref("servers", "nats")],
         "description": served,
-        "messages": {part: _ref("components", "messages", f"{key}-{part}") for part in shapes},
+        "messages": {part: _ref("components", "messages", f"{key}-{part}") for part in parts},
     }
     operations[f"call-{key}"] = {
         "action": "send",
@@ -118,7 +138,9 @@ def _add_call(
     }
 
 
-def _add_websocket(channels: dict[str, object], operations: dict[str, object], messages: dict[str, object]) -> None:
+def _add_websocket(
+    channels: dict[str, object], operations: dict[str, object], messages: dict[str, object], shapes: Shapes
+) -> None:
     """The chat's websocket, as the gateway has it: it receives what clients send, and sends what they are told."""
     keys: dict[str, list[str]] = {}
     for side, action, frames in (("client", "receive", ws.CLIENT_FRAMES), ("server", "send", ws.SERVER_FRAMES)):
@@ -130,7 +152,7 @@ def _add_websocket(channels: dict[str, object], operations: dict[str, object], m
                 "title": kind,
                 "summary": (model.__doc__ or "").strip().splitlines()[0],
                 "contentType": "application/json",
-                "payload": _inline(schema_of_frame(kind, model), f"#/components/messages/{key}/payload"),
+                "payload": shapes.payload(key, schema_of_frame(kind, model)),
             }
     channels["chat-ws"] = {
         "title": "the chat",
@@ -148,13 +170,13 @@ def _add_websocket(channels: dict[str, object], operations: dict[str, object], m
         }
 
 
-def _inline(schema: object, base: str) -> object:
-    """The schema with its local references made absolute within the document."""
-    if is_object(schema):
+def _referring(part: object, names: Mapping[str, str]) -> object:
+    """A part of a schema, its references to definitions of its own led to the shared ones by their `names` there."""
+    if is_object(part):
         return {
-            key: f"{base}{value[1:]}" if key == "$ref" and isinstance(value, str) else _inline(value, base)
-            for key, value in schema.items()
+            key: f"#/components/schemas/{names[value.removeprefix('#/$defs/')]}"
+            if key == "$ref" and isinstance(value, str)
+            else _referring(value, names)
+            for key, value in part.items()
         }
-    if is_list(schema):
-        return [_inline(item, base) for item in schema]
-    return schema
+    return [_referring(item, names) for item in part] if is_list(part) else part

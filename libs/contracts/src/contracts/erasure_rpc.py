@@ -128,8 +128,15 @@ class Keeping(Wire):
     traces: Outdated
 
 
+class Forgotten(Wire):
+    """Conversations that were deleted, as all who hold something of them are told; a deletion is told of twice."""
+
+    company: str
+    conversations: list[str]
+
+
 FORGOTTEN = "rpc.memory.forgotten.v1"
-"""{company, conversations}: what everybody who holds something of them drops from their own memory."""
+"""Where a Forgotten is told."""
 # A caller that got no answer calls again under the same receiptId.
 ERASE = Rpc("rpc.memory.erasure.begin.v1", EraseRequest, EraseReply, queue=QUEUE)
 RECEIPT = Rpc("rpc.memory.erasure.get.v1", ReceiptRef, ReceiptReply, queue=QUEUE)

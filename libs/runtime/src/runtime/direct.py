@@ -20,6 +20,8 @@ from runtime.errors import ReadFailed
 from runtime.marks import Marks
 from runtime.replies import ReplyInbox, headers_of, status_of
 
+DEADLINE = 5.0
+"""Seconds for a read, where nothing else is said."""
 ATTEMPT = 1.0
 """Seconds for one answer; a lost one is asked for again within the caller's deadline."""
 
@@ -59,35 +61,35 @@ class DirectReader:
         self._marks = Marks.of(client)
         self._subject = f"$JS.API.DIRECT.GET.{stream}"
 
-    async def last(self, subject: str, *, deadline: float = 5.0) -> StoredFact | None:
+    async def last(self, subject: str, *, deadline: float = DEADLINE) -> StoredFact | None:
         """The newest message of exactly this subject; None if there is none."""
         return await self._one(f"{self._subject}.{subject}", b"", deadline)
 
-    async def at(self, seq: int, *, deadline: float = 5.0) -> StoredFact | None:
+    async def at(self, seq: int) -> StoredFact | None:
         """The message at this sequence; None if it is gone or not there yet."""
-        return await self._one(self._subject, orjson.dumps({"seq": seq}), deadline)
+        return await self._one(self._subject, orjson.dumps({"seq": seq}), DEADLINE)
 
-    async def next(self, filter_subject: str, seq: int, *, deadline: float = 5.0) -> StoredFact | None:
+    async def next(self, filter_subject: str, seq: int, *, deadline: float = DEADLINE) -> StoredFact | None:
         """The first message of the filter at or after `seq` (from 1); None if there is none."""
         body = orjson.dumps({"seq": max(seq, 1), "next_by_subj": filter_subject})
         return await self._one(self._subject, body, deadline)
 
-    async def last_of_each(self, filters: Sequence[str], *, deadline: float = 5.0) -> list[StoredFact]:
+    async def last_of_each(self, filters: Sequence[str], *, deadline: float = DEADLINE) -> list[StoredFact]:
         """The newest message of every subject that matches, from one consistent view, by sequence."""
         batch = await self._many({"multi_last": list(filters)}, deadline)
         return sorted(batch.facts, key=_by_seq)
 
-    async def batch(self, filter_subject: str, seq: int, size: int, *, deadline: float = 5.0) -> Batch:
+    async def batch(self, filter_subject: str, seq: int, size: int, *, deadline: float = DEADLINE) -> Batch:
         """Up to `size` messages of the filter from `seq` on, in order.
 
         The server scans: far behind the stream's end this is slow and hurts everybody (12 ms at 200,000 behind).
         """
         return await self._many({"seq": max(seq, 1), "next_by_subj": filter_subject, "batch": size}, deadline)
 
-    async def batch_since(self, filter_subject: str, since: datetime, size: int, *, deadline: float = 5.0) -> Batch:
+    async def batch_since(self, filter_subject: str, since: datetime, size: int) -> Batch:
         """Up to `size` messages of the filter that were stored at `since` or later, in order."""
         query = {"start_time": since.astimezone(UTC).isoformat().replace("+00:00", "Z")}
-        return await self._many({**query, "next_by_subj": filter_subject, "batch": size}, deadline)
+        return await self._many({**query, "next_by_subj": filter_subject, "batch": size}, DEADLINE)
 
     async def _one(self, subject: str, body: bytes, deadline: float) -> StoredFact | None:
         clock = asyncio.get_running_loop().time

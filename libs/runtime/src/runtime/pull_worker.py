@@ -87,7 +87,6 @@ class PullWorker:
         *,
         slots: int = 64,
         ack_wait: float = LEASE,
-        max_ack_pending: int = 50_000,
         service: str | None = None,
         longest: float = LONGEST_WORK,
     ) -> None:
@@ -99,7 +98,7 @@ class PullWorker:
             durable=durable,
             subjects=tuple(subjects),
             ack_wait=ack_wait,
-            max_ack_pending=max_ack_pending,
+            max_ack_pending=50_000,
         )
         self._handler = handler
         self._slots = slots
@@ -377,6 +376,9 @@ class PullWorker:
             try:
                 now = time.monotonic()
                 self._stood_still, self._ticked = self.stood_still, now
+                if self._stood_still >= now:
+                    # What was said meanwhile is still to be read. Asked anew, the server would hold two requests.
+                    self._heard = now
                 if self._client.is_connected and now - self._renewed >= self._spec.ack_wait / RENEWALS:
                     for message in [*(one for one, _ in self._running.values()), *self._backlog]:
                         await self._send(message, b"+WPI")

@@ -255,10 +255,9 @@ class RpcServer:
     that nothing is worked on for longer than its caller waits, let an overloaded server recover by itself.
     """
 
-    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, deadline: float = SERVE_DEADLINE) -> None:
+    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT) -> None:
         self._client = client
         self._limit = in_flight
-        self._deadline = deadline
         self._arrivals = Arrivals()
         self._running: set[asyncio.Task[None]] = set()
         self._subscriptions: list[Subscription] = []
@@ -323,7 +322,7 @@ class RpcServer:
     ) -> None:
         outcome = "ok"
         answer: bytes | None
-        seconds = self._deadline if left is None else min(self._deadline, left)
+        seconds = SERVE_DEADLINE if left is None else min(SERVE_DEADLINE, left)
         if left is not None:
             serve_for(seconds)
         try:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
+import structlog
 from dotenv import dotenv_values
 from pydantic import AliasChoices, ValidationError
 from pydantic_settings import BaseSettings
@@ -20,6 +21,11 @@ from runtime.errors import NotReady
 from runtime.settings import EnvSettings
 
 PREFIX = "NEXUS_"
+REMOVED: dict[str, str] = {}
+"""Settings of the release before this one that this one has no more, with what to do instead. They stand here for one
+release: whoever still sets one is told so, and no service ends for it."""
+
+log = structlog.get_logger(__name__)
 
 
 def settings_of(model: type[BaseSettings]) -> dict[str, tuple[str, ...]]:
@@ -53,13 +59,20 @@ def slips(names: frozenset[str], settings: frozenset[str]) -> Mapping[str, str]:
     """The names that are no setting's and nearly one's, with that one."""
     return {
         name: meant
-        for name in sorted(names - settings)
+        for name in sorted(names - settings - REMOVED.keys())
         if (meant := next((one for one in sorted(settings) if is_slip(name, one)), None))
     }
 
 
+def removed(names: frozenset[str]) -> Mapping[str, str]:
+    """Those of the names that are no settings any more, with what to do instead."""
+    return {name: REMOVED[name] for name in sorted(names & REMOVED.keys())}
+
+
 def check_names() -> None:
-    """Raises NotReady, which names every slip and what was meant."""
+    """Warns of settings that are removed. Raises NotReady, which names every slip and what was meant."""
+    for name, instead in removed(written()).items():
+        log.warning("setting.removed", setting=name, advice=instead)
     if found := slips(written(), known()):
         told = "; ".join(f"{name} is no setting: did you mean {meant}?" for name, meant in found.items())
         raise NotReady(f"{told} Write it right in the environment, in .env or in the values of your deployment")

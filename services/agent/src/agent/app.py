@@ -70,7 +70,6 @@ from agent.turns.sweep import TurnSweep
 from agent.turns.watches import Watches
 from contracts.channels import ANALYSIS_REQUESTS, CHAT_ALL, LIVE_CHAT_ALL, TURN_TRIGGERS, ChatKind, parse_chat
 from contracts.company import CompanySettings
-from contracts.erasure_rpc import FORGOTTEN
 from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
@@ -80,6 +79,7 @@ from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import listen, subscribe
 from runtime.conversation import ConversationLog, ConversationWriter, facts_of
 from runtime.dead_letters import DeadLetters
+from runtime.deletions import follow_deletions
 from runtime.direct import DirectReader
 from runtime.jetstream_api import ConsumerInfo, ask, floor_of
 from runtime.marks import Marks
@@ -290,7 +290,7 @@ class Agent:
         for subject in TOOLS_CHANGED:
             await subscribe(self._nats, subject, self._catalogue.changed)
         live = LiveFacts(Marks.of(self._nats), self._watches, self.sweep, self._followed)
-        await subscribe(self._nats, FORGOTTEN, self._forgotten.take)
+        await follow_deletions(self._nats, self._forgotten.drop)
         await listen(self._nats, LIVE_CHAT_ALL, live.take)
         await self._server.serve(TURN_STATE, TurnStates(self.engine).state)
         await self._help.serve(self._server)

@@ -147,6 +147,8 @@ async def test_what_is_kept_is_bounded(feed: Feed) -> None:
     assert len(feed.followed.facts(HERE, feed.seq - FACTS, feed.seq) or ()) == FACTS
     assert feed.followed.facts(HERE, feed.seq - FACTS - 1, feed.seq) is None
     feed.clock.now += KEPT_SECONDS + 1
+    feed.fact(Key("acme", "other"), ChatKind.VISITOR)
+    assert feed.followed.facts(HERE, feed.seq - FACTS, feed.seq) is None
     assert await feed.told(HERE) is None
     feed.fact(HERE, ChatKind.VISITOR)
     feed.read(HERE)

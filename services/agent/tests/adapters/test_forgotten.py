@@ -1,8 +1,5 @@
 """A deleted conversation goes on under its own id: nothing that was said before comes into the prompt."""
 
-import orjson
-from nats.aio.msg import Msg
-
 from agent.adapters.followed import FollowedConversations
 from agent.adapters.forgotten import ForgottenConversations
 from agent.adapters.histories import HistoryClient
@@ -12,8 +9,9 @@ from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
 from contracts.channels import conversation_tree
-from contracts.erasure_rpc import FORGOTTEN
+from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from contracts.streams import CHAT, TURNS
+from runtime.deletions import follow_deletions
 from runtime.rpc import RpcClient
 from runtime.testing import NatsServer, eventually
 
@@ -23,10 +21,13 @@ async def test_what_was_deleted_comes_into_no_prompt(nats_server: NatsServer) ->
         histories = HistoryClient(RpcClient(scene.nats), scene.log)
         await histories.up_to(Key(COMPANY, "c1"), await scene.visitor("c1", "a secret"))
         await scene.nats.jetstream().purge_stream(CHAT.name, subject=conversation_tree(COMPANY, "c1"))  # pyright: ignore[reportUnknownMemberType]
-        told = orjson.dumps({"company": COMPANY, "conversations": ["c1"]})
-        forgotten = ForgottenConversations(histories, FollowedConversations(), lambda _: None)
-        await forgotten.take(Msg(scene.nats, FORGOTTEN, data=b"nonsense"))
-        await forgotten.take(Msg(scene.nats, FORGOTTEN, data=told))
+        stopped: list[Key] = []
+        await follow_deletions(
+            scene.nats, ForgottenConversations(histories, FollowedConversations(), stopped.append).drop
+        )
+        await scene.nats.publish(FORGOTTEN, b"nonsense")
+        await scene.nats.publish(FORGOTTEN, Forgotten(company=COMPANY, conversations=["c1"]).to_json())
+        await eventually(lambda: stopped == [Key(COMPANY, "c1")])
         said = await histories.up_to(Key(COMPANY, "c1"), await scene.visitor("c1", "a new start"))
         assert [message.text for message in said.messages] == ["a new start"]
 
@@ -40,7 +41,7 @@ async def test_a_model_that_answers_in_a_deleted_conversation_is_stopped_and_its
         await eventually(lambda: len(model.asked) == 1)
         for stream in (CHAT, TURNS):
             await scene.nats.jetstream().purge_stream(stream.name)  # pyright: ignore[reportUnknownMemberType]
-        await scene.nats.publish(FORGOTTEN, orjson.dumps({"company": COMPANY, "conversations": ["c1"]}))
+        await scene.nats.publish(FORGOTTEN, Forgotten(company=COMPANY, conversations=["c1"]).to_json())
         await eventually(lambda: model.asked[0]["cancelled"])
         await eventually(lambda: [told["reason"] for told in scene.told("run.cancelled")] == ["user"])
         await scene.idle()

@@ -69,6 +69,8 @@ def test_the_period_that_leads_is_the_questions(query: str, period: str, named: 
         ("Write a poem about cats", Refusal.OTHER),
         ("¿Qué tiempo hace en Madrid?", Refusal.OTHER),
         ("Translate this for me", Refusal.OTHER),
+        ("Tell me what to buy: IBM or MSFT?", Refusal.ADVICE),
+        ("Tell me the high and the low of MSFT in Q3 2012", None),
         ("Compare IBM and MSFT over the last year", None),
         ("How volatile is the stock market?", None),
         ("Analiza el riesgo de GOOG", None),

@@ -163,3 +163,18 @@ def test_results_of_any_tool_are_facts() -> None:
     assert unsupported("IBM is above its 50-day average.", known) == []
     assert unsupported("IBM's RSI is 71.2.", known)
     assert unsupported("IBM fell 1.0% on the day.", known)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "right"),
+    [
+        ("On 20 June 2012 the 50-day average fell below the 200-day one.", True),
+        ("El 20 de junio la media de 50 cayó por debajo de la de 200 y el 12 de septiembre volvió por encima.", True),
+        ("On 20 June 2012 the 50-day average rose above the 200-day one.", False),
+        ("El 12 de septiembre la media de 50 cayó por debajo de la de 200.", False),
+    ],
+)
+def test_averages_crossed_on_that_day_and_that_way(sentence: str, right: bool) -> None:
+    days = [{"on": "2012-06-20", "above": False, "close": 198.44}, {"on": "2012-09-12", "above": True, "close": 205.0}]
+    known = facts_of_results([("get_crossings", {"symbol": "IBM", "fast": 50, "slow": 200, "crossings": days})])
+    assert (ClaimChecker(known, strict=False).reasons(sentence) == ()) is right

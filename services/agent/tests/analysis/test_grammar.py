@@ -151,6 +151,14 @@ def test_an_amount_is_what_people_write(query: str, arguments: dict[str, Any]) -
         ("Do IBM and it tend to move in the same direction?", ["correlation"], []),
         ("How much did IBM's volume rise in January 2013?", ["average_volume"], []),
         ("¿Cuánto ganó IBM por acción?", ["eps"], []),
+        ("What were IBM's three best months?", ["best_month"], ["three best months"]),
+        ("Los dos peores días de IBM en 2011", ["worst_day"], ["dos peores dias"]),
+        ("When did IBM last close above 200?", ["highest_close"], ["close above 200"]),
+        ("Buying IBM every month with 100 dollars since 2010", [], ["every month with 100 dollars"]),
+        ("¿Cuántos días de 2012 subió IBM?", ["up_days"], []),
+        ("¿Cuánto ha caído IBM desde máximos?", ["return", "current_drawdown"], []),
+        ("¿A cuánto está IBM de su máximo del año?", ["current_drawdown"], []),
+        ("Is IBM closer to its 52-week high or low?", ["high", "low", "price"], []),
     ],
 )
 def test_what_no_rule_reads_is_known(query: str, figures: list[str], unread: list[str]) -> None:

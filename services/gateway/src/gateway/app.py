@@ -63,6 +63,7 @@ from runtime.clock import Clock, SystemClock
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import ConnectionHooks, subscribe
 from runtime.conversation import ConversationLog
+from runtime.deletions import follow_deletions
 from runtime.errors import NotReady
 from runtime.file_store import FileStore
 from runtime.file_stores import file_store
@@ -102,6 +103,7 @@ class Gateway:
         await self._market.start()
         await self._elsewhere.start()
         await subscribe(self._client, CHANGES, self.settings.changed)
+        await follow_deletions(self._client, self.threads.deleted)
 
     async def drain(self) -> None:
         """Takes nobody in any more, sends every client elsewhere and finishes what they have asked for."""

@@ -17,7 +17,8 @@ from gateway.chat.exchange import Ended, Event, Exchange, ExchangeEnd
 from gateway.chat.frames import FrameQueue
 from gateway.chat.hub import Attachment, Hub, Standing
 from gateway.chat.sent_messages import SentMessage
-from gateway.chat.threads import Thread, Threads
+from gateway.chat.thread import Thread
+from gateway.chat.threads import Threads
 from gateway.errors import Refused, Unavailable
 from gateway.ports import TokenCaller, Unsubscribe
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn
@@ -98,7 +99,7 @@ async def test_while_a_conversation_is_young_its_log_knows_what_comes_again(
     first, second, again = await say("m1"), await say("m2"), await say("m1")
     assert (again.seq, again.duplicate, second.duplicate) == (first.seq, True, False)
     assert memory.asked.count("message") == 0
-    monkeypatch.setattr("gateway.chat.threads.YOUNG", 0.0)
+    monkeypatch.setattr("gateway.chat.thread.YOUNG", 0.0)
     assert (await say("m1")).seq == first.seq
     assert memory.asked.count("message") == 1
 

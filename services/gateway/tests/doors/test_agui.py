@@ -264,7 +264,7 @@ async def test_a_turn_without_an_answer_is_a_run_error(desk: Desk, code: str) ->
 
 
 async def test_a_run_that_nobody_answers_ends(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.chat.threads.PATIENCE", 0.5)
+    monkeypatch.setattr("gateway.chat.thread.PATIENCE", 0.5)
     desk.ui.says("hello")
     assert (await desk.ui.run())[-1]["code"] == "TIMEOUT"
 

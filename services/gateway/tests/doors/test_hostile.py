@@ -14,8 +14,10 @@ from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOC
 from nats.aio.client import Client
 
 from contracts.channel_rpc import CHANNEL_VERIFY, ChannelVerifyReply, ChannelVerifyRequest
-from contracts.channels import LiveTurnKind
+from contracts.channels import LiveTurnKind, conversation_tree
+from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from contracts.events.tool import ToolMetadata, ToolResult
+from contracts.streams import CHAT
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
 from gateway.testing_doors import AnsweringAgent
@@ -223,6 +225,68 @@ async def test_readers_that_do_not_read_hold_nobody_up(
         assert any("Soon." in line for line in said)
         for writer in writers:
             writer.transport.abort()
+    await eventually(lambda: gateway.gateway.chat.hub.conversations == 0, 15)
+
+
+async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
+    gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent, nats_client: Client
+) -> None:
+    async def begun(answering: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        del answering, basis, text
+        await turn.delta(0, "One ")
+
+    agent.how = begun
+    kept = {"model": "nexus", "input": "hi"}
+    streamed = {**BODIES["/a2a"], "method": "SendStreamingMessage"}
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("/v1/responses", kept),
+        ("/v1/responses", {**kept, "stream": True}),
+        ("/v2/ag-ui", BODIES["/v2/ag-ui"]),
+        ("/v2/ui/chat", BODIES["/v2/ui/chat"]),
+        ("/a2a", BODIES["/a2a"]),
+        ("/a2a", streamed),
+    ]
+    async with httpx.AsyncClient(base_url=gateway.url, timeout=60, headers=HEADERS) as http:
+
+        async def answer(number: int) -> httpx.Response:
+            path, body = asked[number]
+            own = {"Authorization": f"Bearer {tokens.user(f'u{number}', 'user')}"}
+            return await http.post(path, json=body, headers=own)
+
+        answers = [asyncio.create_task(answer(number)) for number in range(len(asked))]
+        await eventually(lambda: len(agent.said) == len(asked), 30)
+        names = [conversation for conversation, _ in agent.said]
+        notice = Forgotten(company="acme", conversations=names).to_json()
+        # A notice of what is there again ends nothing.
+        await nats_client.publish(FORGOTTEN, notice)
+        done, _ = await asyncio.wait(answers, timeout=0.2)
+        assert not done
+        for name in names:
+            await nats_client.jetstream().purge_stream(CHAT.name, subject=conversation_tree("acme", name))  # pyright: ignore[reportUnknownMemberType]
+        await nats_client.publish(FORGOTTEN, notice)
+        whole, events, run, chat, task, tasks = await asyncio.gather(*answers)
+    assert (whole.status_code, whole.json()["error"]["code"]) == (404, "not_found")
+    assert '"type":"response.failed"' in events.text
+    assert '"code":"not_found","message":"the conversation was deleted' in events.text
+    assert run.text.rstrip().rpartition("data: ")[2].startswith('{"type":"RUN_ERROR"')
+    assert '"type":"error","errorText":"the conversation was deleted' in chat.text
+    assert task.json()["error"]["code"] == -32001
+    assert '"error":{"code":-32001' in tasks.text
+
+
+async def test_who_hangs_up_while_waiting_for_a_whole_answer_holds_nothing(
+    gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent
+) -> None:
+    async def nothing(answering: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
+        del answering, turn, basis, text
+
+    agent.how = nothing
+    for path, body in (("/v1/responses", {"model": "nexus", "input": "hi"}), ("/a2a", BODIES["/a2a"])):
+        _, writer = await connected(gateway)
+        writer.write(request(gateway, tokens.user("ana", "user"), path, json.dumps(body).encode()))
+        said = len(agent.said)
+        await eventually(lambda said=said: len(agent.said) > said)
+        writer.transport.abort()
     await eventually(lambda: gateway.gateway.chat.hub.conversations == 0, 15)
 
 

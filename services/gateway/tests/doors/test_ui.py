@@ -229,7 +229,7 @@ async def test_hanging_up_stops_the_answer_unless_somebody_reads_on(
     assert (await desk.snapshot()).unanswered
     async with ChatClient(gateway.url) as widget:
         await widget.hello(token, conversationId=desk.conversation)
-        monkeypatch.setattr("gateway.chat.threads.COMING_BACK", 0.1)
+        monkeypatch.setattr("gateway.chat.thread.COMING_BACK", 0.1)
         await again.does("stop")
         assert (await widget.until("run.cancelled"))["reason"] == "user"
 

@@ -13,6 +13,7 @@ from contracts.events.chat import SystemMessage
 from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, TokenMaker, run_gateway
+from gateway.web import http_transport
 from gateway.web.http_transport import MOST_HEAD, BoundedHttp
 from gateway.web.transport import MAX_BUFFERED_BYTES
 from runtime.testing import NatsServer, eventually
@@ -59,6 +60,18 @@ async def test_a_request_that_came_while_the_process_stood_still_is_answered(gat
     protocol.timeout_keep_alive_handler()  # as on waking: its time is over, and the request lies unread
     await asyncio.wait_for(reader.readuntil(b"HTTP/1.1 "), 20)
     writer.close()
+
+
+@pytest.mark.parametrize(("begun", "answer"), [(b"GET /healthz HT", b"HTTP/1.1 400"), (b"", b"")])
+async def test_a_head_that_does_not_come_holds_no_connection(
+    gateway: GatewayUnderTest, monkeypatch: pytest.MonkeyPatch, begun: bytes, answer: bytes
+) -> None:
+    monkeypatch.setattr(http_transport, "HEAD_WITHIN", 0.2)
+    with sockets.create_connection(("127.0.0.1", gateway.server.port)) as raw:
+        raw.sendall(begun)
+        raw.setblocking(False)
+        async with asyncio.timeout(20):
+            assert (await asyncio.get_running_loop().sock_recv(raw, 100)).startswith(answer)
 
 
 async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(

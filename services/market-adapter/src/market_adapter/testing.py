@@ -32,12 +32,12 @@ def bar(day: int, open_: str, high: str, low: str, close: str, volume: int = 1_0
     )
 
 
-def bars_of(closes: Sequence[float], volume: int = 1000) -> tuple[Bar, ...]:
+def bars_of(closes: Sequence[float]) -> tuple[Bar, ...]:
     """Bars with these closes: each opens at the close before, and reaches 1 % beyond the two."""
     made: list[Bar] = []
     for day, (before, close) in enumerate(pairwise([closes[0], *closes])):
         high, low = max(before, close) * 1.01, min(before, close) * 0.99
-        made.append(bar(day, f"{before:.4f}", f"{high:.4f}", f"{low:.4f}", f"{close:.4f}", volume))
+        made.append(bar(day, f"{before:.4f}", f"{high:.4f}", f"{low:.4f}", f"{close:.4f}", 1000))
     return tuple(made)
 
 

@@ -18,12 +18,12 @@ from agent.adapters.provider_client import (
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
-    fields_of,
     seconds_in,
 )
 from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import Prompt, TextSink
+from contracts.json_values import object_of
 
 VERSION = "2023-06-01"
 _BUSY = frozenset({"rate_limit_error"})
@@ -115,11 +115,11 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
             _count(reading, message.get("usage"))
         case "message_delta":
             _count(reading, event.get("usage"))
-            reading.cut = fields_of(event.get("delta")).get("stop_reason") == "max_tokens"
+            reading.cut = object_of(event.get("delta")).get("stop_reason") == "max_tokens"
         case "message_stop":
             reading.finished = True
         case "error":
-            raise _error(provider, str(fields_of(event.get("error")).get("type")), None)
+            raise _error(provider, str(object_of(event.get("error")).get("type")), None)
         case _:
             pass  # ping, the ends of blocks, and what later versions add
 
@@ -143,7 +143,7 @@ def _read_delta(reading: _AnthropicStream, index: int, delta: dict[str, Any], si
 
 def _count(reading: _AnthropicStream, usage: Any) -> None:
     """Anthropic's counts: what was read from or written to its cache is part of the prompt. The last word counts."""
-    counts = fields_of(usage)
+    counts: dict[str, Any] = object_of(usage)
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     if counts.get("input_tokens") is not None:
         reading.prompt_tokens = sum(int(counts.get(part) or 0) for part in parts)

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import structlog
@@ -30,10 +29,9 @@ AWAY = 5.0
 class MemoryBudgets:
     """Budgets."""
 
-    def __init__(self, rpc: RpcClient, client: Client, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, rpc: RpcClient, client: Client) -> None:
         self._rpc = rpc
         self._client = client
-        self._clock = clock
         self._away_until = 0.0
         self._local = LocalBudgets()
         self._telling: set[asyncio.Task[None]] = set()
@@ -42,7 +40,7 @@ class MemoryBudgets:
         self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
         """The reservation as granted; raises BudgetSpentError. An older memory reserves, and leaves the search."""
-        if self._clock() >= self._away_until:
+        if time.time() >= self._away_until:
             request = BudgetReserveRequest(
                 company_id=wanted.company,
                 reservation_id=wanted.call,
@@ -61,10 +59,10 @@ class MemoryBudgets:
                 reply = await self._rpc.call(BUDGET_RESERVE, request, deadline=DEADLINE)
             except asyncio.CancelledError:
                 # Granted or not, nobody will use it; the further one, for which there is room, runs out by itself.
-                self.settle(replace(wanted, at=int(self._clock())), 0)
+                self.settle(replace(wanted, at=int(time.time())), 0)
                 raise
             except RpcError as error:
-                self._away_until = self._clock() + AWAY
+                self._away_until = time.time() + AWAY
                 log.warning("budgets.local", reason=error.code)
                 if search is not None and error.code == ErrorCode.TIMEOUT:
                     search.answered(None)  # asking once more would only take more time
@@ -80,7 +78,7 @@ class MemoryBudgets:
                     further=further and replace(further, at=reply.reserved_at),
                 )
         BUDGET_LOCAL.inc()
-        now = int(self._clock())
+        now = int(time.time())
         spent = self._local.reserve(wanted.company, wanted.payer, wanted.tier, wanted.tokens, daily, hourly, now)
         if spent is not None:
             raise _spent(spent)

@@ -93,7 +93,7 @@ class FollowedConversations:
             self._grow(kept, -len(gone.event))
         if kept.last is not None:
             _apply(kept, stored.seq, fact)
-        while self._kept and (len(self._kept) > CONVERSATIONS or self._size > BYTES):
+        while self._kept and (len(self._kept) > CONVERSATIONS or self._size > BYTES or self._first_is_old()):
             self.drop(next(iter(self._kept)))
         self._wake()
 
@@ -169,6 +169,9 @@ class FollowedConversations:
                     finally:
                         self._waiting.discard(waiting)
         return self._heard >= seq
+
+    def _first_is_old(self) -> bool:
+        return self._clock() - next(iter(self._kept.values())).used > KEPT_SECONDS
 
     def _wake(self) -> None:
         for waiting in self._waiting:

@@ -28,17 +28,11 @@ GAP_DEADLINE = 1.0
 class HistoryClient:
     """The last messages up to a sequence, none missing."""
 
-    def __init__(
-        self,
-        rpc: RpcClient,
-        chat: ConversationLog,
-        windows: Windows | None = None,
-        followed: FollowedConversations | None = None,
-    ) -> None:
+    def __init__(self, rpc: RpcClient, chat: ConversationLog, followed: FollowedConversations | None = None) -> None:
         self._followed = followed or FollowedConversations()
         self._rpc = rpc
         self._chat = chat
-        self._windows = windows or Windows()
+        self._windows = Windows()
 
     def drop(self, key: Key) -> None:
         """Holds nothing of a conversation any longer."""

@@ -3,6 +3,7 @@
 What a newer release has written into a turn's journal stays there while this one drives that turn (decision 0041).
 """
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 import orjson
 import structlog
 
+from agent.adapters.followed import KEPT_SECONDS
 from agent.domain.turn.journal import Journal
 from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
 from agent.errors import UnreachableError
@@ -25,18 +27,24 @@ log = structlog.get_logger(__name__)
 
 SOURCE = "/nexus/agent"
 KEPT = 4_096
-"""Journals of one's own that are remembered."""
+"""Journals of one's own that are remembered, for as long as their conversations are followed."""
 
 
 class JournalStore:
     """Reads by direct get, writes with the expected last sequence of the subject."""
 
     def __init__(
-        self, turns: DirectReader, publisher: Publisher, instance: str, ended_by: Callable[[Key], str | None]
+        self,
+        turns: DirectReader,
+        publisher: Publisher,
+        instance: str,
+        ended_by: Callable[[Key], str | None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`ended_by`: the turn that ended last in a conversation, while nobody can have driven another one since."""
         self._ended_by = ended_by
-        self._kept: OrderedDict[Key, tuple[Journal, int]] = OrderedDict()
+        self._clock = clock
+        self._kept: OrderedDict[Key, tuple[float, Journal, int]] = OrderedDict()
         self._turns = turns
         self._publisher = publisher
         self._instance = instance
@@ -51,8 +59,8 @@ class JournalStore:
         One's own last journal is not read again once its turn has ended, until somebody else may have written one.
         """
         kept = self._kept.get(key)
-        if kept is not None and self._ended_by(key) == kept[0].turn_id:
-            return kept
+        if kept is not None and self._ended_by(key) == kept[1].turn_id:
+            return kept[1:]
         try:
             stored = await self._turns.last(channels.journal(*key))
         except ReadFailed as error:
@@ -109,9 +117,10 @@ class JournalStore:
         return stored.seq
 
     def _keep(self, key: Key, journal: Journal, revision: int) -> None:
-        self._kept[key] = journal, revision
+        now = self._clock()
+        self._kept[key] = now, journal, revision
         self._kept.move_to_end(key)
-        if len(self._kept) > KEPT:
+        while len(self._kept) > KEPT or now - next(iter(self._kept.values()))[0] > KEPT_SECONDS:
             self._kept.popitem(last=False)
 
 

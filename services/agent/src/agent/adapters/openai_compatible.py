@@ -20,7 +20,6 @@ from agent.adapters.provider_client import (
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
-    fields_of,
     seconds_in,
 )
 from agent.domain.pictures import pictures_of
@@ -28,6 +27,7 @@ from agent.domain.thoughts import OpeningThoughts
 from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import Prompt, TextSink
+from contracts.json_values import object_of
 
 LINGER = 0.05
 """Seconds to wait for the end of a response whose last event has come."""
@@ -179,11 +179,11 @@ def _read_event(reading: _CompatibleStream, event: dict[str, Any], sink: TextSin
             reading.model = event.get("model") or ""
     error, usage = event.get("error"), event.get("usage") or event.get("x_groq")
     if error:
-        raise _stream_error(provider, fields_of(error))
+        raise _stream_error(provider, object_of(error))
     if usage:
-        usage = fields_of(usage)
-        usage = fields_of(usage.get("usage", usage))
-        reading.usage = TokenCount(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+        counts: dict[str, Any] = object_of(usage)
+        counts = object_of(counts.get("usage", counts))
+        reading.usage = TokenCount(int(counts.get("prompt_tokens") or 0), int(counts.get("completion_tokens") or 0))
 
 
 def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], sink: TextSink, provider: str) -> None:
@@ -205,7 +205,7 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], sink: TextS
     calls = delta.get("tool_calls")
     if calls:
         for position, part in enumerate(calls):
-            _read_call(reading, fields_of(part), position, provider)
+            _read_call(reading, object_of(part), position, provider)
 
 
 def _read_call(reading: _CompatibleStream, part: dict[str, Any], position: int, provider: str) -> None:
@@ -213,7 +213,7 @@ def _read_call(reading: _CompatibleStream, part: dict[str, Any], position: int, 
     call = reading.calls.setdefault(position if index is None else index, StreamedCall())
     if len(reading.calls) > MAX_CALLS:
         raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
-    function = fields_of(part.get("function"))
+    function: dict[str, Any] = object_of(part.get("function"))
     call.model_id = part.get("id") or call.model_id
     call.name = function.get("name") or call.name
     piece = function.get("arguments") or ""

@@ -4,7 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 import orjson
@@ -13,6 +13,7 @@ from yarl import URL
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelSilentError
 from agent.ports import Prompt, TextSink
+from contracts.json_values import object_of
 
 CONNECT_LIMIT = 5.0
 """Seconds to connect."""
@@ -121,7 +122,7 @@ class ProviderClient(ABC):
 def error_in(body: bytes) -> dict[str, Any]:
     """The object `error` of an answer; empty where there is none."""
     try:
-        return fields_of(fields_of(orjson.loads(body)).get("error"))
+        return object_of(object_of(orjson.loads(body)).get("error"))
     except orjson.JSONDecodeError:
         return {}
 
@@ -132,8 +133,3 @@ def seconds_in(retry_after: str | None) -> float | None:
         return None if retry_after is None else max(float(retry_after), 0.0)
     except ValueError:
         return None
-
-
-def fields_of(value: Any) -> dict[str, Any]:
-    """The object that it is; an empty one, where it is anything else."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

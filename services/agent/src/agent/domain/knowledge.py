@@ -54,9 +54,9 @@ class GivenPassage:
         return self.citation.url, tuple(self.citation.heading or ())
 
 
-def fitting(found: KnowledgeFound, count: Callable[[str], int], most: int = TOKENS) -> KnowledgeFound:
+def fitting(found: KnowledgeFound, count: Callable[[str], int]) -> KnowledgeFound:
     """The best passages, then the pages, that have room in so many tokens."""
-    room = most - count(_SAYS["es"])
+    room = TOKENS - count(_SAYS["es"])
     kept: list[Any] = []
     for one in [*found.passages, *found.pages]:
         size = count(

@@ -60,6 +60,11 @@ class ScriptedModel:
         if self._runner is not None:
             await self._runner.cleanup()
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What makes a stack ask this model."""
+        return {"NEXUS_LLM_BASE_URL": self.base_url, "NEXUS_LLM_API_KEY": "not-a-key", "NEXUS_LLM_MODEL": "scripted"}
+
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         return await self._respond(request, _error, _stream)
 

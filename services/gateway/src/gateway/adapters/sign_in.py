@@ -12,7 +12,7 @@ class SignIn:
     def __init__(self, minter: TokenMinter) -> None:
         self._minter = minter
 
-    def link(self, origin: str, company: str, user: str = "admin") -> str:
+    def link(self, origin: str, company: str) -> str:
         """The console's address with a token behind #, which browsers send to no server and which logs do not see."""
-        token = self._minter.mint(sub=user, role="admin", company=company, ttl=SECONDS)
+        token = self._minter.mint(sub="admin", role="admin", company=company, ttl=SECONDS)
         return f"{origin}/console#token={token}"

@@ -226,6 +226,11 @@ class Hub:
         if (channel := self._channels.get((company, conversation))) is not None:
             channel.standing = None
 
+    def deleted(self, company: str, conversation: str) -> None:
+        """It is empty: nothing that was found out of it holds any more."""
+        if (channel := self._channels.get((company, conversation))) is not None:
+            channel.standing, channel.known = None, Known()
+
     def forget_all(self) -> None:
         """Something of any conversation may have been missed."""
         for channel in self._channels.values():

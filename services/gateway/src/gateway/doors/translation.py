@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Any, Protocol
 
 from gateway.chat.exchange import Ended, Event
-from gateway.chat.threads import Thread
+from gateway.chat.thread import Thread
 
 Json = dict[str, Any]
 PERSON_SECONDS = 60.0

@@ -13,7 +13,7 @@ from market_adapter.adapters.polite_session import seconds_of
 from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.domain.timeframes import Timeframe
 from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
-from runtime.clock import Clock, SystemClock
+from runtime.clock import SystemClock
 
 MOST = 720
 """Bars that one question brings (Kraken's limit)."""
@@ -24,10 +24,10 @@ REQUEST_MS = 3000
 class CryptoExchange:
     """Questions to one exchange. Failures are MarketErrors."""
 
-    def __init__(self, name: str, overrides: dict[str, Any] | None = None, clock: Clock | None = None) -> None:
+    def __init__(self, name: str, overrides: dict[str, Any] | None = None) -> None:
         """`name`: one of ccxt's, e.g. kraken; `overrides`: settings of its class."""
         self.name = name
-        self._clock = clock or SystemClock()
+        self._clock = SystemClock()
         self._overrides = overrides or {}
         self._library: Any = None
         self._exchange: Any = None

@@ -3,7 +3,6 @@ all for as long as they have told us to wait (429, RFC 6585, with or without Ret
 
 import threading
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -23,8 +22,7 @@ class ToldToWait(Exception):  # noqa: N818 - named after what happened
 class Politeness:
     """What the servers have told us, and the requests that must heed it. For all threads."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._until = 0.0
         self._told: float | None = None
@@ -32,12 +30,12 @@ class Politeness:
     @property
     def waiting(self) -> bool:
         """We are to wait."""
-        return self._now() < self._until
+        return time.monotonic() < self._until
 
     @property
     def told(self) -> float | None:
         """For how many seconds more, if they said so."""
-        return None if self._told is None else max(self._until - self._now(), 0.0)
+        return None if self._told is None else max(self._until - time.monotonic(), 0.0)
 
     def on(self, session: Any) -> Any:
         """The session (of curl_cffi), each of whose requests keeps to this."""
@@ -59,7 +57,7 @@ class Politeness:
     def _wait(self, seconds: float | None) -> None:
         with self._lock:
             self._told = seconds
-            self._until = self._now() + (UNTOLD if seconds is None else seconds)
+            self._until = time.monotonic() + (UNTOLD if seconds is None else seconds)
 
 
 def seconds_of(retry_after: str | None) -> float | None:

@@ -7,14 +7,12 @@ them again.
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import cast
 
-import orjson
 import structlog
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from contracts.erasure_rpc import FORGOTTEN
+from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from memory.adapters.redis_echoes import PREFIX as ECHOES
 from memory.adapters.redis_looks import DESK, READ, read_key
 from memory.adapters.redis_looks import PREFIX as LOOKS
@@ -25,7 +23,7 @@ from memory.adapters.redis_windows import PREFIX
 from memory.domain.purse import PREFIX as BUDGETS
 from memory.erasure_ports import Erasure
 from memory.errors import CacheUnavailable
-from runtime.connection import subscribe
+from runtime.deletions import follow_deletions
 
 _log = structlog.get_logger(__name__)
 
@@ -42,7 +40,7 @@ class CacheErasure:
 
     async def start(self) -> None:
         """Listens for what other replicas delete."""
-        await subscribe(self._client, FORGOTTEN, self._on_forgotten)
+        await follow_deletions(self._client, self._drop)
 
     async def stop(self) -> None:
         """The connection's end ends it."""
@@ -67,7 +65,7 @@ class CacheErasure:
         self._drop(company, conversations)
         for start in range(0, len(conversations), 100):
             names = list(conversations[start : start + 100])
-            await self._client.publish(FORGOTTEN, orjson.dumps({"company": company, "conversations": names}))
+            await self._client.publish(FORGOTTEN, Forgotten(company=company, conversations=names).to_json())
         gone = await self.keys(job)
         try:
             if gone:
@@ -115,13 +113,6 @@ class CacheErasure:
     def _drop(self, company: str, conversations: Sequence[str]) -> None:
         for drop in self._drops:
             drop(company, conversations)
-
-    async def _on_forgotten(self, message: Msg) -> None:
-        try:
-            told = orjson.loads(message.data)
-            self._drop(str(told["company"]), [str(name) for name in told["conversations"]])
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-            _log.warning("a notice of a deletion could not be read", error=repr(error))
 
 
 def _part(key: bytes, number: int) -> str:

@@ -5,8 +5,9 @@ compound indexes; upserts set top-level fields only (dots in an upsert become pa
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
@@ -69,6 +70,15 @@ fields, validation, size, key length (MongoDB's error_codes.yml)."""
 
 
 _DUPLICATE_KEY = 11000
+SLICE = 200
+"""Names in one query, e.g. of conversations."""
+
+T = TypeVar("T")
+
+
+def slices(names: Sequence[T]) -> list[list[T]]:
+    """The names in parts that one query can name."""
+    return [list(names[start : start + SLICE]) for start in range(0, len(names), SLICE)]
 
 
 def connect(settings: MongoSettings) -> AsyncMongoClient[Document]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import orjson
 from pymongo import ASCENDING
 
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import slices, speaking
 from memory.domain.keys import END, LogPosition, conversation_key
 from memory.erasure_ports import Erasure
 from runtime.mongo import Database, Document
@@ -50,7 +50,7 @@ class MongoErasure:
         """Who wrote in these conversations."""
         found: set[str] = set()
         async with speaking("read whose conversations they are"):
-            for names in _slices(conversations):
+            for names in slices(conversations):
                 where = {"_id": {"$in": [conversation_key(company, name) for name in names]}}
                 rows = await self._database["conversations"].find(where, {"person": 1}).to_list()
                 found |= {row["person"]["userId"] for row in rows if row.get("person")}
@@ -60,7 +60,7 @@ class MongoErasure:
         """Those of the conversations that there are."""
         found: list[str] = []
         async with speaking("look for conversations"):
-            for names in _slices(conversations):
+            for names in slices(conversations):
                 where = {"_id": {"$in": [conversation_key(company, name) for name in names]}}
                 rows = await self._database["conversations"].find(where, {"_id": 1}).to_list()
                 found += [str(row["_id"]).split("/", 1)[1] for row in rows]
@@ -178,16 +178,12 @@ def _below(key: str) -> Document:
 def _calls_of(job: Erasure, *, own: bool) -> Iterator[Document]:
     if own:
         yield _below(f"{job.company}/{job.user}")
-    for names in _slices(job.conversations):
+    for names in slices(job.conversations):
         theirs: Document = {
             "conversationId": {"$in": names},
             "key": {"$gt": f"{job.company}/", "$lt": f"{job.company}/{END}"},
         }
         yield theirs
-
-
-def _slices(names: Sequence[str], size: int = 200) -> list[list[str]]:
-    return [list(names[start : start + size]) for start in range(0, len(names), size)]
 
 
 def _name(job: Erasure) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pymongo import DESCENDING, ReplaceOne
 
-from memory.adapters.mongo import put_newest, speaking
+from memory.adapters.mongo import put_newest, slices, speaking
 from memory.adapters.mongo_counters import Count, count_once
 from memory.adapters.mongo_facts import facts_of
 from memory.domain.keys import END, conversation_key
@@ -24,8 +24,6 @@ from memory.domain.report import Counted, Digest, Extras, digest_of
 from memory.ports import Spent
 from runtime.mongo import Collection, Database, Document
 
-SLICE = 200
-"""Conversations that one query names."""
 AT_ONCE = 4
 """Conversations whose facts are read side by side for one report."""
 ONE_DAY = timedelta(days=1)
@@ -70,7 +68,7 @@ class MongoReports:
                 digests[str(row["_id"])] = digest
 
         # Kept as they are made: a report whose time is over leaves less for the next one.
-        for part in _slices(lacking[:make]):
+        for part in slices(lacking[:make]):
             await asyncio.gather(*(made(row) for row in part))
             await self._keep(part, digests)
         extras = await self._extras([name for name in names if name in digests])
@@ -84,7 +82,7 @@ class MongoReports:
     async def _known(self, rows: Sequence[Document]) -> dict[str, Digest]:
         found: dict[str, Digest] = {}
         newest = {str(row["_id"]): _state(row) for row in rows}
-        for names in _slices(list(newest)):
+        for names in slices(list(newest)):
             async with speaking("read digests"):
                 kept = await self._digests.find({"_id": {"$in": names}}).to_list()
             found |= {
@@ -110,7 +108,7 @@ class MongoReports:
 
     async def _extras(self, names: Sequence[str]) -> dict[str, Extras]:
         found: dict[str, Extras] = {}
-        for part in _slices(names):
+        for part in slices(names):
             spent = await _by_name(self._spendings, part, {"seen": 0})
             rated = await _by_name(self._satisfactions, part, {"score": 1})
             tools = await self._tools(part)
@@ -187,10 +185,6 @@ def _state(row: Document) -> str:
 async def _by_name(collection: Collection, names: Sequence[str], fields: dict[str, Any]) -> dict[str, Document]:
     async with speaking("read for a report"):
         return {str(row["_id"]): row for row in await collection.find({"_id": {"$in": list(names)}}, fields).to_list()}
-
-
-def _slices(items: Sequence[Any], size: int = SLICE) -> list[list[Any]]:
-    return [list(items[start : start + size]) for start in range(0, len(items), size)]
 
 
 def _count(conversation: str, spent: Spent) -> Count:

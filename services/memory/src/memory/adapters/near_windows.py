@@ -14,12 +14,8 @@ MAX_CHARACTERS = 32 * 1024 * 1024
 class NearWindows:
     """RecentWindows before other RecentWindows: bounded in windows and in characters of text, the oldest go first."""
 
-    def __init__(
-        self, behind: RecentWindows, max_windows: int = MAX_WINDOWS, max_characters: int = MAX_CHARACTERS
-    ) -> None:
+    def __init__(self, behind: RecentWindows) -> None:
         self._behind = behind
-        self._max_windows = max_windows
-        self._max_characters = max_characters
         self._windows: OrderedDict[tuple[int, str, str], tuple[RecentMessages, int]] = OrderedDict()
         self._characters = 0
 
@@ -55,6 +51,6 @@ class NearWindows:
         self._characters += size - (held[1] if held else 0)
         self._windows[key] = (window, size)
         self._windows.move_to_end(key)
-        while len(self._windows) > self._max_windows or self._characters > self._max_characters:
+        while len(self._windows) > MAX_WINDOWS or self._characters > MAX_CHARACTERS:
             _, (_, dropped) = self._windows.popitem(last=False)
             self._characters -= dropped

@@ -43,14 +43,12 @@ class Deliveries:
         *,
         give_up: float,
         gone: Callable[[str, str], Awaitable[None]],
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._table = table
         self._poster = poster
         self._channels = channels
         self._give_up = give_up
         self._gone = gone
-        self._clock = clock
         self._lanes = Lanes()
 
     async def deliver(self, waiting: Delivery) -> Outcome:
@@ -74,14 +72,14 @@ class Deliveries:
             put_off = self._put_off(endpoint, waiting) if lane.failures else None
             if put_off is not None:
                 return put_off
-            now = self._clock()
+            now = time.time()
             if endpoint.channel is not None:
                 again = waiting.num_delivered > 1
                 answer = await self._channels.deliver(endpoint.channel, event, waiting.stored_at, again=again)
             else:
                 headers = signed_headers(endpoint.hook.secret, event_id, int(now), waiting.data)
                 answer = await self._poster.post(endpoint.hook.url, headers, waiting.data)
-            lane.took(self._clock() - now)
+            lane.took(time.time() - now)
             if 200 <= answer.status < 300:
                 lane.succeeded()
                 return self._counted("delivered", Done())
@@ -89,7 +87,7 @@ class Deliveries:
 
     def _put_off(self, endpoint: WebhookEndpoint, waiting: Delivery) -> Outcome | None:
         """What becomes of a fact that may not be sent now; None: it may."""
-        lane, now = self._lanes.of(endpoint.id), self._clock()
+        lane, now = self._lanes.of(endpoint.id), time.time()
         wait = lane.wait(now)
         if wait > 0 and lane.failures and now - waiting.stored_at > self._give_up:
             return self._counted("given_up", DeadLetter(f"{_host(endpoint)} has not worked for too long"))
@@ -102,7 +100,7 @@ class Deliveries:
             return self._counted("gone", DeadLetter(f"{_host(endpoint)} {said}: it is switched off (goneAt)"))
         if answer.forbidden:
             return self._counted("forbidden", DeadLetter(f"{_host(endpoint)} {said}"))
-        lane, now = self._lanes.of(endpoint.id), self._clock()
+        lane, now = self._lanes.of(endpoint.id), time.time()
         retry_after = None if answer.retry_after is None else min(answer.retry_after, LONGEST_RETRY_AFTER)
         if answer.status in {0, 408, 429} or answer.status >= 500:
             # The endpoint, not the fact: others of its facts would fare no better.

@@ -6,12 +6,16 @@ fact that stays costs less than one that is taken away wrongly.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from memory.domain.long_term.attributes import Value, changing, differ, of_relative, values
-from memory.domain.long_term.concepts import concept, content, plain
-from memory.domain.long_term.endings import StatementEnd, ended_by, endings
+from contracts.spoken import NUMBERS
+from memory.domain.long_term.attributes import Value, changing, differ, of_relative, values, without_adverbs
+from memory.domain.long_term.concepts import COUNTS, concept, content, plain
+from memory.domain.long_term.endings import StatementEnd, ended_by, endings, is_occupation
+from memory.domain.long_term.slots import restrictions
+from memory.domain.recall.words import words
 
 LEFT_OVER = 2
 """Words that a statement may have beside those that are ended, and still be the statement that is meant."""
@@ -43,24 +47,58 @@ _DID = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
     r"(?:left|gave|bought|taught|told|lent|sold|won|"
     r"lost|built|made|was|were|had|(?!(?:called|named)\b)\w{3,}ed|dio|fue|hizo|tuvo|trajo|dijo|puso|era|"
-    r"\w+(?:ó|aba|ía|aron|ieron))\b"
+    r"\w+(?:ó|aron|ieron))\b|^(?:[^,]{0,15}, )?(?:mis?|nuestr[oa]s?) \w+ (?:(?:se|me|nos) )?\w+(?:aba|ía)\b"
 )
 """What somebody did once: it stays true when they have died or gone, too."""
 _REVALUES = re.compile(
-    r"\b(?:raised|lowered|increased|reduced|extended|shortened|lengthened|upped|topped up|bumped|doubled|halved|"
+    r"\b(?:raised|lowered|increased|reduced|cut|extended|shortened|lengthened|upped|topped up|bumped|"
+    r"postponed|delayed|pushed back|brought forward|doubled|halved|"
     r"changed|"
     r"(?:put|went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|"
     r"(?:new|another) (?=\w+, )|from now on|"
-    r"subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|alarg(?:ue|o|ado)|"
+    r"subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|"
     r"acort(?:e|o|ado)|"
-    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
+    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
 )
+_PAST = re.compile(
+    r"\b(?:used to|antes|solia|years ago|hace (?:\w+ )?anos|\w{3,}(?:aba|abamos)|vivia|tenia|era|bought|sold|paid|went|"
+    r"visited|met|won|compre|compramos|vendi|vendimos|pague|pagamos|fui|fuimos|visite|conoci)\b"
+)
+"""Says what was so once, or happened: it stays true."""
+_ADDS = re.compile(r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?|tambien|ademas|aparte)\b")
+"""Says that something comes beside what there was."""
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
-_GENERIC = content("pay earn save spend invest put make month week year day euro euros dollar dollars") | {
-    *("my", "whoever", "is", "how", "much")
-}
-"""Parts of an attribute's name that say nothing of what it is of."""
+_COUNTS = content(" ".join(COUNTS))
+_PERIODS = content(
+    "day daily week weekly month monthly quarter quarterly year yearly dia diario diaria semana semanal mes mensual "
+    "trimestre trimestral ano anual"
+)
+_LANGUAGES = content(
+    "english spanish french german italian portuguese catalan ingles espanol castellano frances aleman italiano "
+    "portugues euskera gallego"
+)
+_CURRENCIES = content(
+    "euro euros dollar dollars dolar dolares pound pounds libra libras peso pesos yen yenes franc francs"
+)
+_AMOUNTS = content("earn save invest put spend owe meto gasto aporto contribute salary rent budget presupuesto")
+"""Concepts of what has an amount: who speaks of another of them speaks of another amount."""
+_MANY = content("have like buy sell invest want trade hold go visit know meet eat drink watch follow study play")
+"""Concepts that hold of several things at a time."""
+_GENERIC = _PERIODS | content(
+    "be have want need see ver recibir receive hear "
+    "plan decide decided hope think pensandolo believe going pay make made get give keep show send "
+    "time times once twice veces vez euro euros dollar dollars "
+    "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
+    "up down top bump hire replace appoint switch put set land subir bajar subido bajado aumentado reducido alargado "
+    "acortado ampliado cambiado contratado sustituido subieron bajaron aumentaron decidido quiero pienso espero pasar "
+    "pasado final"
+)
+"""Concepts that say nothing of what a statement is about when two are compared."""
+_WORK = content("work")
+_ATTITUDES = content(
+    "like interest interested interesa interesan convence convencen trust fio into vegan vegetarian celiac"
+)
 _NOT_COUNTED = content("be have stock week month year day time times veces vez semana mes ano dia")
 
 
@@ -69,8 +107,10 @@ class Claims:
     """`made`: what attributes are said to be; `ended`: what is said to be over; `words`: the concepts of all of it;
     `denied`: it says that something is not so; `changed`: it says that something is different now; `of`: the relative
     of whom it speaks, empty for the writer; `listing`: it speaks of several things at once; `did`: it tells what
-    somebody of the writer's did once; `revalues`: it says that something has got another value, and `given` are its
-    numbers and names."""
+    somebody of the writer's did once; `past`: it tells what was once; `revalues`: it says that something has got
+    another value; `given`: its values by their class (figures, years, names, periods, languages, currencies), `values`
+    the concepts of all of these; `where`: what restricts it; `adds`: it says that something comes beside what there
+    was; `occupation`: it says what its writer does for a living."""
 
     made: tuple[Value, ...]
     ended: tuple[StatementEnd, ...]
@@ -81,7 +121,12 @@ class Claims:
     listing: bool = False
     did: bool = False
     revalues: bool = False
-    given: frozenset[str] = frozenset()
+    given: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    values: frozenset[str] = frozenset()
+    where: frozenset[str] = frozenset()
+    adds: bool = False
+    past: bool = False
+    occupation: bool = False
 
 
 def statements(text: str) -> list[str]:
@@ -107,6 +152,7 @@ def claims(text: str, *, short: bool = False) -> Claims:
     every = statements(text)
     said = plain(" ".join(every))
     relative = _RELATIVE.match(said)
+    given = _given(" ".join(every))
     made = [value for one in every for value in values(one, short=short)] if not relative else []
     if relative:
         made = of_relative(relative["who"], said)
@@ -120,8 +166,31 @@ def claims(text: str, *, short: bool = False) -> Claims:
         listing=bool(_LISTING.search(said)),
         did=bool(_DID.search(" ".join(every).lower())),
         revalues=bool(_REVALUES.search(said)),
-        given=frozenset(_FIGURE.findall(said)) | content(" ".join(_NAME.findall(" ".join(every)))),
+        given=given,
+        values=_COUNTS.union(*given.values()),
+        where=restrictions(said),
+        adds=bool(_ADDS.search(said)),
+        past=bool(_PAST.search(said)),
+        occupation=is_occupation(said.strip(" .!")),
     )
+
+
+def _given(written: str) -> dict[str, frozenset[str]]:
+    """The values of a text, by their class; a class that has none is left out."""
+    said = without_adverbs(plain(written))
+    every = words(said)
+    figures = {*_FIGURE.findall(said), *(COUNTS[word] for word in every if word in NUMBERS)}
+    years = {one for one in figures if re.fullmatch(r"(?:19|20)\d\d", one)}
+    telling = content(said)
+    found = {
+        "figure": figures - years,
+        "year": years,
+        "name": content(" ".join(_NAME.findall(written))) - _LANGUAGES,
+        "period": telling & _PERIODS,
+        "language": telling & _LANGUAGES,
+        "currency": telling & _CURRENCIES,
+    }
+    return {kind: frozenset(values) for kind, values in found.items() if values}
 
 
 def replaces(new: Claims, old: Claims) -> bool:
@@ -130,12 +199,15 @@ def replaces(new: Claims, old: Claims) -> bool:
         return True
     if any(not ending.sole and _over(ending, new, old) for ending in new.ended):
         return True
-    return _revalues(new, old) or _contradicts(new, old)
+    return _contradicts(new, old)
 
 
 def may_replace(new: Claims, old: Claims) -> bool:
     """Whether it does so if the older one is the only one that can be meant: "I switched to Delta"."""
-    return any(ending.sole and ended_by(ending, old.words) and not old.ended for ending in new.ended)
+    ended = new.of == old.of and any(
+        ending.sole and ended_by(ending, old.words) and not old.ended for ending in new.ended
+    )
+    return ended or _changes(new, old)
 
 
 def ends_only(new: Claims) -> bool:
@@ -143,46 +215,67 @@ def ends_only(new: Claims) -> bool:
     return bool(new.ended) and not new.made and not any(ending.replaced for ending in new.ended)
 
 
+def is_attitude(fact: Claims) -> bool:
+    """Whether it is worth knowing when it is over, too: whom options bore, who is no vegan any more."""
+    return bool(fact.words & _ATTITUDES)
+
+
 def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
+    held = old.words | _WORK if old.occupation else old.words
     if (
         old.denied
         or old.did
         or ending in old.ended
-        or not ended_by(ending, old.words)
-        or (old.of and old.of not in new.words and not ending.whoever)
+        or not ended_by(ending, held)
+        or (old.of and old.of not in (new.of, *new.words) and not ending.whoever)
         or (new.of and not old.of and new.of not in ending.what and not ending.whoever)
     ):
         return False
     if not ending.what:
-        return bool(ending.among & old.words) and len(_rest(old, ending.among)) <= 2 * LEFT_OVER
+        return (
+            bool(ending.among & (old.words | ({"work"} if old.occupation else set())))
+            and len(_rest(old, ending.among)) <= 2 * LEFT_OVER
+        )
     return ending.what <= old.words and _all_but_a_little(ending.what, old)
 
 
-def _revalues(new: Claims, old: Claims) -> bool:
-    """Whether a thing that has one value is said to have got another: "they raised my salary to 2100", "I hired a new
-    accountant, Grace"."""
-    if new.of != old.of or new.denied or old.denied or not (new.given and new.revalues):
+def _changes(new: Claims, old: Claims) -> bool:
+    """Whether one says what the other does but for a value of the same class: another figure, how often, who or where,
+    and says that it is different now. Where both speak of something else besides, they are about two things."""
+    if (
+        new.of != old.of
+        or new.denied
+        or old.denied
+        or old.did
+        or old.past
+        or new.adds
+        or not (new.changed or new.revalues)
+    ):
         return False
-    for held in old.made:
-        kind, about = held.attribute.partition(" ")[0], _about(held.attribute)
-        if kind not in ("my", "whoever", "how") or not about or not about <= new.words:
-            continue
-        numeric = all(one[0].isdigit() for one in held.is_)
-        given = {one for one in new.given if one[0].isdigit()} if numeric else new.given - about
-        if given and not given & held.is_:
-            return True
-    return False
-
-
-def _about(attribute: str) -> frozenset[str]:
-    """What an attribute is of: the salary, and not that it is paid each month."""
-    return frozenset(attribute.split()) - _GENERIC
+    shared = (new.words & old.words) - _GENERIC
+    if (
+        not shared
+        or (shared <= _AMOUNTS and not old.words & _AMOUNTS <= new.words)
+        or old.where != new.where & old.where
+    ):
+        return False
+    before, after = old.words - new.words - _GENERIC - old.values, new.words - old.words - _GENERIC - new.values
+    before, after = (frozenset(one for one in rest if not one[0].isdigit()) for rest in (before, after))
+    if (before and after) or len(before) > LEFT_OVER:
+        return False
+    return any(
+        values - new.given.get(kind, values) and new.given[kind] - values
+        for kind, values in old.given.items()
+        if kind != "name" or not new.words & old.words & _MANY
+    )
 
 
 def _contradicts(new: Claims, old: Claims) -> bool:
     """Whether one denies what the other says: of the same person, in the same words."""
     if new.of != old.of or new.denied == old.denied or new.ended or old.ended:
         return False
+    if not new.denied and new.changed and (about := old.words - _GENERIC - _ATTITUDES) and about <= new.words:
+        return True
     telling = new.words - {"be", "have"}
     if new.denied:
         return bool(telling) and new.words <= old.words and _all_but_a_little(new.words, old)

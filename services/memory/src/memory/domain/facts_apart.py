@@ -54,8 +54,6 @@ _OVER = re.compile(
     r"mi nuev[oa]|nuestr[oa] nuev[oa]|a partir de|desde ahora|sustitui\w*|"
     r"reemplac\w+|regal[eo]|cumpl\w+)\b"
 )
-_ADDS = re.compile(r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?|tambien|ademas|aparte)\b")
-"""Says that something comes beside what there was."""
 _CORRECTS = re.compile(
     r"\b(?:actually|correction|i meant|meant to say|i was wrong|mistake|not \d|wrong|en realidad|quise decir|me "
     r"equivoque|"
@@ -88,7 +86,7 @@ def why_both_stay(said: str, old: str) -> str | None:
     over, corrects = bool(_OVER.search(plainly)), bool(_CORRECTS.search(plainly))
     if not _same_thing(said, old, changed=over):
         return "other_thing"
-    if not corrects and (_HAPPENED.match(before) or _ADDS.search(plainly)):
+    if not corrects and (_HAPPENED.match(before) or new.adds):
         return "both_true"
     if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before):
         return "both_true"

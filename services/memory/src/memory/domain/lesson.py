@@ -32,7 +32,7 @@ _STYLES = (
 _STYLE = re.compile("|".join(rf"(?P<{name}>\b(?:{words})\b)" for name, words in _STYLES), re.I)
 _LEFT_BEHIND = re.compile(
     r"(?:\bfrom|\bno longer|\bnot|\bdon'?t|\bstopped|\bno more|\binstead of|\bquit|\bleft|\bya no|\bno"
-    r"|\bgiven up|\bgave up|\bdone with|\bdej[eéo](?: de)?|\bdej[oó](?: de)?|\ben vez de|\ben lugar de|"
+    r"|\bgiven up|\bgave up|\bdone with|\bdej[eéo](?: de)?|\bdej(?:[oó]|ado)(?: de)?|\ben vez de|\ben lugar de|"
     r"\bpas[eé] del?|\bdesde|\bdel)\s+"
     r"(?:(?:(?:being|doing) )?an?\s+|una?\s+)?(?:(?!(?:to|a|al|hacia|but|pero|now|ahora)\b)\w+\s+){0,3}$",
     re.I,

@@ -42,9 +42,9 @@ def mentioned(text: str) -> list[str]:
     return list(found)
 
 
-def without_symbols(text: str, mark: str = "[SYMBOL]") -> str:
-    """The text with each candidate replaced by `mark`."""
-    return _SYMBOL.sub(lambda match: mark if mentioned(match[0]) else match[0], text)
+def without_symbols(text: str) -> str:
+    """The text with each candidate replaced by [SYMBOL]."""
+    return _SYMBOL.sub(lambda match: "[SYMBOL]" if mentioned(match[0]) else match[0], text)
 
 
 def _pair(text: str) -> str:

@@ -24,10 +24,12 @@ FIELDS = {
 
 # The only groups that capture are those of a "not" before what is said.
 _I_AM = (
-    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|\bme (?:he "
+    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|"
+    r"\b(?:call|consider) me|\bme (?:he "
     r"vuelto|volv[ií])|"
     r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero))\s+"
-    r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|much more|a bit more|still|now|muy|bastante"
+    r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|"
+    r"much more|a bit more|a lot more|far more|still|now|muy|bastante"
     r"|m[aá]s bien|m[aá]s|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*"
     r"(?:(?:investor|trader|inversora?|operadora?|persona) )?"
 )
@@ -50,7 +52,8 @@ _HERE = (
 """An expert, but not in cooking, and no expert nurse: experience is that of an investor."""
 _SAYINGS = {
     ("risk_profile", "conservative"): (
-        _I_AM + r"(?:conservative|conservadora?|risk[- ]averse|adversa? al riesgo|prudente)",
+        _I_AM + r"(?:conservative|conservadora?|risk[- ]averse|advers[oa] al riesgo|prudente?|cautious|caut[oa]|"
+        r"cautelos[oa]|careful investor)",
         _RISK_IS + r"(?:conservative|conservador|low|baj[oa])",
         r"\b(?:low risk tolerance|(?:baja|poca) tolerancia al riesgo)",
         r"\bI (?:don't|do not|never) (?:like|want|take)(?: to take)?(?: big| high)? risks?",
@@ -62,11 +65,12 @@ _SAYINGS = {
         r"\b(?:(?:medium|moderate) risk tolerance|tolerancia (?:media|moderada) al riesgo)",
     ),
     ("risk_profile", "aggressive"): (
-        _I_AM + r"(?:aggressive|agresiv[oa]|arriesgad[oa])",
+        _I_AM + r"(?:aggressive|agresiv[oa]|arriesgad[oa]|atrevid[oa]|daring|bold)",
         _RISK_IS + r"(?:aggressive|agresivo|high|alt[oa]|much[oa])",
         r"\b(?:high risk tolerance|(?:alta|mucha) tolerancia al riesgo)",
-        r"\bI (?:can|like to|want to) take (?:a lot of |big |high |more )risks?",
-        r"\b(?:puedo|quiero) asumir (?:mucho|muchos|grandes|m[aá]s) riesgos?",
+        r"\bI (?:can|like to|want to) (?:take|handle|bear|accept|tolerate) "
+        r"(?:an? )?(?:lots? of |lot more |big |high |much )?(?:more |higher )?risks?",
+        r"\b(?:puedo|quiero) (?:asumir|tolerar|aceptar) (?:muchos? m[aá]s |muchos? |grandes |m[aá]s )riesgos?",
     ),
     ("experience", "beginner"): (
         _I_AM + r"(?:beginner|newbie|novice|rookie|principiante|novat[oa])" + _HERE,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import LongTermMemory, Superseded
-from memory.domain.claims import Claims, claims, ends_only, fact_claims, may_replace, replaces, statements
+from memory.domain.claims import Claims, claims, ends_only, fact_claims, is_attitude, may_replace, replaces, statements
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact, unquoted
@@ -92,7 +92,7 @@ def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str 
         where = next(name for name, _ in _FIELDS if instead_of in getattr(state.memory, name))
         state = _past(state, where, instead_of, now, text)
         statement = replace(statement, attribute="user_notes" if where == "older_notes" else where)
-    state, _ = _without_replaced(state, statement, now)
+    state = _without(state, _replaced(state, statement, now), text, now)
     return _with(state, statement.attribute or "user_notes", text, now)
 
 
@@ -158,6 +158,8 @@ def _stated(text: str, known: Known) -> Iterator[_Statement]:
                 preferred.append(one)
                 yield _Statement(one, "preferences", claims(match[0], short=True))
         found = [one for one in clauses(sentence) if not any(one in other or other in one for other in preferred)]
+        if found and (head := claims(sentence.partition(found[0])[0], short=True)).ended:
+            yield _Statement(sentence.rstrip(" .!"), None, head)
         for clause in found:
             said = claims(clause, short=True)
             worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
@@ -180,31 +182,30 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
     if newer := _newer_that_replaces(state, statement, now):
         by, until = newer
         return _ended_by_newer(state, statement, now, by, until)
-    state, ended = _without_replaced(state, statement, now)
+    gone = _replaced(state, statement, now)
+    state = _without(state, gone, statement.text, now)
+    only = ends_only(said) and not any(is_attitude(one) for one in (said, *(fact_claims(text) for _, text in gone)))
     attribute = statement.attribute
-    if ended is not None and (attribute is None or not ends_only(said)):
-        attribute = attribute or (ended if not ends_only(said) else None)
-    elif ended is not None or (ends_only(said) and _has_ended_something(state, statement.text)):
+    if only and (gone or _has_ended_something(state, statement.text)):
         attribute = None
+    elif gone and attribute is None:
+        attribute = "user_notes" if gone[0][0] == "older_notes" else gone[0][0]
     if attribute is None or not statement.text:
         return state
     return _with(state, attribute, statement.text[:LONGEST], now)
 
 
-def _without_replaced(state: Remembered, statement: _Statement, now: datetime) -> tuple[Remembered, str | None]:
-    """Without what the statement makes untrue, and the list in which the first of that stood."""
-    said = statement.said
-    if not said.made and not said.ended and not said.denied and not said.changed:
-        return state, None
-    where: str | None = None
-    for attribute, text in _replaced(state, statement, now):
-        where = where or attribute
-        state = _past(state, attribute, text, now, statement.text[:LONGEST])
-    return state, where if where != "older_notes" else "user_notes"
+def _without(state: Remembered, gone: list[tuple[str, str]], by: str, now: datetime) -> Remembered:
+    """Without facts, each with the list that holds it, that what is said makes untrue."""
+    for attribute, text in gone:
+        state = _past(state, attribute, text, now, by[:LONGEST])
+    return state
 
 
 def _replaced(state: Remembered, statement: _Statement, now: datetime) -> list[tuple[str, str]]:
     said = statement.said
+    if not (said.made or said.ended or said.denied or said.changed or said.revalues):
+        return []
     held = [
         (attribute, one, fact_claims(one))
         for attribute, _ in _FIELDS

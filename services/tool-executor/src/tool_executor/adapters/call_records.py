@@ -11,8 +11,9 @@ another executor, cannot write over its result.
 import secrets
 
 from contracts.events.tool import ToolResult
+from runtime.pull_worker import LEASE
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
-from tool_executor.adapters.renewals import LEASE, Renewals
+from tool_executor.adapters.renewals import Renewals
 from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, RecordedResult, RunningElsewhere, StoreAway
 
 _CLAIM = Script("""

@@ -14,7 +14,7 @@ from yarl import URL
 
 from contracts.own_tools import Header, HttpTool, is_local, too_deep
 from contracts.text import Text
-from runtime.guarded_http import AddressNotAllowed, GuardedSessions, Lookup, system_lookup
+from runtime.guarded_http import AddressNotAllowed, GuardedSessions
 from runtime.seal import NotSealable, Seal
 from tool_executor.domain.declaration import CallContext, Data, Handler, ToolFailed
 from tool_executor.domain.own_request import request_of
@@ -39,9 +39,9 @@ REDIRECTS = range(300, 400)
 class OwnSessions:
     """The connections to companies' own servers. `loopback`: to this machine's too, where an address names it so."""
 
-    def __init__(self, seal: Seal, *, loopback: bool = False, lookup: Lookup = system_lookup) -> None:
+    def __init__(self, seal: Seal, *, loopback: bool = False) -> None:
         self._seal = seal
-        self._sessions = GuardedSessions(loopback=loopback, seconds=MOST_SECONDS, headers=HEADERS, lookup=lookup)
+        self._sessions = GuardedSessions(loopback=loopback, seconds=MOST_SECONDS, headers=HEADERS)
         self.close = self._sessions.close
 
     def to(self, url: str) -> aiohttp.ClientSession:

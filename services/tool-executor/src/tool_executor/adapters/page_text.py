@@ -7,7 +7,7 @@ drop first. So everything visible is kept, in reading order, with headings, list
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tool_executor.extraction.markup import BLOCKS, UNSEEN, is_hidden, read
+from tool_executor.extraction.markup import BLOCKS, IN_HEAD, UNSEEN, is_hidden, read
 
 _BLOCKS = BLOCKS | {"br"}
 _OPENING = {f"h{level}": "#" * level + " " for level in range(1, 7)} | {"li": "- ", "td": " | ", "th": " | "}
@@ -62,6 +62,8 @@ class _PageTextTarget:
             return
         if tag in _BLOCKS:
             self._end_line()
+        if tag not in IN_HEAD:
+            self._open["head"] = 0
         if tag in self._open:
             self._open[tag] += 1
         # Buttons that stand side by side are apart on the screen, whatever the markup has between them.
@@ -83,7 +85,7 @@ class _PageTextTarget:
             return
         if tag in _BLOCKS:
             self._end_line()
-        if tag in self._open:
+        if self._open.get(tag):
             self._open[tag] -= 1
 
     def data(self, text: str) -> None:

@@ -9,12 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from runtime.deadlines import for_nobody
+from runtime.pull_worker import LEASE
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.ports import StoreAway
 
-LEASE = 3.0
-"""Seconds that a renewed lease lasts; the process may miss two renewals."""
-_EVERY = 1.0
+_EVERY = LEASE / 3
+"""Seconds: the process may miss two renewals. The lease is a delivery's own: whoever is given a dead process' call may
+make it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Renewals:
         self._ticker: asyncio.Task[None] | None = None
 
     def hold(self, key: str, script: Script, *arguments: Part, longest: float) -> None:
-        """Runs `script` on the key every second, until `drop` or for `longest` seconds."""
+        """Runs `script` on the key again and again, until `drop` or for `longest` seconds."""
         self._held[key] = _Lease(script, arguments, time.monotonic() + longest)
         if self._ticker is None or self._ticker.done():
             self._ticker = asyncio.create_task(self._tick(), context=for_nobody())

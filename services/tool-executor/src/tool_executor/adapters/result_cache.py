@@ -6,8 +6,9 @@ import secrets
 
 import orjson
 
+from runtime.pull_worker import LEASE
 from tool_executor.adapters.redis_store import RedisStore, Script
-from tool_executor.adapters.renewals import LEASE, Renewals
+from tool_executor.adapters.renewals import Renewals
 from tool_executor.domain.declaration import Data
 
 _YIELD = Script("if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0")

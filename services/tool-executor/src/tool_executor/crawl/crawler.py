@@ -42,6 +42,8 @@ _TAKEN_OVER = 5.0
 """Seconds after which a place comes again that another has taken over meanwhile, as this process stood still: longer
 than the bus's lease, which that one renews. Given back sooner it would be taken from them, and each would undo the
 other's work until its pages had been begun too often."""
+_PLACES = 4
+"""At which one run is worked at, at once."""
 _MOST_TAKES = 4
 """Times that a page is begun; one that ends its process each time is then left."""
 _SITE_IS_AWAY = 10
@@ -51,22 +53,15 @@ _NOTHING_READ = "No page could be read: {message}"
 
 
 class Crawler:
-    """Works at runs. `places`: at one run at once."""
+    """Works at runs."""
 
     def __init__(
-        self,
-        store: RedisStore,
-        preparation: Preparation,
-        extraction: Extraction,
-        facts: KnowledgeFacts,
-        *,
-        places: int = 4,
+        self, store: RedisStore, preparation: Preparation, extraction: Extraction, facts: KnowledgeFacts
     ) -> None:
         self._store = store
         self._preparation = preparation
         self._extraction = extraction
         self._facts = facts
-        self._places = places
         self._slots = HostSlots(store)
 
     async def work(self, asked: RefreshRequested, place: str, settings: CompanySettings | None) -> Done | Later:
@@ -90,7 +85,7 @@ class Crawler:
         plan = await self._preparation.prepare(state, asked, settings)
         await self._preparation.fill(state, plan)
         await state.start()
-        for number in range(1, 1 if plan.only else self._places):
+        for number in range(1, 1 if plan.only else _PLACES):
             await self._facts.place(asked, number)
         return plan
 

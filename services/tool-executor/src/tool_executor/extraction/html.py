@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from contracts.knowledge import Block
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, bounded
 from tool_executor.extraction.language import language_of
-from tool_executor.extraction.markup import BLOCKS, UNSEEN, is_hidden, read, tags
+from tool_executor.extraction.markup import BLOCKS, IN_HEAD, UNSEEN, is_hidden, read, tags
 from tool_executor.extraction.tables import Table
 
 _UNSEEN = UNSEEN | {"button"}
@@ -169,7 +169,7 @@ class _Reader:
             self._declared = attributes.get("lang") or attributes.get("xml:lang")
         elif tag == "head":
             self._in_head = 1
-        elif tag == "body":
+        elif tag not in IN_HEAD:
             self._in_head = 0
         elif tag == "title" and self._in_head:
             self._in_title = True

@@ -41,6 +41,10 @@ BLOCKS = tags(
     "h4 h5 h6 header hr li main ol p pre section summary table tbody thead tfoot tr ul caption"
 )
 
+IN_HEAD = tags("html head base basefont bgsound link meta title noscript noframes style script template")
+"""What leaves the head open. All else ends it, as HTML has it, though no tag says so; the parser does not for elements
+that are younger than it, such as main."""
+
 
 def read(html: str, target: MarkupTarget) -> None:
     """Tells the target what the markup holds, in time that grows with its size."""

@@ -82,7 +82,9 @@ _OTHER = re.compile(
 )
 _ADVICE = re.compile(
     r"\b(?:(?:should|shall|must|ought) (?:i|we|my \w+)\b|(?:do|would|could|can) you (?:recommend|advise|suggest)|"
-    r"(?:recommend|advise|tell) me\b|what (?:would|should) (?:you|i) (?:buy|sell|do|invest)|"
+    r"(?:recommend|advise) me\b|"
+    r"tell me (?:what|which|where|whether|if|how much|when) (?:\w+ ){0,2}?to (?:buy|sell|invest|put|do)\b|"
+    r"what (?:would|should) (?:you|i) (?:buy|sell|do|invest)|"
     r"is (?:it|now|this|\w+) an? (?:good|bad|right|great) (?:time|moment|buy|investment|idea)|worth (?:buying|"
     r"selling|investing)|"
     r"which (?:one )?(?:to|should i|is best to) (?:buy|sell)|where (?:do|should|can) i (?:put|invest)|"

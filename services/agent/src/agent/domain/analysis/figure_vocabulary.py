@@ -110,13 +110,17 @@ ROWS: tuple[FigureWords, ...] = (
          r"recover(?:ed|s|y)?|recuper\w+"),
     _row("stretch", "high low", r"(?:trading |price )?range", r"rango(?: de (?:precios|cotizacion))?",
          r"(?:entre|between) (?:que|what|which) (?:precios|prices|levels|niveles)(?: se (?:movio|ha movido|mueve))?"),
+    _row("stretch", "high low price", r"closer to[^?\x00]{0,40}?(?:high|low)[^?\x00]{0,20}?(?:high|low)s?",
+         r"mas cerca de[^?\x00]{0,40}?(?:maxim|minim)o[^?\x00]{0,20}?(?:maxim|minim)os?"),
     _row("stretch", "low price",
          r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?\b(?:minimos?|lows?|troughs?|bottom)"),
     _row("stretch", "current_drawdown", r"(?:a que distancia|how far|lejos|"
          r"cuanto le falta)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
          r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|"
          r"highs?|top|maximum)",
-         r"(?:por debajo de|desde|lejos de|bajo) sus? maximos?", _CLAIMS["current_drawdown"]),
+         r"(?:por debajo de|desde|lejos de|bajo) (?:(?:sus?|los|el|ultimos) )?maximos?(?: historicos?| anuales)?",
+         r"a cuanto (?:esta|queda|cotiza)[^?]{0,40}?\bde(?:l)? (?:sus? |los )?maximos?(?: del ano| historicos?)?",
+         _CLAIMS["current_drawdown"]),
     _row("stretch", "max_drawdown", _CLAIMS["max_drawdown"], r"drawdowns?", r"(?:biggest|largest|deepest|"
          r"worst|smallest|maximum|"
          r"shallowest) (?:drawdowns?|falls?|drops?|declines?|loss(?:es)?)", r"(?:mayor|menor|peor|maxima|"
@@ -174,6 +178,8 @@ _ASKING = """
 buying closely comprando deepest dinero direction distribuyo haz holding losers movio
 mueve movido reparte repartido repartio shallowest
 suppose supon tend winners
+aportado aportando aportar buen buena buenas buenos drop dropped dropping drops funciona funcionado funcionar
+funciono good happens need needed needs off recuperarse tardado work worked works worst
 above add ago alza am among analiza analizar analyse analyst analyze anda andan aparte ask aventaja averaged bastante
 batido beaten became become behind below benchmark bien bought broken buy buying chart check clasifica
 clasificacion comporta comportado comportan comportaron comporto comprado comprar compre compro convertido

@@ -118,9 +118,9 @@ def figure_name(name: str, language: Language) -> str:
     return FIGURES[name][language] if name in FIGURES else name
 
 
-def percent(fraction: float, language: Language, places: int = 1) -> str:
+def percent(fraction: float, language: Language) -> str:
     """0.0294 as 2.9% or 2,9 %."""
-    text = f"{fraction * 100:.{places}f}"
+    text = f"{fraction * 100:.1f}"
     if float(text) == 0:
         text = text.removeprefix("-")
     return f"{text.replace('.', ',')} %" if language == "es" else f"{text}%"

@@ -27,6 +27,7 @@ from agent.domain.analysis.question_patterns import (
     CORRELATED,
     COSTS,
     CROSSING,
+    DOWN,
     EACH,
     EXTREME,
     FROM_THE_TOP,
@@ -42,6 +43,8 @@ from agent.domain.analysis.question_patterns import (
     REGULAR,
     RULES,
     TRIAL,
+    UP,
+    WHICH_DAY,
     WHOLE_AVERAGE,
     WORST,
     numbers_of,
@@ -266,6 +269,8 @@ class _QuestionReader:
             self._unread.replace(match, BLANK)
             unit = unit_of(match["unit"])
             every = every if unit == "day" else unit
+            if match["count"]:
+                self._found.unread.append(match[0])  # the tools tell the one that is best
             for which in filter(None, (match["one"], match["two"])):
                 found.append((match.start(), f"{'best' if which.startswith(('best', 'mejor')) else 'worst'}_{unit}"))
         each = self._unread.first(EACH)
@@ -291,9 +296,13 @@ class _QuestionReader:
         level = self._unread.first(LEVEL)
         if level is not None:
             self._places.append((level.start(), "highest_close" if level["up"] else "lowest_close", "stretch"))
-            if counted is not None:
+            if counted is not None or WHICH_DAY.search(folded(self._query)):
                 self._found.unread.append(level[0])
             return None
+        if unit == "day":
+            for name, pattern in (("up_days", UP), ("down_days", DOWN)):
+                if moved := self._unread.first(pattern):
+                    self._places.append((moved.start(), name, "stretch"))
         if unit in (None, "day"):
             return None
         for row in (row for row in ROWS if row.names[0] in ("up_days", "down_days")):

@@ -64,7 +64,8 @@ UNIT = (
     r"anos?)"
 )
 EXTREME = re.compile(
-    rf"\b(?P<one>best|worst|mejor(?:es)?|peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|"
+    rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?"
+    rf"(?P<one>best|worst|mejor(?:es)?|peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|"
     rf"mejor(?:es)?|peor(?:es)?))?"
     rf"(?: (?:single|trading|calendar))? {UNIT}\b"
 )
@@ -83,6 +84,8 @@ REGULAR = re.compile(
     r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? "
     r"(?:(?:an?|per|each|every|al|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)|monthly|"
     r"mensual(?:es)?)\b"
+    r"|\b(?:each|every|per|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano) "
+    r"(?:with|of|for|con|de|por) (?:[$€£] ?)?\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))?"
 )
 """An amount put in again and again, which no tool counts."""
 LEVEL = re.compile(
@@ -91,6 +94,10 @@ LEVEL = re.compile(
     r"[$€]?\d[\d.,]*\b(?![- ]?(?:day|session|dia|sesion|%))"
 )
 """A close above a price."""
+WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
+UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
+DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
+"""Of days that are counted, where the verb stands apart from them."""
 HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UNIT}\b")
 RULES = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.domain.claims.claim import Carried, SentenceClaims
+from agent.domain.claims.crossings import crossings_right, only_lengths
 from agent.domain.claims.events import events, in_general, of_speaker
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Lexer, Token, folded, is_talk
@@ -91,6 +92,11 @@ class ClaimChecker:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
         else:
             found = self._against(reading, said)
+        crossed = crossings_right(folded(said), tokens, self._facts.crossed)
+        if crossed is False:
+            found.append("averages did not cross that way that day")
+        elif crossed and only_lengths(tokens):
+            found = [reason for reason in found if " sma_" not in reason]
         if not self._strict and reading.claims and _CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
             found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
@@ -174,9 +180,9 @@ def _asks(sentence: str, tokens: Sequence[Token]) -> bool:
     return not said and bool(_OFFER.search(folded(sentence)))
 
 
-def checked(text: str, facts: Facts, asked: str | None = None, *, strict: bool = True) -> Checked:
+def checked(text: str, facts: Facts, asked: str | None = None) -> Checked:
     """The text without the sentences that the facts do not back. `asked`: the question's own period."""
-    checker = ClaimChecker(facts, asked, strict=strict)
+    checker = ClaimChecker(facts, asked)
     kept: list[str] = []
     dropped: list[Dropped] = []
     count = 0

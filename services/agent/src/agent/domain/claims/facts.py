@@ -58,6 +58,8 @@ class Facts:
     loose: list[float] = field(default_factory=list[float])
     named: list[str] = field(default_factory=list[str])
     confirmed: dict[str, bool] = field(default_factory=dict[str, bool])
+    crossed: dict[date, bool] = field(default_factory=dict[date, bool])
+    """The days on which averages crossed, each with whether the shorter one went above."""
 
     @property
     def subjects(self) -> list[str]:
@@ -102,6 +104,12 @@ class Facts:
                 "fraction" if name in FRACTIONS or name.startswith("gap_") else "money" if name in MONEY else "number"
             )
             self.facts.append(FigureFact(subject, name, number, unit, period, currency, other))
+
+    def add_crossing(self, entry: Mapping[str, object]) -> None:
+        """A day on which averages crossed, if the entry is one."""
+        on = entry.get("on")
+        if isinstance(on, str) and isinstance(entry.get("above"), bool):
+            self.crossed.update(dict.fromkeys(_days_in(on), bool(entry["above"])))
 
     def add_entry(self, subject: str, entry: Mapping[str, object]) -> None:
         """A finding, or one ticker's part of a tool's answer."""
@@ -179,6 +187,8 @@ def facts_of_findings(findings: Sequence[Mapping[str, object]], sources: Iterabl
         derived = finding.get("derived")
         if derived:
             facts.add_figures(cast("Sequence[Mapping[str, object]]", derived))
+        for crossing in cast("Sequence[Mapping[str, object]]", finding.get("crossings") or ()):
+            facts.add_crossing(crossing)
     for source in sources:
         facts.sources.add(str(source["source"]))
         if source.get("report"):
@@ -207,6 +217,7 @@ def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
                 facts.sources.add(str(entry["source"]))
             numbers = (one for one in entry.values() if isinstance(one, int | float) and not isinstance(one, bool))
             facts.loose += [float(one) for one in numbers]
+        facts.add_crossing(entry)
         if is_list(entry.get("figures")):
             facts.add_figures(cast("list[Mapping[str, object]]", entry["figures"]))
         for key, part in entry.items():

@@ -37,8 +37,12 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         r"capitalizan?|market cap(?:italisation|italization|\.)?|market value|capitalizacion(?:es)?(?: "
         r"bursatil| de mercado)?|valor (?:de mercado|en bolsa|bursatil)",
     ),
-    (("gross_margin",), r"gross margins?|margen(?:es)? brutos?"),
-    (("net_margin",), r"net (?:profit )?margins?|profit margins?|margen(?:es)? netos?"),
+    (("gross_margin",), r"gross margins?|margen(?:es)? brutos?|\bel bruto(?= (?:del? )?\d)"),
+    (
+        ("net_margin",),
+        r"net (?:profit )?margins?|profit margins?|margen(?:es)? netos?|\bel neto(?= (?:del? )?\d)|"
+        r"\bnet one(?= of)",
+    ),
     (("dividend_yield",), r"dividend yields?|\byields?|rentabilidad(?:es)? por dividendo"),
     (("revenue",), r"(?:annual )?revenues?|\bsales\b|ingresos?|ingresaron|\bventas\b|facturacion"),
     (("beta",), r"\bbetas?\b"),

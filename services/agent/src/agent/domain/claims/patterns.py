@@ -170,55 +170,12 @@ SOURCE = re.compile(
     r"figures from|per|segun|de acuerdo con|datos de|cifras de|informa|via|citing|"
     r"citando a?)(?: the| la| el| los| las)? (?P<b>[a-z][\w-]*(?:\.[a-z]\w*)?)"
 )
-FINE_SOURCES = frozenset(
-    [
-        "data",
-        "figures",
-        "sources",
-        "source",
-        "tool",
-        "tools",
-        "results",
-        "report",
-        "reports",
-        "numbers",
-        "market",
-        "calendars",
-        "calendar",
-        "datos",
-        "cifras",
-        "fuentes",
-        "fuente",
-        "herramienta",
-        "herramientas",
-        "resultados",
-        "informe",
-        "informes",
-        "mercado",
-        "calendarios",
-        "calendario",
-        "accounts",
-        "cuentas",
-        "its",
-        "their",
-        "sus",
-        "su",
-        "los",
-        "las",
-        "las",
-        "this",
-        "these",
-        "estos",
-        "estas",
-        "share",
-        "cent",
-        "ticker",
-        "day",
-        "year",
-        "month",
-        "week",
-    ]
-)
+_FINE_SOURCES = """
+data figures sources source tool tools results report reports numbers market calendars calendar datos cifras fuentes
+fuente herramienta herramientas resultados informe informes mercado calendarios calendario accounts cuentas its
+their sus su los las this these estos estas share cent ticker day year month week
+"""
+FINE_SOURCES = frozenset(_FINE_SOURCES.split())
 REPORT = re.compile(
     r"\b(?:fy ?|fiscal (?:year )?|full-year |ejercicio (?:fiscal )?(?:de )?|"
     r"ano fiscal (?:de )?)(?P<year>(?:19|20)\d\d)\b"
@@ -232,7 +189,8 @@ FINE = re.compile(
     r"not (?:financial |investment )?advice|no es (?:asesoramiento|consejo|una recomendacion)(?: financiero)?|"
     r"(?:split|splits?)[- ]adjusted|ajustad[oa]s? por splits|as of|a fecha de|"
     r"up to|de al menos|at least|a lo sumo|at most|como mucho|"
-    r"more or less|mas o menos|in terms of|up or down|risk over at most a year|no more than|not today's market)\b"
+    r"more or less|mas o menos|in terms of|up or down|g[ai]ves? up (?:some |a little )?(?:returns?|gains?|upside) for|"
+    r"risk over at most a year|no more than|not today's market)\b"
 )
 UNKNOWN = re.compile(
     r"\b(?:there is )?not enough (?:history|data) for\b|\bno hay (?:historia|datos?) suficientes? para\b|"

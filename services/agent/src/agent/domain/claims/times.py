@@ -164,10 +164,10 @@ def year_range(year: int) -> str:
     return f"{year}-01-01/{year}-12-31"
 
 
-def month_range(year: int, first: int, last: int | None = None, last_year: int | None = None) -> str:
+def month_range(year: int, first: int, last: int | None = None) -> str:
     """Whole months."""
-    end, end_year = last or first, last_year or year
-    return f"{year}-{first:02}-01/{end_year}-{end:02}-{calendar.monthrange(end_year, end)[1]:02}"
+    end = last or first
+    return f"{year}-{first:02}-01/{year}-{end:02}-{calendar.monthrange(year, end)[1]:02}"
 
 
 def quarter_range(match: re.Match[str]) -> str:

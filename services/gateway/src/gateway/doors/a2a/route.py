@@ -17,7 +17,6 @@ from gateway.doors.a2a.card import PATH, router
 from gateway.doors.a2a.rpc import A2AError, Json, RpcRequest
 from gateway.doors.a2a.tasks import Tasks
 from gateway.errors import GatewayError, Refused
-from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import ApiDep, CallerDep
 from gateway.web.problems import STATUS, described
 from gateway.web.words import AcceptLanguage
@@ -83,7 +82,7 @@ async def call_agent(
         raw = rpc.parsed(await request.body())
         call = rpc.call_in(raw)
         rpc.check_version(request.headers.get("a2a-version") or request.query_params.get("A2A-Version"))
-        tasks = Tasks(api, caller, client_address(request.scope), spoken_language(accept_language))
+        tasks = Tasks(api, caller, request, spoken_language(accept_language))
         if (stream := STREAMS.get(call.method)) is not None:
             return await _streamed(call, stream(tasks, call.params))
         if (method := METHODS.get(call.method)) is not None:

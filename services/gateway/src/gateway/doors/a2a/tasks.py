@@ -7,19 +7,22 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
+from fastapi import Request
 
 from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact, message_view
 from contracts.events.chat import ActionState, Role
 from contracts.rpc import ConversationsRequest, MessageView
 from gateway.chat.exchange import Exchange
-from gateway.chat.threads import Thread
+from gateway.chat.thread import Thread
 from gateway.domain import server_frames
-from gateway.doors.a2a import request
+from gateway.doors.a2a import request as wire
 from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
 from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskName
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
+from gateway.web.chat_endpoint import client_address
+from gateway.web.completions import while_there
 from gateway.web.deps import Api
 
 DOOR = "a2a"
@@ -40,27 +43,22 @@ class Tasks:
 
     api: Api
     caller: TokenCaller
-    address: str
+    request: Request
     language: str
 
     # ------------------------------------------------------------------ methods
 
     async def send(self, params: Mapping[str, Any]) -> Json:
         """SendMessage: the task, when it has ended, waits for its user or was left to a person."""
-        wanted = request.read(request.SendMessage, params)
+        wanted = wire.read(wire.SendMessage, params)
         async with self._sent(wanted) as (task, thread):
             if thread is not None and not wanted.configuration.return_immediately:
-                with suppress(TookTooLong):
-                    async with aclosing(thread.events(task.name.seq, patient=True)) as events:
-                        async for event in events:
-                            task.hear(event)
-                            if task.left_to_person:
-                                break
+                await while_there(self.request, _followed(task, thread))
             return {"task": task.view(wanted.configuration.history_length)}
 
     async def stream(self, params: Mapping[str, Any]) -> AsyncGenerator[Json]:
         """SendStreamingMessage: the task, then its updates."""
-        wanted = request.read(request.SendMessage, params)
+        wanted = wire.read(wire.SendMessage, params)
         async with self._sent(wanted) as (task, thread):
             yield {"task": task.view(wanted.configuration.history_length)}
             if thread is not None:
@@ -69,13 +67,13 @@ class Tasks:
 
     async def get(self, params: Mapping[str, Any]) -> Json:
         """GetTask."""
-        wanted = request.read(request.TaskRef, params)
+        wanted = wire.read(wire.TaskRef, params)
         async with self._standing(wanted.id) as (task, _):
             return task.view(wanted.history_length)
 
     async def subscribe(self, params: Mapping[str, Any]) -> AsyncGenerator[Json]:
         """SubscribeToTask: the task as it is, then its updates."""
-        async with self._standing(request.read(request.TaskRef, params).id) as (task, thread):
+        async with self._standing(wire.read(wire.TaskRef, params).id) as (task, thread):
             if task.state in TERMINAL:
                 raise unsupported(f"the task is {task.state}: get it")
             yield {"task": task.view()}
@@ -86,7 +84,7 @@ class Tasks:
 
     async def cancel(self, params: Mapping[str, Any]) -> Json:
         """CancelTask: stops the answer; an order that waits is refused."""
-        wanted = request.read(request.TaskRef, params)
+        wanted = wire.read(wire.TaskRef, params)
         async with self._standing(wanted.id) as (task, thread):
             if task.state in TERMINAL:
                 raise A2AError(-32002, "TASK_NOT_CANCELABLE", f"the task is {task.state}")
@@ -105,7 +103,7 @@ class Tasks:
 
     async def listed(self, params: Mapping[str, Any]) -> Json:
         """ListTasks: the newest first; without a context those of the caller's newest conversations."""
-        wanted = request.read(request.ListTasks, params)
+        wanted = wire.read(wire.ListTasks, params)
         offset = wanted.offset
         if wanted.context_id:
             conversations = await self._mine(wanted.context_id)
@@ -133,7 +131,7 @@ class Tasks:
     # ------------------------------------------------------------------ inside
 
     @asynccontextmanager
-    async def _sent(self, wanted: request.SendMessage) -> AsyncGenerator[tuple[Task, Thread | None]]:
+    async def _sent(self, wanted: wire.SendMessage) -> AsyncGenerator[tuple[Task, Thread | None]]:
         """The task that the message makes or goes on with; a thread where something is still to come of it."""
         wanted.check()
         message = wanted.message
@@ -162,7 +160,7 @@ class Tasks:
             yield Task(TaskName(conversation, stored.seq), asked, self.language), thread
 
     @asynccontextmanager
-    async def _continued(self, message: request.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
+    async def _continued(self, message: wire.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
         """A message for a task that there is: the answer to its question, or more of what it is about."""
         async with self._standing(message.task_id or "") as (task, _):
             if message.context_id not in {None, "", task.name.conversation}:
@@ -201,8 +199,9 @@ class Tasks:
 
     @asynccontextmanager
     async def _open(self, conversation: str, after: int | None = None) -> AsyncGenerator[Thread]:
+        address = client_address(self.request.scope)
         opened = self.api.threads.open(
-            self.caller, conversation, address=self.address, locale=self.language, after=after, door=DOOR
+            self.caller, conversation, address=address, locale=self.language, after=after, door=DOOR
         )
         async with opened as thread:
             yield thread
@@ -283,8 +282,18 @@ class Tasks:
         return tasks
 
 
+async def _followed(task: Task, thread: Thread) -> None:
+    """To the task's end, or until a person has it."""
+    with suppress(TookTooLong):
+        async with aclosing(_updates(task, thread)) as updates:
+            async for _ in updates:
+                if task.left_to_person:
+                    return
+
+
 async def _updates(task: Task, thread: Thread) -> AsyncGenerator[Json]:
-    """What comes, to the task's end; to nobody's blame where only a person can answer."""
+    """What comes, to the task's end; to nobody's blame where only a person can answer. Raises A2AError: the task was
+    deleted."""
     try:
         async with aclosing(thread.events(task.name.seq, patient=True)) as events:
             async for event in events:
@@ -293,3 +302,5 @@ async def _updates(task: Task, thread: Thread) -> AsyncGenerator[Json]:
     except TookTooLong:
         if not task.left_to_person:
             raise
+    except Refused as error:
+        raise task_not_found() from error

@@ -12,7 +12,7 @@ from contracts.languages import spoken_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.chat.sent_messages import SentMessage
-from gateway.chat.threads import Thread
+from gateway.chat.thread import Thread
 from gateway.doors import server_sent
 from gateway.doors.agui.events import Json, sent
 from gateway.doors.agui.request import ResumeEntry, RunAgentInput

@@ -87,8 +87,7 @@ async def create(
             return server_sent.stream(_told(stack.pop_all(), run.telling, kept.events(run)))
         if body.background:
             return _json(run.telling.response)
-        async for _ in kept.events(run):
-            pass
+        await while_there(request, _all(kept.events(run)))
         if run.failed is not None:
             raise run.failed
         question = run.thread.question

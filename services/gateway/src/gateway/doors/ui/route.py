@@ -18,7 +18,7 @@ from contracts.languages import spoken_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.chat.sent_messages import SentMessage, client_message_id
-from gateway.chat.threads import Thread
+from gateway.chat.thread import Thread
 from gateway.doors import server_sent
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in

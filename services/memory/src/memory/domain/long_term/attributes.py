@@ -11,8 +11,18 @@ from dataclasses import dataclass
 
 from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
-from memory.domain.long_term.slots import ASSETS, LARGE, OCCASION, SLOT
-from memory.domain.long_term.state_patterns import DIET, EMPLOYED, KINDS, MARITAL, SCHOOLS, UNEMPLOYED
+from memory.domain.long_term.frames import FRAMES, MY, NEW, OF_RELATIVES, SET
+from memory.domain.long_term.slots import CONDITION, LARGE, OCCASION, RESTRICTS, RISK, SLOT, where
+from memory.domain.long_term.state_patterns import (
+    A_DIET,
+    DIET,
+    EATS_MEAT,
+    EMPLOYED,
+    KINDS,
+    MARITAL,
+    SCHOOLS,
+    UNEMPLOYED,
+)
 from memory.domain.mentions import mentioned
 from memory.domain.recall.words import folded, words
 
@@ -27,108 +37,47 @@ class Value:
     changed: bool = False
 
 
+READ = 2_000
+"""Characters of a statement that are looked at."""
 _NOW = re.compile(
     r"\b(?:now|nowadays|these days|from now on|no longer|instead|lately|moved|relocated|switched|changed|"
+    r"mudad[oa]|trasladad[oa]|"
     r"new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|traslade|"
     r"trasladamos|"
     r"cambie|pase|nuev[oa]|actualmente|currently|got|just|acabo de|started|empece|empezado|comence|joined|mejor|better|"
     r"actually|en realidad|in fact|turned|became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|"
     r"de nuevo|ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|"
+    r"al final|finally|in the end|por fin|on second thoughts?|pensandolo mejor|decided|decidido|"
+    r"(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|"
+    r"ya puedes|you can (?:now|start)|"
     r"cumpli|me case|me divorcie|me separe)\b"
 )
 _NOT_SO = re.compile(
     r"\b(?:not|never|nunca|no)\b(?!,| (?:only|solo)\b)|\b(?:no longer|ya no|stopped|quit|deje de|used to|antes|solia)\b"
 )
 _OF_ONESELF = re.compile(
-    r"\b(?:i|we|my|our|mis?|nuestr[oa]|me|nos|viv\w+|resido|trabajo|estoy|tengo|tenemos|poseo|cumpl\w+|opero|"
+    r"\b(?:i|we|my|our|mis?|he|hemos|nuestr[oa]|me|nos|viv\w+|resido|trabajo|estoy|tengo|tenemos|poseo|cumpl\w+|opero|"
     r"invierto|uso|"
-    r"conduzco|manejo|estudio|arriesg\w+|risk|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|sigo|llevo|"
+    r"conduzco|manejo|estudio|arriesg\w+|risk|vuelv\w+|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|sigo|llevo|"
     r"enviude|quede|"
     r"empece|\d+|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|keep|rather|acabo|quiero|"
     r"want|dame|let's|lets|hablemos|tratame|hablame)\b"
 )
-_FILL = (
-    r"(?:now |currently |actually |ahora |actualmente |always |siempre |usually |normalmente |only |solo |also |just |"
-    r"recently |still |ya |already ){0,6}"
+_ADVERBS = re.compile(
+    r"\b(?:now|nowadays|these days|from now on|currently|actually|lately|always|usually|only|also|just|recently|still|"
+    r"already|finally|in the end|ahora|a partir de ahora|actualmente|ultimamente|siempre|normalmente|solo|ya|al final|"
+    r"por fin) "
 )
-_VALUE = r"(?P<value>(?:[^.,;:!?\n]|[.](?=\S)){1,60})"
-_FRAMES: tuple[tuple[str, str], ...] = (
-    ("home", rf"\b(?:i|we) (?:am |are |have )?{_FILL}(?:live|living|reside|based)(?: now| back)? in {_VALUE}"),
-    ("home", rf"\b(?:i|we) (?:am |are |have )?{_FILL}(?:moved|relocated)(?: now| back| recently)? to {_VALUE}"),
-    (
-        "home",
-        r"\b(?:vivo|vivimos|resido|me mude|me he mudado|nos mudamos|nos hemos mudado|me acabo de mudar|acabo de mudarme"
-        rf"|me traslade|nos trasladamos|me cambie)(?: ahora)? (?:en|a) {_VALUE}",
-    ),
-    ("employer", rf"\bi (?:am |have )?{_FILL}(?:work|working|started working|started)(?: now)? (?:at|for) {_VALUE}"),
-    (
-        "employer",
-        rf"\bi (?:have )?{_FILL}(?:started|began|begun|took|landed) (?:an? |my )?(?:new )?(?:job|role|position|work) "
-        rf"(?:at|with|for) {_VALUE}",
-    ),
-    (
-        "employer",
-        rf"\b(?:empezar|empezado|empece|trabajo nuevo|nuevo trabajo|encontre trabajo|consegui trabajo|he fichado|"
-        rf"contratado|contrataron)(?: a trabajar)? (?:en|por|para) {_VALUE}",
-    ),
-    ("employer", rf"\bi (?:have )?{_FILL}(?:joined|got a (?:new )?job (?:at|with)|found a job (?:at|with)) {_VALUE}"),
-    ("home", rf"\bmoved(?: house)?\b.{{0,20}}\bi am (?:now )?in {_VALUE}"),
-    ("home", rf"\b(?:me acabo de|acabo de) (?:trasladar(?:me)?|instalar(?:me)?) (?:en|a) {_VALUE}"),
-    (
-        "employer",
-        rf"\b(?:trabajo|empece a trabajar|estoy trabajando|empece)(?: ahora)? (?:en|para) {_VALUE}",
-    ),
-    ("occupation", rf"\bi (?:am |have )?{_FILL}(?:work|working|started working)(?: now)? as (?:an? )?{_VALUE}"),
-    (
-        "occupation",
-        rf"\b(?:trabajo|empece a trabajar|estoy trabajando)(?: ahora)? (?:como|de(?! (?:noches?|dia|"
-        rf"tardes?|mananas?|lunes|lo|la|el|forma|madrugada)\b)) {_VALUE}",
-    ),
-    (
-        "age",
-        rf"\b(?:i am|i {_FILL}turned|i am {_FILL}) ?{_FILL}(?P<value>\d{{1,3}})"
-        r"(?= years|[.,;!](?!\d)| and|$)",
-    ),
-    ("age", rf"\bi {_FILL}turned (?P<value>\d{{1,3}}) (?:yesterday|today|last|this|on|in|recently|just|now)\b"),
-    ("age", r"\b(?:tengo|cumpli|cumplir) (?:ya )?(?P<value>\d{1,3})(?: anos\b|$)"),
-    ("broker", rf"\bi {_FILL}(?:trade|operate|invest) (?:with|through|at) {_VALUE}"),
-    ("broker", rf"\b(?:opero|invierto) {_FILL}(?:con|a traves de) {_VALUE}"),
-    ("broker", r"\bi use (?P<value>[^.,;:!?\n]{1,40}) as (?:my )?broker"),
-    ("broker", r"\buso (?P<value>[^.,;:!?\n]{1,40}) como (?:mi )?broker"),
-    ("bank", rf"\bi {_FILL}bank (?:with|at) {_VALUE}"),
-    ("car", rf"\bi {_FILL}drive (?:an? )?{_VALUE}"),
-    ("car", rf"\b(?:conduzco|manejo) {_FILL}(?:una? )?{_VALUE}"),
-    ("study", rf"\bi (?:am )?{_FILL}(?:study|studying) {_VALUE}"),
-    ("study", rf"\b(?:estudio|estoy estudiando) {_FILL}{_VALUE}"),
-    ("risk", r"\b(?:i|we)? ?(?:risk|arriesgo|arriesgamos)\b(?P<value>[^.,;:!?\n]{0,40}?\d[\d.,]* ?%?)"),
-)
-_COMPILED = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
-_ONLY_IF_CHANGED = frozenset(("broker", "car", "study", "shift", "workplace"))
+"""They say when or how often, and are left out before a statement is looked at."""
+_ONLY_IF_CHANGED = frozenset(("my goal", "diet", "broker", "car", "study", "shift", "workplace"))
 """Of these one may well have two, unless the words say that the one took the place of the other."""
+_DWELLING = re.compile(r"^(?:an?|una?|my|mi|our|the|el|la) (?:\w+ ){1,3}?(?:in|en) ")
+"""A flat in Leeds: Leeds is where it is."""
 _NO_PLACE = re.compile(
     r"^(?:an?|una?|my|mi|mis|our|nuestr[oa]s?|el|la|los|las|some|another|otr[oa]|the(?! (?:us|usa|uk|u)\b))\b"
     r"|\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto|cash|swing|"
     r"scalping|broker|account|cuenta|team|department)\b"
 )
-_MY = re.compile(
-    r"\b(?P<whose>my|mi|mis|our|nuestr[oa]) (?P<what>\w+(?:'s)?(?: (?:de |del |of |for |para )?\w+(?:'s)?){0,3}?) "
-    rf"(?:(?:now |ahora |ya )?(?:is|are|es|son|sera|se llama)(?: now| ahora| de| called| named)?|changed to|cambio a|"
-    r"ha cambiado a|(?:went (?:up|down)|rose|dropped|fell|increased) to|"
-    r"(?:ha )?(?:sub(?:io|ido)|baj(?:o|ado)|aument(?:o|ado)) a) "
-    rf"{_VALUE}"
-)
-_SET = re.compile(
-    r"\b(?:raised|lowered|increased|decreased|reduced|cut|set|changed|moved|updated|subi|baje|aumente|reduje|cambie|"
-    r"he (?:subido|bajado|aumentado|reducido|cambiado)|puse|actualice) (?P<whose>my|our|mi|nuestr[oa]) "
-    rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:now |ahora )?(?:it is|is|es)(?: now| ahora)?) {_VALUE}"
-)
-"""A change of an attribute in a verb: "I raised my budget to 3000"."""
-_NEW = re.compile(
-    r"\b(?P<whose>i|we|tengo|tenemos)(?: have| have got| got)?(?: an?| una?)? (?:new (?P<what>\w+)|(?P<que>\w+) "
-    r"nuev[oa]),? "
-    rf"(?:called|named|his name is|her name is|(?:que )?se llama) {_VALUE}"
-)
-"""Somebody new in a place: "I have a new boss, her name is Lucy"."""
 _SINGLE = frozenset(
     words(
         """
@@ -153,7 +102,7 @@ _JUDGED = frozenset(
 )
 _HAVE = re.compile(
     r"\b(?:have|own|hold|tengo|tenemos|poseo|had my|had our) "
-    r"(?:(?:now|ahora|ya|already|my|our|just|only|solo|solamente) ){0,2}(?P<count>\d+(?:[.,]\d+)?|[a-z]+) "
+    r"(?:(?:my|our|solamente) )?(?P<count>\d+(?:[.,]\d+)?|[a-z]+) "
     r"(?P<rest>[^.,;:!?\n]{2,60})"
 )
 _NOT_COUNTED = frozenset(
@@ -179,9 +128,14 @@ _ARTICLES = frozenset(("a", "an", "un", "una", "uno"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
 _PREFER = re.compile(
-    r"\b(?:prefer|prefiero|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|keep|mas|more|want|quiero|dame|"
+    r"\b(?:prefer|prefiero|read|write|leo|escrib\w+|tengo|have|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|am|soy|keep|mas|more|want|quiero|dame|"
     r"give me|let us|let's|lets|hablemos|hablamos|speak|tratame|hablame|vuelto|volvi)\b"
 )
+_RATHER = re.compile(
+    r"\b(?:prefer|prefiero|preferimos) (?P<first>[^.,;:!?\n]{2,40}?) (?:to|over|rather than|al?|antes que|mas que|que) "
+    r"(?P<second>[^.,;:!?\n]{2,40})"
+)
+_RISK = re.compile(r"\b(?:risks?|riesgos?|perfil|profile)\b")
 _DE_TU = re.compile(r"\b(?:tratame|tratarme|trates|hablame|hables|hablarme) de tu\b")
 _LESS = re.compile(r"\b(?:sin|without|less|menos|fewer|tant[oa]s?|so (?:much|many)|too (?:much|many)|demasiad[oa]s?)\b")
 _ANSWERS = frozenset(
@@ -194,19 +148,21 @@ _ANSWERS = frozenset(
         better mejor dame da dar hazme dime quiero want please partir please respond responde contesta habla
         respondeme contestame hablame escribeme trata explain expliques explicas explicame point grano ve get
         style estilo inversor inversora speak hablo hablemos hablamos let adelante invest investing invirtiendo
-        inversiones trading tuteame with you here conmigo vuelto
-        volvi become became
+        inversiones trading tuteame tratame tratarme trata with you here conmigo vuelto
+        volvi become became much report reports informe informes read write leo tolerance tolerancia have
+        has got take handle bear accept tolerate appetite tomar asumir aceptar tolero tengo risks riesgos grown
         """
     )
 )
-_RESTRICTS = frozenset(OCCASION) | ASSETS
 _HOURS = frozenset(word for word, kind in OCCASION.items() if kind == "hour")
 _SEASONS = frozenset(word for word, kind in OCCASION.items() if kind == "season")
-_WEEKENDS = re.compile(r"\bfin(?:es)? de semana\b")
 _MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)")
-_CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
-_PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
 _CLAUSE = re.compile(r" (?:and|but|because|since|so|y|pero|porque|ya que|desde|para|when|if|cuando|si|as of|last) ")
+
+
+def without_adverbs(said: str) -> str:
+    """A plain text without what says when or how often it is so."""
+    return _ADVERBS.sub("", f"{said} ").rstrip()
 
 
 def changing(said: str) -> bool:
@@ -217,29 +173,31 @@ def changing(said: str) -> bool:
 def values(text: str, *, short: bool) -> list[Value]:
     """What a sentence says that attributes are; nothing if it says what they are not. `short`: it is one "
     "remembered fact, or about to be one."""
-    said = plain(text)
+    said = plain(text)[:READ]
     if not _OF_ONESELF.search(said) or _NOT_SO.search(said):
         return []
     changed = changing(said)
+    said = without_adverbs(said)
     found = list(_framed(said, changed))
     found += _of_mine(said, changed, text)
     found += _counted(said, changed)
     found += _states(said, changed)
     found += _flows(said, changed)
-    found += _figures(said, changed)
+    found += _rather(said, changed)
     if short or changed:
         found += _slots(said, changed)
     return [one for one in dict.fromkeys(found) if one.is_]
 
 
 def of_relative(who: str, said: str) -> list[Value]:
-    """What a plain statement about a relative says that one value holds of at a time: where they go to school."""
+    """What a plain statement about a relative says of where they live, work or learn: of each one value at a time."""
     changed = changing(said)
-    return [
-        Value(f"schooling of {who}", frozenset((stage,)), frozenset(), changed)
-        for stage, pattern in SCHOOLS
-        if pattern.search(said)
-    ][:1]
+    schools = [stage for stage, pattern in SCHOOLS if pattern.search(said)][:1]
+    found = [Value(f"schooling of {who}", frozenset(schools), frozenset(), changed)] if schools else []
+    for what, pattern in OF_RELATIVES:
+        if match := pattern.search(said):
+            found.append(Value(f"{what} of {who}", _bare(match["value"]), frozenset(), changed))
+    return found
 
 
 def differ(new: Value, old: Value) -> bool:
@@ -247,7 +205,8 @@ def differ(new: Value, old: Value) -> bool:
     if new.attribute != old.attribute or new.is_ <= old.is_ or old.is_ <= new.is_:
         return False
     if (
-        new.attribute in _ONLY_IF_CHANGED or new.attribute.startswith(("figure ", "schooling ", _NAMED))
+        new.attribute in _ONLY_IF_CHANGED
+        or new.attribute.startswith(("schooling of ", "home of ", "employer of ", _NAMED))
     ) and not new.changed:
         return False
     if new.attribute.startswith("prefer ") and not new.changed and new.attribute[7:] not in _ALWAYS_ONE:
@@ -258,42 +217,48 @@ def differ(new: Value, old: Value) -> bool:
         return False
     if new.where == old.where:
         return True
-    return new.changed and not old.where and not new.where & _RESTRICTS
+    return new.changed and not old.where and not new.where & RESTRICTS
 
 
 def _framed(said: str, changed: bool) -> Iterator[Value]:
-    for attribute, pattern in _COMPILED:
+    for attribute, pattern in FRAMES:
         for match in pattern.finditer(said):
             text = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
+            if attribute == "home":
+                text = _DWELLING.sub("", text)
             if attribute in ("home", "employer") and _NO_PLACE.search(text.strip()):
                 continue
             is_ = _numbers(text) if attribute in ("risk", "age") else _bare(text)
             rest = said[: match.start("value")] + " " + said[match.start("value") + len(text) :]
             if attribute == "employer":
                 rest = re.sub(r"\b(?:for|para)\s*$|\b(?:for|para)(?= {2})", " ", rest)
-            where = _where(f"{rest} {text}" if attribute != "study" else rest, changed)
+            occasion = where(f"{rest} {text}" if attribute != "study" else rest, changed)
             if _MOVED.search(match[0]):
-                where -= _SEASONS  # of the move, as a month would be
-            yield Value(attribute, is_ - where, where, changed)
+                occasion -= _SEASONS  # of the move, as a month would be
+            yield Value(attribute, is_ - occasion, occasion, changed)
 
 
 def _of_mine(said: str, changed: bool, text: str) -> Iterator[Value]:
     symbols = {folded(name) for name in mentioned(text)}
-    for match in (*_MY.finditer(said), *_SET.finditer(said), *_NEW.finditer(said)):
+    for match in (*MY.finditer(said), *SET.finditer(said), *NEW.finditer(said)):
         named_by = match["what"] or match["que"]
         what = [word.removesuffix("'s") for word in words(named_by.replace("'s", "")) if word not in _STRIPPED]
         named = frozenset(concept(word) for word in what)
+        if not what and _NUMBER.search(match["value"]):
+            named = frozenset(("phone",))  # "my new number"
         value = _CLAUSE.split(f"{match['value'].strip()} ", maxsplit=1)[0]
         first = words(value)[:1]
         single = bool(named & _SINGLE or _SINGLE & set(what))
         if (first and first[0] in _JUDGED) or not (single or _is_name(first, text)):
             continue
         restricting = frozenset(word for word in what if word in symbols)
+        if "goal" in named and _numbers(value):
+            restricting |= _bare(_NUMBER.sub(" ", value))  # by when, of this goal
         about = " ".join(sorted(content(" ".join(what)) | named | restricting))
         yield Value(
             f"{'my' if single else _NAMED} {about}",
             _numbers(value) or _bare(value),
-            _where(said[match.end() :], changed),
+            where(said[match.end() :], changed),
             changed,
         )
 
@@ -328,9 +293,13 @@ def _states(said: str, changed: bool) -> Iterator[Value]:
         yield Value("employment", frozenset(("unemployed",)), frozenset(), True)
     for attribute, kind, pattern in KINDS:
         if pattern.search(said):
-            yield Value(attribute, frozenset((kind,)), _where(said, changed) - _HOURS, changed)
+            yield Value(attribute, frozenset((kind,)), where(said, changed) - _HOURS, changed)
+    if EATS_MEAT.search(said):
+        yield Value("diet", frozenset(("meat",)), where(said, changed), True)
+    for match in A_DIET.finditer(said):
+        yield Value("diet", frozenset((concept(match["value"] or match["valor"]),)), where(said, changed), changed)
     for match in DIET.finditer(said):
-        yield Value("diet", frozenset((concept(match["value"]),)), _where(said, changed), True)
+        yield Value("diet", frozenset((concept(match["value"]),)), where(said, changed), True)
 
 
 def _flows(said: str, changed: bool) -> Iterator[Value]:
@@ -341,45 +310,34 @@ def _flows(said: str, changed: bool) -> Iterator[Value]:
             continue
         verb = "earn" if earns or match["verb"] == "cobro" else match["verb"]
         about = content(f"{verb} {_NUMBER.sub(' ', match['rest'])}")
-        yield Value(f"how much {' '.join(sorted(about))}", _numbers(match[0]), _where(match["rest"], changed), changed)
+        yield Value(f"how much {' '.join(sorted(about))}", _numbers(match[0]), where(match["rest"], changed), changed)
 
 
-def _figures(said: str, changed: bool) -> Iterator[Value]:
-    """The same words with another figure: a change only where the words say that something changed."""
-    bare = _OF_A_DATE.sub(" ", said)
-    if numbers := _numbers(bare):
-        about = content(_NUMBER.sub(" ", bare)) - numbers
-        about = frozenset(word for word in about if word not in COUNTS)
-        yield Value(f"figure {' '.join(sorted(about))}", numbers, frozenset(), changed)
+def _rather(said: str, changed: bool) -> Iterator[Value]:
+    """Which of two things is preferred."""
+    for match in _RATHER.finditer(said):
+        first, second = content(match["first"]), content(_CLAUSE.split(f"{match['second']} ", maxsplit=1)[0])
+        if first and second:
+            yield Value(f"rather {' '.join(sorted(first | second))}", first, frozenset(), changed)
 
 
 def _slots(said: str, changed: bool) -> Iterator[Value]:
-    if not _PREFER.search(said) or re.search(r"\b(?:not|no|ya no)\b", said):
+    if not (changed or _PREFER.search(said)) or re.search(r"\b(?:not|no|ya no)\b", said):
         return
-    before = _DE_TU.sub("tuteame", _CONDITION.sub(" ", said))
+    before = _DE_TU.sub("tuteame", CONDITION.sub(" ", said))
+    of_risk = bool(_RISK.search(before))
     slots: dict[str, set[str]] = {}
     for word in words(before):
-        if slot := SLOT.get(word):
+        if slot := SLOT.get(word) or (RISK.get(word) if of_risk else None):
             slots.setdefault(slot[0], set()).add(slot[1])
-    others = frozenset(content(" ".join(word for word in words(before) if word not in SLOT)))
+    others = frozenset(content(" ".join(word for word in words(before) if word not in SLOT and word not in RISK)))
     for name, found in slots.items():
         if name == "length" and _LESS.search(before):
             continue
         if len(found) > 1 or (name in _ALWAYS_ONE and not others <= _ANSWERS):
             continue
-        where = _where(" ".join(match["rest"] for match in _CONDITION.finditer(said)), changed)
-        conditions = frozenset(content(" ".join(match["rest"] for match in _CONDITION.finditer(said))))
-        yield Value(f"prefer {name}", frozenset(found), where | conditions, changed)
-
-
-def _where(rest: str, changed: bool) -> frozenset[str]:
-    """What restricts a statement. A date beside a change is the day of the change, and restricts nothing."""
-    rest = _WEEKENDS.sub("weekend", rest).replace("entre semana", "weekday")
-    found = {word for word in words(rest) if word in _RESTRICTS or (word in MONTHS and not changed)}
-    for pattern in (_CONDITION, _PURPOSE):
-        for match in pattern.finditer(rest):
-            found |= content(match["rest"])
-    return frozenset(found)
+        condition = " ".join(match["rest"] for match in CONDITION.finditer(said))
+        yield Value(f"prefer {name}", frozenset(found), where(condition, changed) | content(condition), changed)
 
 
 def _bare(text: str) -> frozenset[str]:

@@ -9,9 +9,12 @@ from functools import lru_cache
 from contracts.spoken import NUMBERS
 from memory.domain.recall.words import STOP, english, folded, spanish, words
 
+SHORTEST = 5
+"""Letters of a stem by which a form is known for one of a word's."""
 _CONCEPTS = {
     "be": "am was soy estoy somos estamos era fui",
-    "have": "have has had own owned owns hold held holds got tengo tenemos tenia tener tuve poseo posee",
+    "have": "have has had own owned owns hold held holds got tengo tenemos tenia tener tuve poseo posee "
+    "collect colecciono",
     "live": "live lives lived living reside based vivo vivi vivia vivir vivimos resido residia",
     "work": "work works worked working job jobs employed trabajo trabajaba trabajar trabaje empleo puesto curro "
     "curra curraba currando",
@@ -23,14 +26,15 @@ _CONCEPTS = {
     "buy": "buy buys bought buying compro compre compraba comprar compramos",
     "sell": "sell sells sold selling vendo vendi vender vendimos",
     "trade": "trade trades traded trading operate operated operating opero operaba operar operando tradeo",
-    "invest": "invest invests invested investing invierto inverti invertia invertir invirtiendo",
+    "invest": "invest invests invested investing investment invierto inverti invertia invertir invirtiendo inversion "
+    "inversiones",
     "use": "use uses used using uso usaba usar utilizo utilizaba utilizar",
     "save": "save saves saved saving savings ahorro ahorraba ahorrar ahorrando ahorros",
     "pay": "pay pays paid paying pago pague pagaba pagar pagando",
     "owe": "owe owes owed owing debo debia deber",
     "earn": "earn earns earned earning gano ganaba cobro cobraba",
     "retire": "retire retires retired retiring retirement jubilar jubilarme jubilarse jubilo jubilacion "
-    "jubile jubilado jubilada",
+    "jubile jubilado jubilada jubilare jubilaria jubilarnos jubilamos",
     "smoke": "smoke smokes smoked smoking smoker fumo fumaba fumar fumando fumador fumadora",
     "drink": "drink drinks drank drinking bebo bebia beber tomo tomaba tomar",
     "eat": "eat eats ate eating comia comer",
@@ -58,7 +62,7 @@ _CONCEPTS = {
     "vegetarian": "vegetarian vegetariano vegetariana vegetarianos",
     "boss": "boss manager jefe jefa",
     "favourite": "favorite favourite favorito favorita favoritos favoritas",
-    "goal": "goal target aim meta objetivo",
+    "goal": "goal target aim aiming meta objetivo",
     "salary": "salary wage pay sueldo salario",
     "rent": "rent alquiler renta arriendo",
     "phone": "phone telephone cellphone mobile telefono celular movil",
@@ -67,17 +71,27 @@ _CONCEPTS = {
     "economics": "economics economia",
     "medicine": "medicine medicina",
     "trip": "trip journey flight viaje vuelo",
+    "bank": "bank banks banco bancos",
+    "contribute": "contribute contribution aporto aportacion aportaciones aportar",
     "dog": "dog dogs perro perra perros perras perrito perrita chucho",
     "cat": "cat cats gato gata gatos gatas gatito gatita",
 }
 _CONCEPT = {word: concept for concept, listed in reversed(_CONCEPTS.items()) for word in listed.split()}
+_STEM_OF = {
+    stem: concept
+    for concept, listed in _CONCEPTS.items()
+    for stem in (spanish(english(word)) for word in listed.split())
+    if len(stem) >= SHORTEST
+}
+"""By stem: the forms of a verb that are not listed."""
 _NEUTRAL = frozenset(
     words(
         """
         always never siempre nunca usually normalmente really actually currently actualmente lately now ahora ya still
         todavia aun anymore longer mas just recently recien please also tambien too mostly sobre solo only again otra
         anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays number numero new nuevo nueva
-        completely entirely completo turns resulta current actual jamas even since called llama llamo named not nor
+        completely entirely completo turns resulta current actual jamas ultimamente even since called llama
+        llamo named not nor final
         """
     )
 )
@@ -92,6 +106,8 @@ _CONTRACTED = (
     (re.compile(r"\b(i|we)'ll\b"), r"\1 will"),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
 )
+_ADDRESS = re.compile(r"[\w.+-]{1,60}@[\w.-]{1,60}\w")
+"""An address is one word."""
 COUNTS = {
     **{word: str(count) for word, count in NUMBERS.items()},
     **dict.fromkeys(("a", "an", "un", "una"), "1"),
@@ -106,6 +122,7 @@ COUNTS = {
 def plain(text: str) -> str:
     """In small letters, without accents and contractions, so that rules have one spelling to look for."""
     said = folded(text.replace("’", "'"))
+    said = _ADDRESS.sub(lambda found: re.sub(r"\W", "", found[0]), said)
     for pattern, full in _CONTRACTED:
         said = pattern.sub(full, said)
     return said
@@ -114,7 +131,8 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=20_000)
 def concept(word: str) -> str:
     """What a folded word stands for: its concept, or else its stem."""
-    return _CONCEPT.get(word) or spanish(english(word))
+    stem = spanish(english(word))
+    return _CONCEPT.get(word) or _STEM_OF.get(stem, stem)
 
 
 def content(text: str) -> frozenset[str]:

@@ -1,4 +1,7 @@
-"""What a statement says is over: "I no longer trade options", "vendí mi coche", "me pasé de Kappa a Delta"."""
+"""What a statement says is over: "I no longer trade options", "vendí mi coche", "me pasé de Kappa a Delta".
+
+Most of it follows from one table: verbs by which things end, each with the kind of statement that it can end.
+"""
 
 import re
 from collections.abc import Iterator
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 
 from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import content, plain
+from memory.domain.long_term.state_patterns import EMPLOYED
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,62 +31,149 @@ def _set(text: str) -> frozenset[str]:
 
 
 _NEVER = _set("buy sell")
-"""What was bought or sold once stays true for ever."""
+"""What was bought or sold once stays true for ever, but not that somebody wants to."""
+_WANTED = _set("goal want plan like prefer save look")
 _WHAT = r"(?P<what>[^.,;:!?\n]{1,60})"
+_MINE = r"(?:my|our|the|mis?|nuestr[oa]s?|el|la|los|las)"
 _ALL_MY = (
-    r"(?:all (?:of )?(?:my |the )?|my |the |our |mi |mis |el |la |los |las |nuestr[oa]s? |"
-    r"tod[oa]s? (?:mis?|las?|los|el) )"
+    rf"(?:(?:all|both|the rest|most)(?: of)? (?:(?:{_MINE}|those|these) )?|{_MINE} (?:(?:two|three|dos|tres) )?|"
+    r"(?:tod[oa]s?|amb[oa]s) (?:(?:mis?|las?|los|el) )?)"
 )
-_I = r"\b(?:i|we)(?: have| had)?(?: just| already| finally| recently)? "
+_WHO = r"\b(?:i|we|s?he|they|(?:my|our) \w+)(?: have| has| had)?(?: just| already| finally| recently){0,3} "
+_QUI = r"(?:(?:me|nos|se) )?"
 _WORK = _set("work")
-_ACCOUNT = _set("use trade bank broker have account trip")
-_OWNED = _set("have drive live use be phone")
+_LOOK = _set("look")
+_ACCOUNT = _set("use trade bank broker have account trip save invest")
+_OWNED = _set("have drive live use be phone invest")
 _PAID = _set("pay earn owe have")
+_SERVICES = _set("use broker bank trade phone plan")
 _COUPLE = content(
-    "dating salgo saliendo novia novio pareja esposa esposo marido wife husband married casado together juntos"
+    "have be dating salgo saliendo novia novio pareja esposa esposo marido wife husband married casado together juntos"
+)
+_OVER: tuple[tuple[frozenset[str], str, str], ...] = (
+    # Which statements; English past forms; Spanish infinitives, the reflexive ones without their pronoun.
+    (
+        frozenset(),
+        "stopped|quit|gave up|given up|ended|dropped|dropped out of|got rid of|gotten rid of|pulled out of|"
+        "opted out of|"
+        "backed out of|withdrew from|withdrawn from|unsubscribed from|parted with|moved on from|moved out of|"
+        "gone off|went off|grown out of|lost interest in|abandoned|ditched|dumped|scrapped|called off|got over|"
+        "gotten over|finished|completed|is done with|am done with|are done with|put an end to",
+        "dejar|dejar de|parar de|abandonar|borrar de|desapuntar de|deshacer de|dar de baja de|cansar de|"
+        "aburrir de|terminar|acabar|superar|concluir|finalizar",
+    ),
+    (
+        _set("work study use live trade bank broker account smoke drink be take have part invest"),
+        "left|resigned from|walked away from|moved away from",
+        "ir de|salir de|renunciar a|marchar de|despedir de",
+    ),
+    (
+        _OWNED,
+        "sold|sold out of|got out of|gave away|given away|offloaded|wrecked|crashed|totalled|traded in",
+        "vender|regalar|donar|devolver",
+    ),
+    (_ACCOUNT, "closed|cancelled|canceled|terminated|discontinued|"
+     "cashed in|cashed out|cashed out of|emptied|liquidated",
+     "cerrar|cancelar|anular|rescindir|traspasar|rescatar|vaciar|dar de baja|liquidar"),
+    (_set("have owe pay"), "paid off|finished paying|cleared|paid back",
+     "terminar de pagar|acabar de pagar|terminar con|acabar con|liquidar|saldar"),
+    (_COUPLE, "broke up with|broken up with|split up with|split from|divorced", "romper con|cortar con|dejar con"),
+)  # fmt: skip
+_IRREGULAR = {
+    "deshacer": "deshecho|deshice",
+    "romper": "roto|rompi|rompimos",
+    "devolver": "devuelto|devolvi",
+    "ir": "ido|fui|fuimos",
+    "dar": "dado|di|dimos",
+    "cerrar": "cerrado|cerre|cerramos",
+}
+_GONE = (
+    "died|passed away|healed|recovered|lapsed|expired|run out|ran out|moved out|broke down|broken down|is gone|"
+    "fell through|fallen through|is over|closed down|went bust"
+)
+_MURIO = (
+    "murio|muerto|fallecio|fallecido|curado|curo|recuperado|caducado|caduco|vencido|vencio|rompio|roto|"
+    "estropeo|estropeado|perdio|perdido|acabo|acabaron|acabado|termino|terminaron|terminado|independizado|"
+    "independizo|emancipado|emancipo|cerrado|cerro|quebrado|quebro"
+)
+
+
+def _past(infinitives: str) -> str:
+    """The forms of Spanish verbs that tell what somebody did: participle, and past of the first person."""
+    found: list[str] = []
+    for named in sorted(infinitives.split("|"), key=len, reverse=True):
+        verb, _, more = named.partition(" ")
+        root = verb[:-2]
+        soft = re.sub(r"z$", "c", re.sub(r"g$", "gu", re.sub(r"c$", "qu", root)))
+        regular = f"{root}ado|{soft}e|{root}amos" if verb.endswith("ar") else f"{root}ido|{root}i|{root}imos"
+        after = re.sub(r"\bde$", "(?:de|del)", re.sub(r"\ba$", "(?:al?)", more))
+        object_only = "(?! (?:de|del|que|por|en|a|al|con|como|sin)\\b)"
+        found.append(f"(?:{_IRREGULAR.get(verb, regular)}){' ' + after if after else object_only}")
+    return "|".join(found)
+
+
+def _rules() -> Iterator[tuple[str, frozenset[str]]]:
+    for among, english, spanish in _OVER:
+        past = "|".join(sorted(english.split("|"), key=len, reverse=True))
+        yield rf"{_WHO}(?:{past}) {_ALL_MY}?{_WHAT}", among
+        yield (
+            r"\b(?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|are|was|were|has been|have been|got)"
+            rf"(?: now| finally| already| all){{0,3}} (?:{past}|off|stolen)\b",
+            among,
+        )
+        yield rf"\b{_QUI}(?:(?:he|hemos|ha|han) )?(?:ya )?(?:{_past(spanish)}) {_ALL_MY}?{_WHAT}", among
+        roots = "|".join(verb.partition(" ")[0][:-2] for verb in spanish.split("|"))
+        yield (
+            r"\b(?:mis?|nuestr[oa]s?) (?P<what>[^.,;:!?\n]{1,40}?) (?:ya )?(?:estan?|quedo|fue|ha sido|han sido)"
+            rf"(?: ya| por fin){{0,2}} (?:{roots})[ai]d[oa]s?\b",
+            among,
+        )
+
+
+_MOVED = (
+    r"\b(?:(?:moved|switched|changed|went|gone|migrated|transferred|shifted|rolled)|"
+    r"(?:(?:me|nos) )?(?:(?:he|hemos|ha|han) )?(?:pas|cambi|migr|mud|traspas|traslad)(?:ado|e|amos|o)|"
+    r"(?:he|hemos|ha) (?:movido|transferido)|movi|transferi)"
+)
+_SUBJECT_GONE = (
+    # What it names is over: it died, it expired, it was stolen, somebody left and another is there.
+    rf"\b(?:my|our|the|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{{1,40}}?) (?:has |have |ha |han |se (?:nos |me )?(?:ha )?)?"
+    rf"(?:{_GONE}|{_MURIO})\b(?! (?:el|la|los|las|un|una|the|a)\b)",
+    rf"\b(?P<what>\w+(?: \w+)?) se (?:nos|me) (?:han? )?(?:{_MURIO})\b",
 )
 _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     # Pattern, among which, whether the words also name what comes instead.
+    *((pattern, among, False) for pattern, among in _rules()),
+    *((pattern, frozenset(), False) for pattern in _SUBJECT_GONE),
     (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
     (r"\b(?:do |does |am |are |is )not (?P<what>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)\b", frozenset(), False),
     (rf"\bya no {_WHAT}", frozenset(), False),
-    (rf"(?:{_I}|\b(?:my|our) \w+(?: has)? )(?:stopped|quit|gave up|given up|ended) {_WHAT}", frozenset(), False),
-    (rf"\b(?:deje de|he dejado de|dejamos de|pare de) {_WHAT}", frozenset(), False),
-    (rf"{_I}(?:left|resigned from|quit) {_WHAT}", _set("work study use live trade bank broker account smoke "
-     "drink be take have part"), False),
+    (r"(?:^|[.,;:] ?)(?P<what>(?:el|la|los|las) \w+(?: \w+){0,2}?) ya no (?:me|nos)\b", frozenset(), False),
+    (r"(?:^|[.,;:] ?)(?P<what>\w+(?: \w+){0,2}?) (?:do|does|is|are) (?:not|no longer) "
+     r"(?:\w+ ){1,2}(?:me|us|to me|for me)\b",
+     frozenset(), False),
+    (rf"\b(?:i am|we are) (?:leaving|quitting|dropping|giving up|tired of|over) {_ALL_MY}?{_WHAT}", frozenset(), False),
+    (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
     (r"\bno more (?P<what>\w+ing\b[^.,;:!?\n]{0,40})", frozenset(), False),
-    (r"\b(?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|was|has been|got) (?:off\b|called off|stolen|wrecked|"
-        r"totalled)",
-     frozenset(), False),
     (r"\b(?:i|we)(?: have| had)* (?:had to )?put (?P<what>[^.,;:!?\n]{1,40}?) (?:down|to sleep)\b", frozenset(), False),
-    (r"\b(?P<what>\w+(?: \w+)?) se (?:nos|me) (?:ha )?(?:murio|muerto)\b", frozenset(), False),
-    (r"\b(?:stole|wrecked|crashed|totalled) (?:my|our) (?P<what>\w+(?: \w+)?)", _set("have drive use"), False),
+    (r"\b(?:stole|wrecked|crashed|totalled) (?:my|our) (?P<what>\w+(?: \w+)?)", _OWNED, False),
     (r"\b(?:me|nos) (?:han robado|robaron|quitaron|han quitado) (?:el|la|mi|nuestr[oa]) (?P<what>\w+(?: \w+)?)",
-     _set("have drive use"), False),
-    (rf"\b(?:ya )?(?:termine|acabe|he terminado|he acabado)(?: de estudiar)? (?!de ){_WHAT}", _set("study"), False),
-    (rf"\b(?:deje|he dejado|abandone|me fui de|sali de|renuncie a|me sali de) (?!de ){_WHAT}",
-     frozenset(), False),
-    (r"\b(?:my|our|the) (?P<what>\w+(?: \w+)?) (?:has |have )?(?:moved out|broke down|broken down|is gone)\b",
      _OWNED, False),
-    (rf"{_I}sold (?:out of )?{_ALL_MY}?{_WHAT}", _set("have drive live"), False),
-    (rf"\b(?:vendi|hemos vendido|he vendido|vendimos) {_ALL_MY}{_WHAT}", _set("have drive live"), False),
-    (rf"{_I}(?:closed|cancell?ed) {_ALL_MY}{_WHAT}", _ACCOUNT, False),
-    (rf"\b(?:cerre|cancele|he cerrado|he cancelado|di de baja) {_ALL_MY}{_WHAT}",
-     _ACCOUNT, False),
-    (rf"{_I}(?:paid off|finished paying) {_ALL_MY}?{_WHAT}", _set("have owe pay"), False),
-    (rf"\b(?:termine de pagar|acabe de pagar|liquide|salde) {_ALL_MY}?{_WHAT}", _set("have owe pay"), False),
-    (rf"{_I}(?:broke up|split up) with {_ALL_MY}?{_WHAT}", _set("have be"), False),
+    (rf"\bse (?:me|nos) (?:han? )?(?:{_MURIO}) {_ALL_MY}{_WHAT}", frozenset(), False),
+    (r"\b(?P<what>\w+) (?:se fue|se ha ido|se marcho|left|has left)\b(?=[^.!?]{0,60}?\b(?:ahora|now)\b)",
+     frozenset(), True),
+    (r"\b(?:sale of|venta de(?:l)?) (?:the |my |our |la |mi |nuestr[oa] )?(?P<what>[^.,;:!?\n]{1,40}?) (?:went through|"
+     r"closed|completed|is done|se cerro|se ha cerrado|se completo)\b", _OWNED, False),
     (r"\b(?P<what>\w+) (?:and i|y yo)(?: have| just| ya| finally| nos)* (?:broken? up|broke up|split(?: up)?|separated|"
      r"divorced|terminamos|rompimos|lo dejamos|separamos|divorciamos|hemos (?:terminado|roto))\b", _COUPLE, False),
-    (rf"\b(?:rompi|corte|termine|acabe|(?:he|hemos) (?:roto|cortado|terminado|acabado)) con {_ALL_MY}?{_WHAT}",
-     _set("have be owe pay"), False),
-    (r"\b(?:my|our|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:has |ha |se )?(?:died|passed away|murio|"
-     r"fallecio|muerto)\b",
-     frozenset(), False),
-    (r"\b(?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|was|has been|got)(?: now| finally| already| all)* "
-     r"(?:paid off|closed|cancell?ed|sold)\b", _set("have owe pay use"), False),
-    (r"\b(?:mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:ya )*(?:esta|quedo|fue|ha sido)(?: ya| por fin)* "
-     r"(?:pagad|saldad|liquidad|cerrad|cancelad|vendid)[oa]\b", _set("have owe pay use"), False),
+    (r"\b(?:lo hemos dejado|lo dejamos|hemos roto) (?:mi )?(?P<what>\w+) y yo\b", _COUPLE, False),
+    (r"\b(?:me|nos)(?: han| ha)? (?:subido|bajado|subieron|bajaron|subio|bajo|rebajado|aumentado) (?:el|la|los|las) "
+     r"(?P<what>\w+(?: \w+)?)(?= a \d)", _PAID, True),
+    (r"\b(?:raised|lowered|increased|cut|put up) (?:my|our|the) (?P<what>\w+(?: \w+)?)(?= to \d)", _PAID, True),
+    (r"\b(?:postponed|delayed|pushed back|brought forward|put off|"
+     r"(?:he|hemos) (?:aplazado|retrasado|adelantado|pospuesto)|aplace|retrase|adelante|pospuse) "
+     r"(?:my|our|the|mi|nuestr[oa]|el|la) (?P<what>\w+(?: \w+){0,2}?)"
+     r"(?= (?:to|until|till|a|al|hasta)\b)", frozenset(), True),
     (r"\bllev(?:o|amos) [^.,;:!?\n]{0,20}(?:semanas|meses|anos|mes|ano) sin (?P<what>[^.,;:!?\n]{1,40})",
      frozenset(), False),
     (r"\b(?:i|we) have not (?P<what>[^.,;:!?\n]{1,40}?) (?:in|for) (?:\w+ ){0,2}(?:weeks|months?|years?)\b",
@@ -91,45 +182,23 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      r"(?:out of|from) (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
     (r"\b(?:saque|sacamos|he sacado|hemos sacado|retire|retiramos|he retirado) (?:todo|todo (?:mi|el) \w+|mi dinero|"
      r"nuestro dinero) de (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
-    (rf"{_I}(?:traded|swapped|exchanged) (?:my|our|the) (?P<what>\w+(?: \w+){{0,2}}?) (?:in|for)\b",
-     _set("have drive use"), True),
-    (rf"{_I}(?:gave|given) (?:my|our) (?P<what>\w+(?: \w+){{0,2}}?) (?:away|to)\b", _set("have drive use"), False),
-    (r"\b(?:cambie|cambiamos|he cambiado|hemos cambiado) (?:(?:mi|el|la|nuestr[oa]) )?(?P<what>\w+(?: \w+){0,2}?) "
-     r"por\b", _set("have drive use"), True),
-    (r"\b(?:regale|regalamos|done) (?:mi|nuestr[oa]) (?P<what>\w+(?: \w+){0,2}?) a\b", _set("have drive use"), False),
+    # One thing for another.
+    (rf"\b(?:traded|swapped|exchanged|changed|left|replaced) (?:{_MINE} )?(?P<what>\w+(?: \w+){{0,3}}?) "
+     r"(?:in for|for|with) \w", _set("have drive use live work bank trade broker be account"), True),
+    (rf"\b(?:cambie|cambiamos|(?:he|hemos|ha) cambiado|(?:he|hemos|ha) sustituido|sustitui) (?:{_MINE} )?"
+     r"(?P<what>\w+(?: \w+){0,3}?) por \w", _set("have drive use live work bank trade broker be account"), True),
     (r"\b(?:moved|switched|changed|transferred) (?:back )?to (?:the )?\w+ (?P<what>shifts?)\b", _WORK, True),
     (r"\b(?:pasaron|cambiaron|movieron|pase|cambie) (?:al|de) (?P<what>turno)\b", _WORK, True),
-    (rf"{_I}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", _set("save want look"), True),
-    (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {_WHAT}", _set("save want look"), True),
-    (rf"{_I}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _set("look"), True),
-    (r"\b(?:encontre|he encontrado|consegui) (?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
-     _set("look"), True),
-    (rf"{_I}(?:dropped out of|got(?:ten)? rid of|pulled out of|opted out of|backed out of|withdr[ae]wn? from|"
-     rf"unsubscribed from|parted with|moved on from) {_ALL_MY}?{_WHAT}", frozenset(), False),
-    (rf"\bme (?:he )?(?:borrado|borre|dado de baja|di de baja|desapuntado|desapunte|deshecho|deshice) "
-     rf"(?:del |de ){_ALL_MY}?{_WHAT}", frozenset(), False),
-    (r"\blet (?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:lapse|expire|run out)\b", _ACCOUNT, False),
-    (r"\b(?:my|our|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{1,40}?) (?:has |have |ha |han |se ha |se )?"
-     r"(?:healed|recovered|lapsed|expired|run out|ran out|curado|curo|recuperado|caducado|caduco|vencido|vencio)\b",
-     frozenset(), False),
-    (rf"\bse (?:me|nos) (?:han? )?(?:acabo|acabaron|acabado|termino|terminaron|terminado|caduco|caducado|vencio|"
-     rf"vencido) "
-     rf"{_ALL_MY}{_WHAT}",
-     frozenset(), False),
-    (rf"\bse (?:me|nos) (?:ha )?(?:rompio|roto|estropeo|estropeado|perdio|perdido) {_ALL_MY}{_WHAT}"
-     r"(?=.{0,80}\bahora\b)",
-     _OWNED, True),
-    (r"\b(?P<what>\w+) (?:se fue|se ha ido|se marcho|left|has left)\b(?=[^.!?]{0,60}?\b(?:ahora|now)\b)",
+    (rf"{_MOVED}(?: \w+){{0,4}}? (?:from|de|del|desde) (?P<what>[^.,;:!?\n]{{1,60}}?) (?:to|into|a|al|hacia|por) \w",
      frozenset(), True),
-    (r"\b(?:sale of|venta de(?:l)?) (?:the |my |our |la |mi |nuestr[oa] )?(?P<what>[^.,;:!?\n]{1,40}?) (?:went through|"
-     r"closed|completed|is done|se cerro|se ha cerrado|se completo)\b", _OWNED, False),
-    (r"\b(?:me|nos)(?: han| ha)? (?:subido|bajado|subieron|bajaron|subio|bajo|rebajado|aumentado) (?:el|la|los|las) "
-     r"(?P<what>\w+(?: \w+)?)(?= a \d)", _PAID, True),
-    (r"\b(?:raised|lowered|increased|cut|put up) (?:my|our|the) (?P<what>\w+(?: \w+)?)(?= to \d)", _PAID, True),
-    (r"\b(?:postponed|delayed|pushed back|brought forward|put off|"
-     r"(?:he|hemos) (?:aplazado|retrasado|adelantado|pospuesto)|aplace|retrase|adelante|pospuse) "
-     r"(?:my|our|the|mi|nuestr[oa]|el|la) (?P<what>\w+(?: \w+){0,2}?)"
-     r"(?= (?:to|until|till|a|al|hasta)\b)", frozenset(), True),
+    # What was wanted is there.
+    (rf"{_WHO}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", _set("save want look"), True),
+    (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {_WHAT}", _set("save want look"), True),
+    (rf"{_WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _LOOK, True),
+    (r"\b(?:encontre|he encontrado|consegui) (?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
+     _LOOK, True),
+    (r"\blet (?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:lapse|expire|run out)\b",
+     _ACCOUNT, False),
     (rf"\b(?:i|we) used to {_WHAT}", frozenset(), False),
     (r"\b(?:antes|solia) (?P<what>(?:viv|trabaj|oper|us|fum|estudi|invert|ten|conduc|me "
      r"gust)[^.,;:!?\n]{1,60})", frozenset(), False),
@@ -140,25 +209,27 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      "want"), False),
 )  # fmt: skip
 _COMPILED = [(re.compile(pattern), among, replaced) for pattern, among, replaced in _RULES]
-_FROM_TO = re.compile(
-    r"\b(?:moved|switched|changed|went|migrated|transferred|pase|pasamos|cambie|cambiamos|migre|mude|traspase|movi) "
-    r"(?:over |everything |all |it all |todo |(?:my|our|mi|nuestr[oa]) \w+ )?(?:from|de|del) "
-    r"(?P<what>[^.,;:!?\n]{1,60}?) (?:to|into|a|al|hacia) [^.,;:!?\n]{1,60}"
-)
 _SWITCHED_TO = re.compile(
-    r"\b(?:switched|changed|moved over|migrated) to (?P<new>[a-z][^.,;:!?\n]{1,40})|"
-    r"\b(?:me cambie|me pase|me he cambiado|me he pasado|migre) (?:a|al) (?P<nuevo>[^.,;:!?\n]{1,40})"
+    rf"(?:\b(?:switched|changed|migrated|upgraded|downgraded)|{_MOVED})"
+    r"(?: over| everything| it all| all my \w+| my (?:money|account|portfolio|savings)| todo| mi \w+)? (?:to|al?) "
+    r"(?P<new>(?:an? |the |una? )?[a-z][^.,;:!?\n]{1,40})"
 )
+_HOME_MOVE = re.compile(r"\b(?:moved|relocated|went|gone|mud\w+|traslad\w+)\b")
 _OTHER_KIND = re.compile(
     r"\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto)\b"
 )
 _WITHOUT_WORK = re.compile(
     r"\b(?:lost my job|got fired|was fired|been fired|got laid off|was laid off|am unemployed|retired last|am "
-    r"retired now|"
+    r"(?:now )?retired|"
     r"just retired|have retired|quit my job|left my job|(?:been|was|got|were) (?:let go|made redundant|laid "
     r"off)|laid me off|"
     r"me (?:han echado|echaron)|me despidieron|me han despedido|perdi mi (?:trabajo|empleo)|"
-    r"me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|me jubile|ya me jubile|renuncie$)\b"
+    r"me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|estoy jubilad[oa]|me he jubilado|"
+    r"me jubile|ya me jubile|renuncie$)\b"
+)
+_RETIRED = re.compile(
+    r"\b(?:is|has|got|was|have|esta|se ha|se) (?:now |just |been |ya )?(?:retired|jubilad[oa]|jubilo|laid off|fired|"
+    r"unemployed|en (?:el )?paro|desemplead[oa]|despedid[oa])\b"
 )
 _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
@@ -189,10 +260,16 @@ _PROMOTED = re.compile(
 _ROLES = content(
     "junior trainee intern apprentice assistant analyst engineer developer consultant manager supervisor clerk "
     "associate becario becaria aprendiz ayudante auxiliar analista ingeniero ingeniera programador programadora "
+    "teacher nurse lawyer doctor accountant driver waiter waitress chef cook "
+    "electrician plumber carpenter mechanic architect journalist translator salesman designer pilot baker profesor "
+    "profesora maestro maestra enfermero enfermera abogado abogada medico contable conductor conductora camarero "
+    "camarera cocinero cocinera electricista fontanero carpintero arquitecto arquitecta periodista traductor "
+    "vendedor vendedora disenador disenadora piloto panadero funcionario funcionaria "
     "consultor consultora jefe jefa gerente encargado encargada administrativo administrativa tecnico tecnica"
 )
+_I_AM_A = re.compile(r"(?:i am|soy)(?: now| ahora)?(?: an?| una?)?(?P<role>(?: \w+){1,3})$")
 _EXPECTING = content("pregnant expecting embarazada embarazados esperando esperamos espera")
-_AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays)\b")
+_AND_NOW = re.compile(r"[^.!?;]*?(?:\b(?:and|but|y|pero)\b|,) [^.!?;]*\b(?:now|instead|these days|nowadays|ahora)\b")
 """What comes instead, its subject left out: "I sold the Civic and drive a Rivian now"."""
 _IS_SO_NO_LONGER = re.compile(r"(?:(?:am|are|is) )?no longer\b|(?:do|does|am|are|is) not\b|ya no\b")
 _CONDITION = re.compile(r" (?:when|while|if|unless|cuando|mientras|si) (?P<rest>[^.,;:!?\n]{1,60})")
@@ -212,14 +289,21 @@ def endings(text: str) -> list[StatementEnd]:
     return list(dict.fromkeys(_endings(plain(text))))
 
 
+def is_occupation(said: str) -> bool:
+    """Whether a plain text says what its writer does for a living: "I'm a junior analyst"."""
+    match = _I_AM_A.match(said)
+    return bool(match) and bool(content(match["role"]) & _ROLES)
+
+
 def ended_by(ending: StatementEnd, held: frozenset[str]) -> bool:
     """Whether the ending is about what a statement with these concepts says."""
-    if held & _NEVER and not ending.what & _NEVER:
+    if held & _NEVER and not held & _WANTED and not ending.what & _NEVER:
         return False
     return not ending.among or bool(held & ending.among)
 
 
 def _endings(said: str) -> Iterator[StatementEnd]:
+    exchanged = False
     for pattern, among, replaced in _COMPILED:
         for match in pattern.finditer(said):
             groups = match.groupdict()
@@ -231,17 +315,17 @@ def _endings(said: str) -> Iterator[StatementEnd]:
             what = content(named)
             if "account" in among and what - {"account"}:
                 what -= {"account"}
-            if what - {"be", "have"} and not what <= {"work"}:
-                yield StatementEnd(what, among, replaced=replaced or bool(_AND_NOW.match(said, match.start("what"))))
-    for match in _FROM_TO.finditer(said):
-        if what := content(match["what"]):
-            yield StatementEnd(what, replaced=True)
-    if not _FROM_TO.search(said) and (match := _SWITCHED_TO.search(said)):
-        to = match["new"] or match["nuevo"]
-        if not _OTHER_KIND.search(to):
-            yield StatementEnd(frozenset(), _set("broker bank"), sole=True, replaced=True)
-    if _WITHOUT_WORK.search(said):
-        yield StatementEnd(frozenset(), _WORK)
+            if what - {"be", "have"} and (not what <= _WORK or among == _LOOK):
+                instead = replaced or bool(_AND_NOW.match(said, match.start("what")))
+                exchanged = exchanged or instead
+                yield StatementEnd(what, among, replaced=instead)
+    switched = None if exchanged or _HOME_MOVE.search(said) else _SWITCHED_TO.search(said)
+    if switched and not _OTHER_KIND.search(switched["new"]):
+        yield StatementEnd(frozenset(), _SERVICES, sole=True, replaced=True)
+    if _WITHOUT_WORK.search(said) or _RETIRED.search(said):
+        yield StatementEnd(frozenset(), _WORK, replaced=True)
+    if EMPLOYED.search(said):
+        yield StatementEnd(_LOOK | _WORK, _LOOK, replaced=True)
     if _BORN.search(said):
         yield StatementEnd(frozenset(), _EXPECTING, replaced=True, whoever=True)
     if _ALONE.search(said):

@@ -15,7 +15,7 @@ _QUOTED = re.compile(r'"[^"]*"|“[^“”]*”|«[^«»]*»|^[^\S\n]*>.*$', re.
 _EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
-    r"soy|estoy|tengo|curro|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
+    r"soy|estoy|tengo|pienso|reviso|miro|consulto|compruebo|sigo|curro|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
     r"cobre|gano|"
     r"ganamos|gane|gasto|gastamos|pago|pagamos|pague|ahorro|ahorramos|ahorre|debo|debemos|herede|compro|compre|"
     r"compramos|"
@@ -37,7 +37,9 @@ _REFLEXIVE = (
     "jubilare|retiro|retire|gradue|"
     "dedico|fue|va|fui|despidieron|ascendieron|operaron|operan|pagan|diagnosticaron|quedan|faltan|duele|toca|levanto|"
     "acuesto|encanta|encantan|gusta|gustan|cambie|pase|cuesta|interesa|interesan|preocupa|preocupan|da|dan|salgo|quede|"
-    "acabo|hice|compre|compro|especializo|considero)|nos (?:mudamos|casamos|hemos|jubilamos|separamos|divorciamos)"
+    "acabo|fio|convence|convencen|aburre|aburren|asusta|asustan|"
+    "atrae|atraen|hice|compre|compro|especializo|considero)|"
+    "nos (?:mudamos|casamos|hemos|jubilamos|separamos|divorciamos)"
 )
 _ADVERB = (
     r"(?:yo|ya|solo|solamente|tambien|ademas|nunca|siempre|casi|todavia|aun|no|ahora|normalmente|actualmente|apenas|"
@@ -73,6 +75,13 @@ _GOAL = re.compile(
     r"recuperar (?:el|este|mi) dinero|"
     r"aprender|pagar|casar\w+|tener (?:hijos|un)|trabajo|casa|piso|empleo|emigrar|abrir|retirar\w+|vivir de)"
 )
+_PLAN = re.compile(r"\b(?:pienso|tengo (?:pensado|previsto)) \w+[aei]r(?:me|lo|la|los|las)?\b")
+_HABIT = re.compile(
+    r"\b(?:daily|weekly|monthly|(?:every|each) (?:day|week|month|year|morning|evening|night|weekend)|(?:once|twice|"
+    r"\w+ times) (?:a|an|per) (?:day|week|month|quarter|year)|cada (?:dia|semana|mes|ano|trimestre|manana|noche)|"
+    r"todos los dias|todas las semanas|a diario|(?:una vez|\w+ veces) (?:al|por|a la) (?:dia|semana|mes|ano))\b"
+)
+_RISK = re.compile(r"\b(?:risks?|riesgos?|arriesg\w+)\b")
 _ORDER = re.compile(r"\b(?:buy|sell|comprar|vender|compro|vendo) (?:\d|some \w+ shares|[a-z]{1,5}$)")
 _CAN = re.compile(
     r"\b(?:can not|can|could not|puedo|podemos) (?:only |solo |ever )?(?:eat|drink|invest|trade|afford|lose|"
@@ -114,7 +123,8 @@ _PASSING_ES = re.compile(
     r"estoy (?:viendo|mirando|buscando|de acuerdo|list[oa]|bien|mal|aqui|segur[oa]|no|pensando|tratando|intentando|"
     r"interesad[oa] en (?:saber|ver|conocer)|confundid[oa]|perdid[oa]|comparando|leyendo|preguntando|hablando|"
     r"esperando|"
-    r"considerando|content[oa]|feliz|preocupad[oa]|en eso|haciendo)|estamos (?:viendo|de acuerdo|hablando|bien|listos)|"
+    r"considerando|content[oa]|feliz|preocupad[oa]|en eso|"
+    r"haciendo (?:una? )?(?:pruebas?|tests?|preguntas?))|estamos (?:viendo|de acuerdo|hablando|bien|listos)|"
     r"tengo (?:(?:una|otra|alguna|unas|dos|muchas|la misma|un|otro|algun) )?(?:\w+ )?(?:dudas?|preguntas?|"
     r"problemas?|que|prisa|"
     r"sueno|ganas|claro|idea|curiosidad|entendido|miedo de que)|tenemos que|"
@@ -137,7 +147,7 @@ _A_VERB = re.compile(
     r"viven|trabaja|"
     r"se llama|se llaman|estudia|estudian|cumple|cumplen|era|fue|va|van|empieza|empiezan|gana|usa|paga|quiere|"
     r"sera|murio|"
-    r"nacio|ha|han|died|fell|left|grew|cobra|opera|juega|habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|"
+    r"nacio|ha|han|died|fell|left|grew|gave|got|took|went|came|made|sold|bought|lost|quit|cobra|opera|juega|habla|fuma|necesita|prefiere|cuesta|vale|vence|termina|acaba|me|not|no|"
     r"[a-z]{3,}s|[a-z]{3,}ed)\b"
 )
 
@@ -183,9 +193,18 @@ def is_plain_fact(clause: str) -> bool:
         return False
     if _MUST.match(said):
         return False
-    if _GOAL.search(said) or _CAN.search(said) or _WILL.search(said):
+    if (
+        _HABIT.search(said)
+        or _RISK.search(said)
+        or _GOAL.search(said)
+        or _PLAN.search(said)
+        or _CAN.search(said)
+        or _WILL.search(said)
+    ):
         return not re.search(r"\b(?:want|quiero|like|need|necesito) (?:to )?(?:know|see|saber|ver|entender)\b", said)
-    if re.match(rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", said):
+    if not _TOGETHER.match(said) and re.match(
+        rf"^(?:(?:ahora|now|also|tambien|ademas|actualmente|currently) )?{_MINE} ", said
+    ):
         return len(words(said)) > FEWEST and bool(_A_VERB.search(said) or _HIS_VERB.match(said))
     if re.search(r"\b(?:i|we) (?:am|are) moving\b", said):
         return True

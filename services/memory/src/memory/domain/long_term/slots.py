@@ -1,5 +1,11 @@
 """Attributes that have one value, and what restricts a statement, by the words that name them."""
 
+import re
+
+from contracts.spoken import MONTHS
+from memory.domain.long_term.concepts import content
+from memory.domain.recall.words import words
+
 SLOTS = {
     (
         "length",
@@ -14,9 +20,9 @@ SLOTS = {
     ("tone", "informal"): "informal casual tuteo tuteame tutees",
     ("answers in", "es"): "spanish espanol castellano",
     ("answers in", "en"): "english ingles",
-    ("profile", "conservative"): "conservative conservador conservadora",
+    ("profile", "conservative"): "conservative conservador conservadora cautious prudent careful prudente cauto cauta",
     ("profile", "moderate"): "moderate moderado moderada",
-    ("profile", "aggressive"): "aggressive agresivo agresiva",
+    ("profile", "aggressive"): "aggressive agresivo agresiva bold daring arriesgado arriesgada atrevido atrevida",
     ("instrument", "stocks"): "stock stocks acciones",
     ("instrument", "etfs"): "etf etfs",
     ("instrument", "options"): "option options opciones",
@@ -36,6 +42,15 @@ SLOTS = {
     ("analysis", "fundamental"): "fundamental fundamentales",
 }
 SLOT = {word: slot for slot, listed in SLOTS.items() for word in listed.split()}
+RISK = {
+    word: ("profile", level)
+    for level, listed in {
+        "conservative": "low lower little less small bajo baja poco poca pocos menos",
+        "aggressive": "high higher more lot lots big alto alta mucho mucha muchos mas grandes",
+    }.items()
+    for word in listed.split()
+}
+"""How much risk, where risk is spoken of."""
 _OCCASIONS = {
     "season": "summer winter spring autumn fall verano invierno primavera otono veranos inviernos summers winters",
     "day": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
@@ -57,3 +72,22 @@ _PLACES = """
 """
 LARGE = frozenset(_PLACES.split())
 """Places with cities in them: who lives in Peru may live in Lima."""
+RESTRICTS = frozenset(OCCASION) | ASSETS
+_WEEKENDS = re.compile(r"\bfin(?:es)? de semana\b")
+CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
+_PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
+
+
+def restrictions(said: str) -> frozenset[str]:
+    """The occasions and months that a plain text names."""
+    return frozenset(word for word in words(said) if word in OCCASION or word in MONTHS)
+
+
+def where(rest: str, changed: bool) -> frozenset[str]:
+    """What restricts a statement. A date beside a change is the day of the change, and restricts nothing."""
+    rest = _WEEKENDS.sub("weekend", rest).replace("entre semana", "weekday")
+    found = {word for word in words(rest) if word in RESTRICTS or (word in MONTHS and not changed)}
+    for pattern in (CONDITION, _PURPOSE):
+        for match in pattern.finditer(rest):
+            found |= content(match["rest"])
+    return frozenset(found)

@@ -27,6 +27,25 @@ _DIGAS = (
     r"llames|escribas|mandes|envies|des|muestres|ensenes|expliques|uses|utilices|incluyas|anadas|pongas|hables|trates|"
     r"repitas|cuentes|recomiendes|sugieras|menciones|preguntes|tutees|saludes|molestes|metas"
 )
+_GIVE = "give|show|send|write|want|prefer|would like|dame|hazme|escribeme|mandame|muestrame|quiero|queremos|prefiero"
+_ANSWERS = (
+    "answers|responses|replies|explanations|reports|summaries|messages|respuestas|explicaciones|informes|resumenes|"
+    "mensajes"
+)
+_STYLE = (
+    "short|shorter|brief|briefer|concise|long|longer|detailed|simple|simpler|plain|cort[oa]s|breves|concis[oa]s|larg[oa]s|"
+    "detallad[oa]s|sencill[oa]s|simples|extens[oa]s"
+)
+_WHOLE = "everything|it all|things|prices|amounts|figures|numbers|charts|todo|las cosas|precios|importes|cifras|numeros"
+_MANNER = (
+    "in (?:detail|euros|dollars|pounds|percent|percentages|tables|points)|con (?:todo )?detalle|"
+    "en (?:euros|dolares|libras|porcentajes?|tablas|puntos)|briefly|simply|step by step|paso a paso|brevemente"
+)
+_LANGUAGES = (
+    "english|spanish|french|german|italian|portuguese|catalan|ingles|espanol|castellano|frances|aleman|italiano|"
+    "portugues|gallego|euskera"
+)
+_SENT = "news|alerts|notifications|emails|ads|reminders|noticias|alertas|avisos|correos|publicidad|recordatorios"
 _MOMENT = re.compile(
     r"\b(?:it|that|this|those|these|again|now|yet|today|anything|nothing|eso|esto|esa|ese|ahora|todavia|aun|hoy|nada|"
     r"me lo|me la|what|why|how|que|por que|como)\b"
@@ -45,6 +64,27 @@ _ORDERS = (
     re.compile(rf"{_POLITE}{_NOT} (?:ever )?(?:{_TOLD}\w*) me\b[^.!?]{{2,80}}"),
     re.compile(rf"{_POLITE}(?:ya |mejor )?(?:no|nunca|jamas) (?:me|nos) (?:{_DIGAS})\b[^.!?]{{2,80}}"),
     re.compile(rf"{_POLITE}(?:no|nunca) (?:uses|utilices|pongas|incluyas|metas|anadas) [^.!?]{{3,80}}"),
+    # How answers should be: give me short answers, quiero respuestas largas, trátame de usted, write to me in French.
+    re.compile(
+        rf"{_POLITE}(?:(?:i|we) )?(?:always |siempre |mejor )?(?:{_GIVE}) (?:me )?(?:\w+ ){{0,2}}?"
+        rf"(?:(?:{_STYLE}) (?:{_ANSWERS})"
+        rf"|(?:{_ANSWERS}) (?:\w+ )?(?:{_STYLE}))\b[^.!?]{{0,60}}"
+    ),
+    re.compile(
+        rf"{_POLITE}(?:siempre |always |mejor )?(?:tratame|hablame|tuteame|"
+        rf"(?:answer|reply|respond|write|speak|talk)(?: to)?"
+        rf"(?: me)?|contestame|respondeme|escribeme|contesta|responde|escribe)(?: siempre| always)?"
+        rf"(?: (?:de (?:usted|tu)|in (?:{_LANGUAGES})|en (?:{_LANGUAGES})))?"
+    ),
+    re.compile(
+        r"(?:i|we) do not want (?:to (?:see|get|hear|receive) )?(?:any |more )?(?:" + _SENT + r")\b[^.!?]{0,60}"
+        r"|no quiero (?:ver |recibir |mas )?(?:" + _SENT + r")\b[^.!?]{0,60}"
+    ),
+    re.compile(
+        rf"{_POLITE}(?:always |siempre |mejor )?(?:{_GIVE}|explain|keep|tell me|quote|dime|ensename|explica|explicame|"
+        rf"pon|ponme) (?:(?:me|your|the|all|los|las|tus) ){{0,3}}(?:{_ANSWERS}|{_WHOLE})(?: me)? (?:\w+ ){{0,2}}?"
+        rf"(?:{_STYLE}|{_MANNER})\b[^.!?]{{0,40}}"
+    ),
     # Not my name.
     re.compile(r"(?:[^.!?,]{0,10}, )?(?:my name is not|i am not called|mi nombre no es|no me llamo) \w+[^.!?]{0,60}"),
     re.compile(rf"{_POLITE}(?:ve al grano|get to the point|keep it (?:brief|short|simple))\b[^.!?]{{0,40}}"),

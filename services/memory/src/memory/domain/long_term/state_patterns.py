@@ -18,8 +18,14 @@ MARITAL = (
     ("widowed", r"\b(?:i am|estoy|soy|enviude|quede) ?(?:an? )?(?:now |ahora )?(?:widow(?:ed|er)?|viud[oa])\b"),
 )  # fmt: skip
 DIET = re.compile(
-    r"\b(?:i am|soy|we are|somos)(?: now| ahora)? (?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
+    r"\b(?:i am|soy|we are|somos|(?:i|we) (?:went|turned|became)|me (?:hice|he hecho|volvi|he vuelto))(?: now| ahora)? "
+    r"(?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
     r"pescetarian[oa]?|carnivor[eo]|omnivore|omnivor[oa])\b"
+)
+EATS_MEAT = re.compile(r"\b(?:i|we) (?:\w+ )?eat (?:\w+ )?meat\b|\b(?:como|comemos|comer|comiendo) (?:\w+ )?carne\b")
+A_DIET = re.compile(
+    r"\b(?:(?P<value>keto|paleo|vegan|vegetarian|mediterranean|carnivore|low[- ]carb|low[- ]fat) diet|"
+    r"dieta (?P<valor>keto|cetogenica|paleo|vegana|vegetariana|mediterranea|carnivora))\b"
 )
 KINDS = tuple(
     (attribute, value, re.compile(pattern))
@@ -59,7 +65,8 @@ UNEMPLOYED = re.compile(
 )
 EMPLOYED = re.compile(
     r"\b(?:got|found|landed|started|have) (?:an? )?(?:new )?job\b|\b(?:encontre|consegui|empece|tengo|he encontrado) "
-    r"(?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bi (?:will )?start(?:ed)?(?: "
+    r"(?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bempece (?:\w+ )?en\b|"
+    r"\bi (?:will )?start(?:ed)?(?: "
     r"work(?:ing)?)? (?:at|with)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"
 )
 SCHOOLS = tuple(

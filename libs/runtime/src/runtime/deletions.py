@@ -1,0 +1,28 @@
+"""Deleted conversations, as memory tells of them to everybody who holds something of theirs."""
+
+from collections.abc import Callable, Sequence
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from pydantic import ValidationError
+
+from contracts.erasure_rpc import FORGOTTEN, Forgotten
+from runtime.connection import subscribe
+
+_log = structlog.get_logger(__name__)
+
+
+async def follow_deletions(client: Client, deleted: Callable[[str, Sequence[str]], None]) -> None:
+    """Calls `deleted` with a company and its conversations for each deletion from now on. Of one that was deleted and
+    is there again it may be called once more: a deletion has a second run."""
+
+    async def take(message: Msg) -> None:
+        try:
+            told = Forgotten.model_validate_json(message.data)
+        except ValidationError as error:
+            _log.warning("a notice of a deletion could not be read", error=repr(error))
+        else:
+            deleted(told.company, told.conversations)
+
+    await subscribe(client, FORGOTTEN, take)

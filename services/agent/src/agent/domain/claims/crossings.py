@@ -1,0 +1,39 @@
+"""Crossings of averages that a sentence dates: whether each went the way that the tool told."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from itertools import pairwise
+
+from agent.domain.claims.lexer import Number, Token
+from agent.domain.claims.times import Day
+
+_CROSSING = re.compile(r"\b(?:averages?|medias?|cross(?:es|ed|ing|ings)?|cruces?|cruz\w+)\b")
+_WAY = re.compile(
+    r"\b(?:(?P<up>above|over|por encima|al alza|golden cross|cruce dorado)|"
+    r"(?:below|under|por debajo|a la baja|death cross|cruce de la muerte))\b"
+)
+_LENGTHS = frozenset(map(float, range(2, 251)))
+"""Of the averages that may cross: sessions."""
+
+
+def crossings_right(low: str, tokens: Sequence[Token], crossed: Mapping[date, bool]) -> bool | None:
+    """Whether each crossing in a folded sentence that stands with its day went that way; None: it dates none.
+    `crossed`: the days of crossings, each with whether it went above."""
+    if not crossed or not _CROSSING.search(low):
+        return None
+    days = [(token.at, token.value) for token in tokens if token.kind == "day" and isinstance(token.value, Day)]
+    right: bool | None = None
+    for (at, day), (end, _) in pairwise([*days, (len(low), None)]):
+        told = {above for on, above in crossed.items() if day is not None and day.fits(on)}
+        before = max((one for one, _ in days if one < at), default=0)
+        way = _WAY.search(low, at, end) or (_WAY.search(low, before, at) if len(days) == 1 else None)
+        if told and way is not None:
+            right = right is not False and bool(way["up"]) in told
+    return right
+
+
+def only_lengths(tokens: Sequence[Token]) -> bool:
+    """Whether the numbers of a sentence can all be lengths of averages."""
+    numbers = [token.value for token in tokens if token.kind == "number" and isinstance(token.value, Number)]
+    return all(not (one.percent or one.money) and {value for value, _ in one.readings} <= _LENGTHS for one in numbers)

@@ -1,0 +1,304 @@
+"""A conversation while a request has it open: a message in, what comes of it out, heard as websockets hear it."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing, suppress
+from typing import Literal
+
+import structlog
+
+from contracts.channels import PresenceKind
+from contracts.conversation import AnswerRules
+from contracts.errors import ErrorCode
+from contracts.events import turn
+from contracts.events.chat import Action, Wishes
+from contracts.ids import turn_id
+from contracts.languages import spoken_language
+from contracts.rpc import MessageView
+from contracts.streams import CHAT
+from contracts.ws import Cursor
+from gateway.chat.commands import ConversationPlace, MessageDraft
+from gateway.chat.customers import has_account
+from gateway.chat.exchange import CAUGHT_UP, Ended, Event, Exchange, ExchangeEnd
+from gateway.chat.frames import FrameQueue
+from gateway.chat.hub import Attachment
+from gateway.chat.sent_messages import SentMessage
+from gateway.chat.session import Chat
+from gateway.domain.close_codes import CloseCode
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong, not_found
+from gateway.metrics import ACKNOWLEDGED_SECONDS
+from runtime.gen_ai import CONVERSATION
+from runtime.publisher import Appended
+from runtime.telemetry import span
+
+log = structlog.get_logger(__name__)
+
+PATIENCE = 240.0
+"""Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
+USAGE_SECONDS = 0.3
+"""For what an answer has used, which its agent tells right after it; a sign that may be lost."""
+COMING_BACK = 2.0
+"""Seconds that a client whose protocol can read on elsewhere has for it, before its hanging up is a stop."""
+YOUNG = CHAT.duplicate_window / 2
+"""Seconds from a conversation's beginning in which the log itself knows each message that comes again, also one that is
+sent late: nobody else needs to be asked whether it is there."""
+_DOOR = "nexus.door"
+ACTION_UPDATED = "action.updated"
+_BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
+_DELETED = "conversation.deleted"
+"""The type of a frame for the thread itself: memory tells that its conversation was deleted."""
+
+
+class Thread:
+    """A caller's conversation while it is open here. Made by Threads.open."""
+
+    def __init__(self, chat: Chat, place: ConversationPlace, address: str, locale: str | None, door: str) -> None:
+        self.place = place
+        self.seq = 0
+        """Of the newest fact when it was opened at its end."""
+        self._asked = 0
+        self.young_until = float("-inf")
+        """In seconds of the event loop's clock: see YOUNG."""
+        self._chat = chat
+        self._address = address
+        self._locale = locale
+        self._door = door
+        self._frames = FrameQueue()
+        self._attachment: Attachment | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._reading: Exchange | None = None
+        self._decided: list[Action] = []
+
+    @property
+    def question(self) -> MessageView | None:
+        """The message that is being followed, once it was read: open the thread before it (`after=sequence - 1`)."""
+        return self._reading.question if self._reading is not None else None
+
+    async def send(self, message: SentMessage, wishes: Wishes | None = None) -> Appended:
+        """The caller's message, in the log. The same id again is the same message: it is not stored again.
+        `wishes`: how the client wants this one answered.
+
+        Raises:
+            Limited, Unavailable: as for a websocket; of its files, what Files.take_in raises.
+        """
+        place, chat, client_message_id = self.place, self._chat, message.identity
+        if self._opening is not None:
+            await asyncio.shield(self._opening)
+        begun = self.seq > 0
+        with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation, _DOOR: self._door}):
+            older = begun and asyncio.get_running_loop().time() >= self.young_until
+            stored = await chat.commands.find_sent(place, client_message_id) if older else None
+            if stored is None:
+                try:
+                    stored = await self._store(message, wishes, begun=begun)
+                except Limited:
+                    # Nobody is refused what is there already.
+                    again = await chat.commands.find_sent(place, client_message_id) if begun and not older else None
+                    if again is None:
+                        raise
+                    stored = again
+            log.debug("chat.stored", seq=stored.seq, duplicate=stored.duplicate, door=self._door)
+        self._asked = stored.seq
+        if stored.duplicate and stored.seq <= self.seq:
+            # What came of it is behind the place where this was opened.
+            await self.close()
+            self._frames, self._reading = FrameQueue(), None
+            self.open(stored.seq - 1)
+        elif self._attachment is not None:
+            chat.hub.known(place.company, place.conversation).sent = 0 if stored.duplicate else stored.seq
+            chat.expect(self._attachment, stored.seq)
+        return stored
+
+    async def _store(self, message: SentMessage, wishes: Wishes | None, *, begun: bool) -> Appended:
+        place, chat, locale = self.place, self._chat, self._locale
+        chat.door.message(f"{place.company}/{place.caller.subject}", self._address, opens_conversation=not begun)
+        # Of a message that the log turns out to hold already they are named by none, and gone within a day.
+        taken = [
+            await chat.files.take_in(place, one.name, one.body(), spoken_language(locale)) for one in message.files
+        ]
+        draft = MessageDraft(
+            message.identity, message.text, locale, wishes=wishes, door=self._door, files=taken or None
+        )
+        return await chat.commands.send_as_visitor(place, draft)
+
+    async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[Event]:
+        """What comes of the visitor message at sequence `asked`, to its end: `Ended` is the last one. Call it once;
+        after `now` it goes on from there.
+
+        Args:
+            asked: the message's sequence.
+            patient: waits for the words of a person who has the conversation, and not for what the answer has used.
+
+        Raises:
+            Unavailable: it cannot be followed from here any more; open the thread again.
+            TookTooLong: nothing came of it.
+            Refused: NOT_FOUND, the conversation was deleted meanwhile.
+        """
+        exchange = await self._exchange(asked, patient=patient)
+        try:
+            async with asyncio.timeout(PATIENCE), aclosing(self._read()) as frames:
+                async for frame in frames:
+                    for event in exchange.read(frame):
+                        if isinstance(event, Ended) and not patient:
+                            usage = await self._usage(event, exchange)
+                            if usage is not None:
+                                yield usage
+                        yield event
+                    if exchange.ended:
+                        return
+        except TimeoutError:
+            raise TookTooLong("nobody has answered: ask again") from None
+
+    async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
+        """The same as it stands now, without waiting; behind `Ended` (if it has ended) what people have said since.
+        Call it once."""
+        exchange = await self._exchange(asked, patient=patient)
+        told: list[Event] = []
+        async with asyncio.timeout(PATIENCE), aclosing(self._read()) as frames:
+            async for frame in frames:
+                told += exchange.read(frame)
+                if frame["type"] == ACTION_UPDATED:
+                    self._decided.append(Action.model_validate(frame["action"]))
+                if frame["type"] == CAUGHT_UP:
+                    break
+        return told
+
+    async def decisions(self) -> AsyncGenerator[Action]:
+        """After `now`: what is decided in the conversation, by whichever client. Raises what `events` does."""
+        for action in self._decided:
+            yield action
+        async with aclosing(self._read()) as frames:
+            async for frame in frames:
+                if frame["type"] == ACTION_UPDATED:
+                    yield Action.model_validate(frame["action"])
+
+    async def cancel(self, asked: int) -> None:
+        """Stops the answer to the visitor message at `asked`; raises NOT_FOUND when it is answered."""
+        turn = turn_id(self.place.company, self.place.conversation, asked)
+        await self._chat.commands.cancel(self.place, turn)
+
+    def abandon(self, asked: int) -> None:
+        """The same for a client that has gone, whose protocol has no other word for it: nobody waits for it."""
+        self._chat.in_background(self._stop(asked))
+
+    async def read_on(self, asked: int) -> None:
+        """Tells a gateway that was left in mid-answer that its client goes on here (`taken_up`), and every one that
+        what it knows of its last message (`just_sent`) is old."""
+        place, chat, attachment = self.place, self._chat, self._attachment
+        chat.hub.known(place.company, place.conversation).sent = 0
+        if attachment is not None:
+            data = turn.Receipt(actor=place.caller.role, up_to_seq=asked)
+            with suppress(GatewayError):
+                await chat.bus.presence(place.company, place.conversation, PresenceKind.RECEIPT, data, attachment.id)
+
+    def leave(self, asked: int, closing: AsyncExitStack) -> None:
+        """Closes what holds this thread when its client has gone, and stops the answer unless somebody reads on."""
+
+        async def wait() -> None:
+            async with closing:
+                if not await self._taken_up():
+                    await self._stop(asked)
+
+        self._chat.in_background(wait())
+
+    async def _taken_up(self) -> bool:
+        """Whether somebody reads on soon, at any gateway. A gateway that drains stops nothing."""
+        try:
+            async with asyncio.timeout(COMING_BACK), aclosing(self._read()) as frames:
+                async for frame in frames:
+                    if frame["type"] == PresenceKind.RECEIPT and frame.get("actor") == self.place.caller.role:
+                        return True
+        except TimeoutError:
+            return False
+        except GatewayError:
+            return True
+        return False
+
+    async def decide(self, action: str, decision: Literal["confirm", "reject"]) -> Action:
+        """The caller's yes or no to what waits for it; a first decision stands. Raises NOT_FOUND, Unavailable."""
+        caller = self.place.caller
+        if not has_account(caller):
+            raise not_found("action waiting for a decision")
+        decided = self._chat.customers.actions.decide
+        return await decided(caller.company, caller.subject, action, decision, self._locale)
+
+    # ------------------------------------------------------------------ what Threads calls
+
+    async def begin(self) -> None:
+        """Follows from now on; raises Unavailable."""
+        attachment = self._attach()
+        self.seq = (await self._chat.recovery.open(attachment, None, from_now=True)).seq
+        known = self._chat.hub.known(self.place.company, self.place.conversation)
+        known.whose = self.place.caller.subject
+        if self.seq == 0:
+            known.empty_at = asyncio.get_running_loop().time()
+        self.young_until = known.empty_at + YOUNG
+        self._frames.push(_BEHIND)
+
+    def open(self, after: int) -> None:
+        """Begins to follow, behind the fact `after`; what cannot be read is told to whoever reads."""
+        self._opening = asyncio.create_task(self._join(self._attach(), self._frames, after))
+
+    def _attach(self) -> Attachment:
+        place, frames = self.place, self._frames
+        self._chat.customers.watch(place.company, place.conversation, frames)
+        self._attachment = Attachment(frames, place.company, place.conversation)
+        return self._attachment
+
+    async def close(self) -> None:
+        """Follows no more."""
+        self._chat.customers.unwatch(self.place.company, self.place.conversation, self._frames)
+        if self._opening is not None:
+            self._opening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._opening
+        if self._attachment is not None:
+            await self._chat.hub.leave(self._attachment, linger=True)
+
+    def terminate(self, code: CloseCode) -> None:
+        """Ends what is being read."""
+        self._frames.terminate(code)
+
+    def deleted(self) -> None:
+        """Memory tells that the conversation was deleted: whoever reads looks whether its message is still there."""
+        self._frames.push(b'{"type":"%s"}' % _DELETED.encode())
+
+    async def _read(self) -> AsyncGenerator[dict[str, object]]:
+        async with aclosing(self._frames.read()) as frames:
+            async for frame in frames:
+                if frame["type"] != _DELETED:
+                    yield frame
+                    continue
+                snapshot = await self._chat.log.snapshot(self.place.company, self.place.conversation)
+                if snapshot.newest_visitor < self._asked:
+                    raise Refused(ErrorCode.NOT_FOUND, "the conversation was deleted: begin another one")
+
+    async def _exchange(self, asked: int, *, patient: bool) -> Exchange:
+        self._asked = asked
+        if self._reading is None:
+            rules = AnswerRules.of(await self._chat.companies.get(self.place.company))
+            self._reading = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
+        return self._reading
+
+    async def _stop(self, asked: int) -> None:
+        with suppress(GatewayError):
+            await self.cancel(asked)
+
+    async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
+        """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
+        if end.outcome is not ExchangeEnd.ANSWERED or exchange.counted or not exchange.live:
+            return None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(USAGE_SECONDS), aclosing(self._read()) as frames:
+                async for frame in frames:
+                    if (usage := exchange.usage(frame)) is not None:
+                        return usage
+        return None
+
+    async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
+        recovery = self._chat.recovery
+        try:
+            await recovery.open(attachment, Cursor(epoch=await recovery.epoch(), seq=after))
+            frames.push(_BEHIND)
+        except GatewayError as error:
+            frames.fail(error)

@@ -1,0 +1,90 @@
+"""How a statement names a value of an attribute: where its writer lives, works, banks, what their things are called.
+
+Over plain text in which the adverbs are left out.
+"""
+
+import re
+
+_VALUE = r"(?P<value>(?:[^.,;:!?\n]|[.](?=\S)){1,60})"
+_FRAMES: tuple[tuple[str, str], ...] = (
+    ("home", rf"\b(?:i|we) (?:am |are |have )?(?:live|living|reside|based)(?: back)? in {_VALUE}"),
+    ("home", rf"\b(?:i|we) (?:am |are |have )?(?:moved|relocated)(?: back)? to {_VALUE}"),
+    (
+        "home",
+        r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos) a vivir|me cambie|"
+        rf"(?:me|nos)(?: he| hemos)? (?:mud|traslad|instal)(?:e|ado|amos)|"
+        rf"acab(?:o|amos) de (?:mud|traslad|instal)ar\w*|"
+        rf"(?:me|nos) acab(?:o|amos) de (?:mud|traslad|instal)ar) (?:en|a) {_VALUE}",
+    ),
+    ("employer", rf"\bi (?:am |have )?(?:work|working|started working|started) (?:at|for) {_VALUE}"),
+    (
+        "employer",
+        rf"\bi (?:have )?(?:started|began|begun|took|landed) (?:an? |my )?(?:new )?(?:job|role|position|work) "
+        rf"(?:at|with|for) {_VALUE}",
+    ),
+    (
+        "employer",
+        rf"\b(?:empezar|empezado|empece|trabajo nuevo|nuevo trabajo|encontre trabajo|consegui trabajo|he fichado|"
+        rf"contratado|contrataron)(?: a trabajar)? (?:en|por|para) {_VALUE}",
+    ),
+    ("employer", rf"\bi (?:have )?(?:joined|got a (?:new )?job (?:at|with)|found a job (?:at|with)) {_VALUE}"),
+    ("employer", rf"\bme (?:ha contratado|han contratado en|contrato) {_VALUE}"),
+    ("home", rf"\b(?:my|our) (?:home|house|flat|apartment|place) is in {_VALUE}"),
+    ("home", rf"\b(?:mi|nuestr[oa]) (?:casa|piso|vivienda|apartamento|departamento) esta en {_VALUE}"),
+    ("home", rf"\bmoved(?: house)?\b.{{0,20}}\bi am (?:now )?in {_VALUE}"),
+    (
+        "employer",
+        rf"\b(?:trabajo|empece a trabajar|estoy trabajando|empece) (?:en|para) {_VALUE}",
+    ),
+    (
+        "occupation",
+        rf"\bi (?:am |have )?(?:work|working|started working|qualified|retrained|been hired|was hired|been promoted)"
+        rf" (?:as|to) (?:an? )?{_VALUE}",
+    ),
+    (
+        "occupation",
+        rf"\b(?:trabajo|empece a trabajar|estoy trabajando) (?:como|de(?! (?:noches?|dia|"
+        rf"tardes?|mananas?|lunes|lo|la|el|forma|madrugada)\b)) {_VALUE}",
+    ),
+    ("occupation", rf"\b(?:ascendid[oa]|promovid[oa]|contratad[oa]) (?:al?|como|de) {_VALUE}"),
+    (
+        "age",
+        r"\b(?:i am|i turned|i am ) ?(?P<value>\d{1,3})"
+        r"(?= years|[.,;!](?!\d)| and|$)",
+    ),
+    ("age", r"\bi turned (?P<value>\d{1,3}) (?:yesterday|today|last|this|on|in|recently|just|now)\b"),
+    ("age", r"\b(?:tengo|cumpli|cumplir) (?:ya )?(?P<value>\d{1,3})(?: anos\b|$)"),
+    ("broker", rf"\bi (?:trade|operate|invest) (?:with|through|at) {_VALUE}"),
+    ("broker", rf"\b(?:opero|invierto) (?:con|a traves de) {_VALUE}"),
+    ("broker", r"\b(?:i use|uso) (?P<value>[^.,;:!?\n]{1,40}) (?:as|como) (?:my |mi )?broker"),
+    ("bank", rf"\bi bank (?:with|at) {_VALUE}"),
+    ("car", rf"\bi drive (?:an? )?{_VALUE}"),
+    ("car", rf"\b(?:conduzco|manejo) (?:una? )?{_VALUE}"),
+    ("study", rf"\b(?:i (?:am )?(?:study|studying)|estudio|estoy estudiando) {_VALUE}"),
+    ("risk", r"\b(?:i|we)? ?(?:risk|arriesgo|arriesgamos)\b(?P<value>[^.,;:!?\n]{0,40}?\d[\d.,]* ?%?)"),
+)
+FRAMES = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
+OF_RELATIVES = (
+    ("home", re.compile(rf"\b(?:lives?|living|moved|relocated|viven?|mudad[oa]s?|trasladad[oa]s?|mudo|traslado) "
+                        rf"(?:in|to|en|al?) {_VALUE}")),
+    ("employer", re.compile(rf"\b(?:works?|working|trabajan?|(?:a )?(?:job|trabajo)) (?:at|for|en|para) {_VALUE}")),
+)  # fmt: skip
+MY = re.compile(
+    r"\b(?P<whose>my|mi|mis|our|nuestr[oa]) (?P<what>\w+(?:'s)?(?: (?:de |del |of |for |para )?\w+(?:'s)?){0,3}?) "
+    rf"(?:(?:is|are|es|son|sera|se llama)(?: de| called| named)?|changed to|cambio a|"
+    r"ha cambiado a|(?:went (?:up|down)|rose|dropped|fell|increased) to|"
+    r"(?:ha )?(?:sub(?:io|ido)|baj(?:o|ado)|aument(?:o|ado)) a) "
+    rf"{_VALUE}"
+)
+SET = re.compile(
+    r"\b(?:raised|lowered|increased|decreased|reduced|cut|set|changed|moved|updated|subi|baje|aumente|reduje|cambie|"
+    r"he (?:subido|bajado|aumentado|reducido|cambiado)|puse|actualice) (?P<whose>my|our|mi|nuestr[oa]|de) "
+    rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:it is|is|es)) {_VALUE}"
+)
+"""A change of an attribute in a verb: "I raised my budget to 3000"."""
+NEW = re.compile(
+    r"\b(?P<whose>i|we|tengo|tenemos)(?: have| have got| got)?(?: an?| una?)? (?:new (?P<what>\w+)|(?P<que>\w+) "
+    r"nuev[oa])(?: number| numero)?,? "
+    rf"(?:it is|es|called|named|his name is|her name is|(?:que )?se llama) {_VALUE}"
+)
+"""Somebody new in a place: "I have a new boss, her name is Lucy"."""
