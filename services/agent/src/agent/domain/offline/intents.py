@@ -101,7 +101,6 @@ _AROUND_SMALL = word_set(
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
     "bien to me"
 )
-
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
 _PAGE = "fetch_page"
@@ -116,7 +115,7 @@ _BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "
 _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
-"""Characters of a message that are read: whoever wants something says so in fewer."""
+"""Characters of a message that are read."""
 _FEW = 7
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
