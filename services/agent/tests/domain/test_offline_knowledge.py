@@ -146,6 +146,12 @@ def test_what_follows_a_row_of_a_table_is_of_that_table(question: str, answer: s
     assert said(question, "en", MUSIC, asked, row).startswith(answer)
 
 
+def test_an_item_stands_with_the_short_heading_that_says_what_its_list_is_of() -> None:
+    rules = passage("Rules", "## Not allowed\n\n- Petrol and paint\n- Candles")
+    assert said("can I bring paint?", "en", [rules, *SHEDS]) == "Not allowed: Petrol and paint. [1]"
+    assert said("can I bring my pet?", "en", [rules, *SHEDS]).startswith("I do not know: ")
+
+
 @pytest.mark.parametrize(
     ("question", "row"),
     [

@@ -28,6 +28,7 @@ from agent.domain.offline.talk_words import (
     IS_ABOUT,
     MARKET,
     OPEN,
+    OPENING,
     PLAN_FOR_IT,
     POSSESSED,
     SHORT_TALK,
@@ -95,19 +96,11 @@ _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
     (Intent.GREETING, word_set("hi hello hey hola buenas buenos morning afternoon evening howdy "
                                "saludos greetings hiya ola")),
 )  # fmt: skip
-_OPENING = re.compile(
-    r"\bbuen[oa]s? (?:dias?|tardes?|noches?)\b|"
-    r"\b(?:(?:i have|i ve got|can i ask|may i ask|tengo|queria hacer|puedo hacer(?:te|os)?) )?"
-    r"(?:an?|una|one|another|otra) "
-    r"(?:(?:quick|short|little) )?(?:question|pregunta|preguntita|duda|consulta)(?: (?:rapida|please|por favor))?\W*$"
-)
-"""A greeting with the time of day, whose words by themselves ask for one, or that a question will follow."""
 _AROUND_SMALL = word_set(
     "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot "
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
     "bien to me"
 )
-
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
 _PAGE = "fetch_page"
@@ -122,7 +115,7 @@ _BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "
 _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
-"""Characters of a message that are read: whoever wants something says so in fewer."""
+"""Characters of a message that are read."""
 _FEW = 7
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
@@ -362,7 +355,7 @@ def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
 
 def _small(said: str) -> Intent | None:
     """Small talk: nothing but its words."""
-    words = re.findall(r"\w+", _OPENING.sub("hola", said))
+    words = re.findall(r"\w+", OPENING.sub("hola", said))
     around = [word for word in words if word not in _AROUND_SMALL]
     kinds = [next((kind for kind, known in _SMALL if word in known), None) for word in around]
     if not words or None in kinds or len(words) > 12:

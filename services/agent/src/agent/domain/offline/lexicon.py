@@ -12,7 +12,8 @@ from contracts.vocabulary import SAME_MEANING, forms_of
 
 _MEANINGS = """
 support: support* soport* admit* accept* acept*
-price: price* pricing cost* fee* tariff* rate rates charge* worth expensive cheap* pay pays paying paid precio*
+price: price* pricing cost costs costing fee fees tariff* rate rates charge* worth expensive cheap*
+price: pay pays paying paid precio*
 price: cuesta* costar* coste* costo* cuota* tarifa* vale valen valor barat* caro cara cobra* cobrais pago* pagar* pagas
 pay: invoice* factura* payment*
 discount: discount* saving* save rebate* descuento* rebaja* ahorro* oferta* promocion*
@@ -24,7 +25,7 @@ change: chang* switch* upgrad* downgrad* modif* cambi* mejora reduccion bajar ba
 register: regist* sign signup enrol* join inscrib* inscripcion alta apunt*
 begin: start* begin begins beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
 hours: hour hours open opens opened opening close closes closed closing shut shuts schedul* time times
-hours: horari* hora horas atiend* atend* abr* abiert* cierr* cerr*
+hours: horari* hora horas atiend* atend* abre abren abres abri abrir* abris abrimos abro abiert* cierr* cerr*
 contact: whatsapp escrib*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica* quedais queda
@@ -37,7 +38,7 @@ weekend: saturday* sunday* weekend* sabado* domingo* finde
 help: help* ayuda* faq question* pregunta*
 allergy: allerg* gluten coeliac celiac* alerg* celiac*
 insurance: insur* seguro* aseguradora* mutua*
-child: child* kid* children nin* bebe* pediatr* paediatr*
+child: child* kid* children nino* nina* bebe* pediatr* paediatr*
 cake: cake* tarta* pastel* torta*
 order: order* orden ordenes pedido* encarg*
 last: keep keeps aguant* conserv*
@@ -48,7 +49,7 @@ money: money dinero
 include: includ* contain* inside incluy* incluid* trae contien* ingredient*
 park: park* parqu* aparca* estaciona* parking
 guarantee: guarant* garant* warrant*
-pet: pet* dog* cat cats perro* gato* mascota*
+pet: pet pets dog* cat cats perro* gato* mascota*
 card: card* credit debit tarjeta* credito debito
 help: help* ayuda* faq question* pregunta*
 person: person human* people persona* humano* agente*
@@ -97,7 +98,8 @@ def meanings_of(word: str) -> frozenset[str]:
     if found or not word.isalpha():
         return found
     if len(word) < _SHORTEST_GUESS:
-        return frozenset(name for known, name in _STARTS if swapped(word, known))
+        whole = {name for known, names in _WHOLE.items() if swapped(word, known) for name in names}
+        return frozenset(whole | {name for known, name in _STARTS if swapped(word, known)})
     near = [name for start, name in _STARTS if len(start) >= _SHORTEST_GUESS and _starts_almost(word, start)]
     near += [name for known, names in _WHOLE.items() if len(known) >= _SHORTEST_GUESS and one_apart(word, known)
              for name in names]  # fmt: skip

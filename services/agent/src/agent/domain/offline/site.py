@@ -54,6 +54,8 @@ _CLAUSE = re.compile(
 )
 """A question, of a message that says more."""
 _YES_OR_NO = re.compile(r"(?:yes|no|s[ií])\b(?=[,.;:!])", re.IGNORECASE)
+_NAME = 3
+"""Words of a heading that is what its list is of."""
 _OTHER: dict[Language, Language] = {"es": "en", "en": "es"}
 _SERVING = frozenset(("=help", "=begin", "=contact", "=price"))
 """What pages are about that answer questions of any kind."""
@@ -108,8 +110,9 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     if not chosen:
         return asked.unknown() if _of_a_person(asked.question) else asked.unknown(_nearest(asked, mine, foreign_ones))
     rest = doubts(asked.question, asked.before, chosen, mine if chosen[0] in spoken else foreign_ones)
-    chosen = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
-    return SayText(quoted(chosen, asked.language)) if rest is None else asked.unknown([*chosen, *rest])
+    if rest is not None:
+        return asked.unknown([*chosen, *rest])
+    return SayText(quoted([_named(one, asked.question) for one in chosen[:1]] + chosen[1:], asked.language))
 
 
 def _nearest(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
@@ -175,6 +178,13 @@ def _named(one: Excerpt, question: str) -> Excerpt:
         asked = keys_in(question)
         alike = all(keys_of(word) & asked for word in telling(one.heading))
         return one if alike else replace(one, text=f"{one.heading} {one.text}")
+    heading = telling(one.heading)
+    if (
+        one.item
+        and 0 < len(words_of(one.heading)) <= _NAME
+        and any(not keys_of(word) & keys_in(question) for word in heading)
+    ):
+        return replace(one, text=f"{one.heading}: {one.text}")  # "Not allowed" says what the list is of
     told = FULL_NAME.search(one.heading)
     if told is None or any(word in plain(question) for word in words_of(one.heading)) or one.row:
         return one

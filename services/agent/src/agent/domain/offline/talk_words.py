@@ -17,6 +17,13 @@ ABILITIES = re.compile(
     r"\bque (?:\w+ ){0,4}(?:puedo|podria) (?:preguntar|pedir)\w*|"
     r"^\W*(help|ayuda)( me)?\W*$"
 )
+OPENING = re.compile(
+    r"\bbuen[oa]s? (?:dias?|tardes?|noches?)\b|"
+    r"\b(?:(?:i have|i ve got|can i ask|may i ask|tengo|queria hacer|puedo hacer(?:te|os)?) )?"
+    r"(?:an?|una|one|another|otra) "
+    r"(?:(?:quick|short|little) )?(?:question|pregunta|preguntita|duda|consulta)(?: (?:rapida|please|por favor))?\W*$"
+)
+"""A greeting with the time of day, whose words by themselves ask for one, or that a question will follow."""
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
     r"hazl[oa]s?|"
