@@ -41,7 +41,7 @@ class Diagnostic:
             examples=[{}],
             budget_per_ticker=0,
         )
-        tool = described(details)
+        tool = described(details, views=False)
         return tool if self.structured else tool.model_copy(update={"output_schema": None})
 
 

@@ -11,14 +11,7 @@ import re
 from typing import Any
 
 from agent.domain.analysis.amounts import amount_in
-from agent.domain.analysis.figure_vocabulary import (
-    INDICATOR_OF,
-    INDICATOR_WORDS,
-    LOWEST,
-    ROWS,
-    Kind,
-    meant,
-)
+from agent.domain.analysis.figure_vocabulary import INDICATOR_OF, INDICATOR_WORDS, LOWEST, ROWS, Kind, meant
 from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import (
     AVERAGES,
