@@ -132,26 +132,32 @@ async def _rate(session: ClientSession, caller: TokenCaller, frame: ws.Conversat
 
 async def _handoff(session: ClientSession, caller: TokenCaller, frame: ws.HandoffRequest) -> None:
     place = _place(session, caller, frame)
-    _tell_owner(session, place, await session.chat.commands.ask_for_person(place, session.locale))
+    _tell_owner(session, frame, await session.chat.commands.ask_for_person(place, session.locale))
 
 
 async def _take(session: ClientSession, caller: TokenCaller, frame: ws.OwnerTake) -> None:
     place = await _opened(session, caller, frame)
-    _tell_owner(session, place, await session.chat.commands.take(place))
+    _tell_owner(session, frame, await session.chat.commands.take(place))
 
 
 async def _release(session: ClientSession, caller: TokenCaller, frame: ws.OwnerRelease) -> None:
     place = await _opened(session, caller, frame)
-    _tell_owner(session, place, await session.chat.commands.release(place))
+    _tell_owner(session, frame, await session.chat.commands.release(place))
 
 
-def _tell_owner(session: ClientSession, place: ConversationPlace, unchanged: Snapshot | None) -> None:
-    """When nothing had to change, the log says nothing: who asked is told how things stand."""
-    if unchanged is not None:
-        newest = unchanged.last.get(ChatKind.OWNER)
-        told = server_frames.of_fact(place.conversation, newest) if newest is not None else None
-        standing = server_frames.owner_changed(place.conversation, unchanged.owner_data, unchanged.owner_seq)
-        session.push(told or standing)
+def _tell_owner(session: ClientSession, frame: ws.Frame, unchanged: Snapshot | None) -> None:
+    """When nothing had to change, the log says nothing: who asked is told how things stand,
+    and before that what came before it."""
+    if unchanged is None:
+        return
+    attachment = session.attachment(frame)
+    if unchanged.owner_seq > attachment.feed.cursor:
+        session.chat.in_background(session.chat.recovery.resync(attachment))
+        return
+    newest = unchanged.last.get(ChatKind.OWNER)
+    told = server_frames.of_fact(attachment.conversation, newest) if newest is not None else None
+    standing = server_frames.owner_changed(attachment.conversation, unchanged.owner_data, unchanged.owner_seq)
+    session.push(told or standing)
 
 
 async def _watch(session: ClientSession, caller: TokenCaller, frame: ws.ConversationWatch) -> None:

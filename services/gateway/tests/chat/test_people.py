@@ -148,6 +148,15 @@ async def test_taking_twice_changes_nothing_and_tells_how_things_stand(
         await ana.send("owner.take")
         assert await ana.until("owner.changed") == first
 
+        # Nor is it told before what came first, where that has not been told yet.
+        gateway.gateway.chat.recovery.pause_all()
+        said = await visitor.say("one more thing")
+        await ana.send("owner.release")
+        await ana.send("owner.release")
+        await ana.until("message.created", lambda frame: frame["message"]["seq"] == said["seq"])
+        assert (await ana.until("owner.changed"))["owner"] == {"kind": "ai"}
+        assert [frame["type"] for frame in ana.seen].count("owner.changed") == 3
+
 
 async def test_a_colleague_may_take_over_from_a_human_agent(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
     async with ChatClient(gateway.url) as visitor:
