@@ -70,6 +70,8 @@ fields, validation, size, key length (MongoDB's error_codes.yml)."""
 
 
 _DUPLICATE_KEY = 11000
+IDLE = 60
+"""Seconds after which a connection that nobody uses is closed."""
 SLICE = 200
 """Names, such as of conversations, in one query."""
 
@@ -88,6 +90,8 @@ def connect(settings: MongoSettings) -> AsyncMongoClient[Document]:
         appname="nexus-memory",
         # The limits decide who waits; this only leaves room for what they do not count.
         maxPoolSize=ASKED_AT_ONCE + STORED_AT_ONCE + 4,
+        # A store that stood still had many asked at once: their connections go again.
+        maxIdleTimeMS=IDLE * 1000,
         tz_aware=True,
         uuidRepresentation="standard",
         **settings.client_options,
