@@ -52,6 +52,9 @@ async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits
         said = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "operator")
         assert said["message"]["text"] == "I am here. How can I help?"
         await expect(page.get_by_text("You answer").first).to_be_visible()
+        # Whoever is answered by a person does not wait for one any more.
+        await page.get_by_role("button", name="Mine").click()
+        await expect(row).to_be_visible()
         await visitor.send_frame("typing")
         await expect(page.get_by_text("The visitor is writing…")).to_be_visible()
         await expect(page.locator(f'.talks a[data-id="{visitor.conversation}"] .writes')).to_be_visible()

@@ -20,7 +20,8 @@ from contracts.company_rpc import (
 )
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
-from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, KnowledgeSearch
+from contracts.knowledge import Run
+from contracts.knowledge_rpc import DOCUMENT_PUT, OVERVIEW, SEARCH, DocumentPut, KnowledgeSearch
 from contracts.streams import FACTS
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
@@ -216,7 +217,9 @@ async def test_settings_stay_on_the_bus_and_an_older_store_takes_them_back(
 async def test_a_deleted_company_is_none_for_everybody_and_can_be_made_anew(servers: Servers) -> None:
     ref = CompanyRequest(company_id="acme")
     async with replica(servers) as one, replica(servers) as two:
-        await create(one, aiAutoResponseEnabled=True)
+        site = {"knowledge": {"siteUrl": "http://127.0.0.1:9/"}}
+        await create(one, aiAutoResponseEnabled=True, **site)
+        first = await first_run(one)
         await patch(one, 1, temperature=1)
         document = DocumentPut(company_id="acme", id="hours", title="Hours", text="We open at nine.")
         await one.rpc.call(DOCUMENT_PUT, document)
@@ -242,9 +245,22 @@ async def test_a_deleted_company_is_none_for_everybody_and_can_be_made_anew(serv
             await patch(one, 3, temperature=0)
         assert refused.value.code == "NOT_FOUND"
         # Behind the version with which it ended: nobody who still knows the old one holds it for the newer.
-        made = await create(two)
+        made = await create(two, **site)
         assert (made.version, made.config.temperature) == (4, 0.7)
         await eventually_known(known, made)
+        # Whoever read the site before knows that run as one that is over.
+        assert await first_run(two) != first
+
+
+async def first_run(on: Replica) -> str:
+    """The run that memory asks for by itself."""
+
+    async def asked() -> Run | None:
+        return (await on.rpc.call(OVERVIEW, CompanyRequest(company_id="acme"))).last_run
+
+    run = await eventually(asked, 60)
+    assert run is not None
+    return run.id
 
 
 async def eventually_known(known: CompanyCache, settings: CompanySettings) -> None:

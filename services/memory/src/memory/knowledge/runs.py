@@ -122,7 +122,9 @@ class Refreshing:
                 await self._end(one, "nobody has gone on with it for hours")
         last = next((one for one in every if one.run.url is None), None)
         if last is None or (last.run.state not in UNDER_WAY and last.site != site):
-            await self._begin(company, derive_id(company, "run", last.run.id if last else "first"), site, None, "start")
+            # By the version: a company that was deleted and is made anew has another first run.
+            behind = last.run.id if last else f"first of {settings.version}"
+            await self._begin(company, derive_id(company, "run", behind), site, None, "start")
             return
         if last.run.state in (*ENDED, "waiting"):
             pause = RETRY if last.run.state == "failed" else timedelta(hours=settings.config.knowledge.refresh_hours)
