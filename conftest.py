@@ -1,5 +1,6 @@
 """Loads the fixtures that start the real servers for every test of the tree."""
 
+import socket
 from collections.abc import Iterator
 
 pytest_plugins = ["runtime.testing", "runtime.testing_disk"]
@@ -28,6 +29,15 @@ def logs_as_they_were() -> Iterator[None]:
         structlog.configure(**before)
     else:
         structlog.reset_defaults()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """pytest-rerunfailures asks the first process around each test, in two small packets: the second must not wait for
+    40 ms until the first one is acknowledged."""
+    asks = getattr(getattr(config, "failures_db", None), "sock", None)
+    if isinstance(asks, socket.socket):
+        asks.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 LONGEST = (
