@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 
 from agent.scripted_model.script import Reply, Rule
 from agent.scripted_model.server import ScriptedModel
-from tests.browser.test_console import a_visitor, signed_in
+from tests.browser.console import a_visitor, signed_in
 from tests.browser.test_running_answers import QUICKLY, SLOWLY
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient

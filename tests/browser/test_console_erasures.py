@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.test_console import a_visitor, signed_in
+from tests.browser.console import a_visitor, signed_in
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 

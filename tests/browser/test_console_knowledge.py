@@ -8,8 +8,8 @@ from playwright.async_api import expect
 
 from runtime.testing import eventually
 from tests.browser.chat_page import ChatPage
+from tests.browser.console import signed_in
 from tests.browser.host_site import host_site
-from tests.browser.test_console import signed_in
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 from tool_executor.extraction.testing import pdf_of

@@ -8,8 +8,8 @@ from playwright.async_api import expect
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.chat_page import ChatPage
+from tests.browser.console import a_visitor, signed_in, until_focused
 from tests.browser.test_accessibility import violations
-from tests.browser.test_console import a_visitor, signed_in, until_focused
 from tests.browser.test_console_answers import opened
 from tests.browser.test_running_answers import conversation_of
 from tests.browser.visits import Scheme, Visits

@@ -1,9 +1,6 @@
 """What a quotation must tell for the kind of question that it answers, es and en, and lists of a kind in every form in
 which pages show them."""
 
-from datetime import UTC, datetime
-from typing import Any
-
 import pytest
 
 from agent.domain.offline.answers import is_unknown
@@ -11,32 +8,14 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import SayText
 from agent.testing.offered import SCHEMAS
-from contracts.knowledge import KnowledgeFound, Passage
+from agent.testing.passages import answered, passage
 from contracts.languages import Language
 
 
 def said(question: str, *pages: tuple[str, str], language: Language = "en") -> str:
     """The answer over pages, each with its title and its text."""
-    found = [
-        Passage(
-            id=f"p{at}",
-            document_id=f"d{at}",
-            source="site",
-            title=title,
-            url=f"https://x.test/{at}",
-            text=text,
-            language=language,
-            score=0.5,
-            read_at=datetime(2026, 3, 1, tzinfo=UTC),
-            hash="h",
-        )
-        for at, (title, text) in enumerate(pages)
-    ]
-    messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
-    known = KnowledgeFound(passages=found, documents=len(found))
-    response = respond(messages, ("fetch_page",), language, introduced=True, knowledge=known)
-    assert isinstance(response, SayText), response
-    return response.text
+    found = [passage(title, text, language, id=f"p{at}", score=0.5) for at, (title, text) in enumerate(pages)]
+    return answered(question, found, language, documents=len(found))
 
 
 LAB = ("Photo lab", "## Scans\n\nScans are kept for 90 days. Scanning a film takes two days.")

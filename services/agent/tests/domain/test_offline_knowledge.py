@@ -2,7 +2,6 @@
 told."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,29 +11,13 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.excerpts import sentences_of
 from agent.domain.offline.repeats import without_repeats
 from agent.domain.offline.steps import SayText, UseTools
+from agent.testing.passages import answered, passage
 from contracts.knowledge import KnowledgeFound, Passage
 
-READ = datetime(2026, 3, 1, tzinfo=UTC)
 SHED = (
     "The {name} shed is made of larch.\n\n"
     "| Fact | Value |\n| --- | --- |\n| Price | {price} € |\n| Weight | {weight} kg |"
 )
-
-
-def passage(title: str, text: str, language: str = "en", **changes: Any) -> Passage:
-    fields: dict[str, Any] = {
-        "id": title.replace(" ", "-"),
-        "document_id": "d",
-        "source": "site",
-        "title": title,
-        "url": f"https://x.test/{title.replace(' ', '-')}",
-        "text": text,
-        "language": language,
-        "score": 0.7,
-        "read_at": READ,
-        "hash": "h",
-    }
-    return Passage(**{**fields, **changes})
 
 
 SHEDS = [
@@ -47,11 +30,7 @@ SHEDS = [
 
 
 def said(question: str, language: Any = "en", found: list[Passage] | None = None, *before: dict[str, Any]) -> str:
-    known = KnowledgeFound(passages=SHEDS if found is None else found, documents=200)
-    messages = [*before, {"role": "user", "content": question}]
-    response = respond(messages, ("fetch_page",), language, introduced=True, knowledge=known)
-    assert isinstance(response, SayText), response
-    return response.text
+    return answered(question, SHEDS if found is None else found, language, *before)
 
 
 @pytest.mark.parametrize(
@@ -94,11 +73,6 @@ def test_where_nothing_answers_what_comes_nearest_is_quoted_as_no_more_than_that
     assert "Would you like someone of the team to go on?" in second
 
 
-def test_a_columns_name_that_ends_in_a_figure_is_kept_apart_from_its_cells() -> None:
-    table = "| Bed | 90 × 190 | Height 2 |\n| --- | --- | --- |\n| Oak | 249 € | 30 cm |"
-    assert [one.text for one in sentences_of(table, "", "u", "t")] == ["Oak: 90 × 190: 249 €, Height 2: 30 cm"]
-
-
 TUNING = [
     passage("Prices", "| Job | Price |\n| --- | --- |\n| Tuning | 80 € |"),
     passage("Care", "## How often does a piano need tuning?\n\nTwice a year."),
@@ -119,31 +93,6 @@ def test_an_answer_is_for_certain_where_it_has_every_word_and_no_other_section_t
     question: str, answer: str
 ) -> None:
     assert said(question, "en", TUNING).startswith(answer)
-
-
-MUSIC = [
-    passage(
-        "Valladolid",
-        "| Course | Days | Fee |\n| --- | --- | --- |\n| Lute | Monday | 60 € |\n| Harp | Tuesday | 80 € |",
-    ),
-    passage("About", "We teach lute, harp and oboe since 1990, on Monday too."),
-]
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("and the harp?", "Harp: Days Tuesday, Fee 80 €. [1]"),
-        ("how much is it?", "Lute: Days Monday, Fee 60 €. [1]"),
-        ("and for 3 weeks?", "Lute: Days Monday, Fee 60 €. [1]"),
-        ("what days?", "Lute: Days Monday, Fee 60 €. [1]"),
-        ("and the flute?", "I do not know: "),
-    ],
-)
-def test_what_follows_a_row_of_a_table_is_of_that_table(question: str, answer: str) -> None:
-    row = {"role": "assistant", "content": "Lute: Days Monday, Fee 60 €. [1]"}
-    asked = {"role": "user", "content": "when is the lute lesson?"}
-    assert said(question, "en", MUSIC, asked, row).startswith(answer)
 
 
 def test_an_item_stands_with_the_short_heading_that_says_what_its_list_is_of() -> None:

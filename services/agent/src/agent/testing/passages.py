@@ -1,0 +1,42 @@
+"""Passages of a made site, and what the assistant without a model answers from them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from agent.domain.offline.assistant import respond
+from agent.domain.offline.steps import SayText
+from contracts.knowledge import KnowledgeFound, Passage
+from contracts.languages import Language
+
+READ = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def passage(title: str, text: str, language: Language = "en", **changes: Any) -> Passage:
+    """One of a page of that title; `changes`: other fields of the Passage."""
+    fields: dict[str, Any] = {
+        "id": title.replace(" ", "-"),
+        "document_id": "d",
+        "source": "site",
+        "title": title,
+        "url": f"https://x.test/{title.replace(' ', '-')}",
+        "text": text,
+        "language": language,
+        "score": 0.7,
+        "read_at": READ,
+        "hash": "h",
+    }
+    return Passage(**{**fields, **changes})
+
+
+def answered(
+    question: str, found: Sequence[Passage], language: Language, *before: dict[str, Any], documents: int = 200
+) -> str:
+    """The answer to a question for which these were found among so many documents; `before`: the messages until then.
+    Raises TypeError: a tool is asked for instead."""
+    known = KnowledgeFound(passages=list(found), documents=documents)
+    messages = [*before, {"role": "user", "content": question}]
+    response = respond(messages, ("fetch_page",), language, introduced=True, knowledge=known)
+    if not isinstance(response, SayText):
+        raise TypeError(f"no answer but {response}")
+    return response.text

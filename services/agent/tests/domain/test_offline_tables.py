@@ -1,0 +1,36 @@
+"""Rows of tables as answers: what follows one, and how its cells are told."""
+
+import pytest
+
+from agent.domain.offline.excerpts import sentences_of
+from agent.testing.passages import answered, passage
+
+
+def test_a_columns_name_that_ends_in_a_figure_is_kept_apart_from_its_cells() -> None:
+    table = "| Bed | 90 × 190 | Height 2 |\n| --- | --- | --- |\n| Oak | 249 € | 30 cm |"
+    assert [one.text for one in sentences_of(table, "", "u", "t")] == ["Oak: 90 × 190: 249 €, Height 2: 30 cm"]
+
+
+MUSIC = [
+    passage(
+        "Valladolid",
+        "| Course | Days | Fee |\n| --- | --- | --- |\n| Lute | Monday | 60 € |\n| Harp | Tuesday | 80 € |",
+    ),
+    passage("About", "We teach lute, harp and oboe since 1990, on Monday too."),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("and the harp?", "Harp: Days Tuesday, Fee 80 €. [1]"),
+        ("how much is it?", "Lute: Days Monday, Fee 60 €. [1]"),
+        ("and for 3 weeks?", "Lute: Days Monday, Fee 60 €. [1]"),
+        ("what days?", "Lute: Days Monday, Fee 60 €. [1]"),
+        ("and the flute?", "I do not know: "),
+    ],
+)
+def test_what_follows_a_row_of_a_table_is_of_that_table(question: str, answer: str) -> None:
+    row = {"role": "assistant", "content": "Lute: Days Monday, Fee 60 €. [1]"}
+    asked = {"role": "user", "content": "when is the lute lesson?"}
+    assert answered(question, MUSIC, "en", asked, row).startswith(answer)

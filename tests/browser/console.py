@@ -1,0 +1,32 @@
+"""What the console's stories begin with: who is signed in, who writes to them, and where the focus goes."""
+
+from typing import Any
+
+from playwright.async_api import Page, expect
+
+from tests.browser.visits import Visits
+from tests.support.chat_client import ChatClient
+from tests.support.running_stack import RunningStack
+
+
+async def signed_in(visits: Visits, persona: str = "Agent", path: str = "/console", **options: Any) -> Page:
+    """The console's inbox, before one of the demo's people."""
+    page = await visits.open(path, **options)
+    await page.get_by_role("button", name=persona).click()
+    await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+    return page
+
+
+async def a_visitor(stack: RunningStack) -> ChatClient:
+    """Somebody on the demo's page of prices."""
+    token, _ = await stack.visitor(page={"url": f"{stack.url}/pricing", "title": "Pricing"})
+    return ChatClient(stack.url, token)
+
+
+async def until_focused(page: Page, name: str, *, back: bool = False, most: int = 60) -> None:
+    """Presses Tab until the button of that name has the focus."""
+    for _ in range(most):
+        if await page.evaluate("document.activeElement.textContent") == name:
+            return
+        await page.keyboard.press("Shift+Tab" if back else "Tab")
+    raise AssertionError(f"Tab does not lead to {name!r}")
