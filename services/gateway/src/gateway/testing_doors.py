@@ -37,6 +37,11 @@ def kill_moments(usual: int, most: int) -> list[int]:
 Answering = Callable[["AnsweringAgent", AgentStandIn, int, str], Awaitable[None]]
 
 
+async def no_answer(agent: "AnsweringAgent", turn: AgentStandIn, basis: int, text: str) -> None:
+    """Nothing: whoever asked goes on waiting."""
+    del agent, turn, basis, text
+
+
 async def in_two_pieces(agent: "AnsweringAgent", turn: AgentStandIn, basis: int, text: str) -> None:
     """A tool, then the text in two pieces, then the answer."""
     del text

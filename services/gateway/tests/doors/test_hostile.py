@@ -20,7 +20,7 @@ from contracts.events.tool import ToolMetadata, ToolResult
 from contracts.streams import CHAT
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
-from gateway.testing_doors import AnsweringAgent
+from gateway.testing_doors import AnsweringAgent, no_answer
 from gateway.testing_executor import ExecutorStandIn
 from gateway.testing_services import CompletionsStandIn
 from runtime.conversation import ConversationLog
@@ -277,10 +277,7 @@ async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
 async def test_who_hangs_up_while_waiting_for_a_whole_answer_holds_nothing(
     gateway: GatewayUnderTest, tokens: TokenMaker, agent: AnsweringAgent
 ) -> None:
-    async def nothing(answering: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
-        del answering, turn, basis, text
-
-    agent.how = nothing
+    agent.how = no_answer
     for path, body in (("/v1/responses", {"model": "nexus", "input": "hi"}), ("/a2a", BODIES["/a2a"])):
         _, writer = await connected(gateway)
         writer.write(request(gateway, tokens.user("ana", "user"), path, json.dumps(body).encode()))

@@ -22,7 +22,7 @@ from contracts.events.chat import (
     SystemMessage,
 )
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn, TokenMaker
-from gateway.testing_doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent
+from gateway.testing_doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent, no_answer
 from gateway.testing_services import CompletionsStandIn
 from runtime.conversation import ConversationLog
 from runtime.rpc import RpcServer
@@ -253,10 +253,7 @@ async def test_a_deleted_response_is_gone_for_its_client_and_the_conversation_st
 async def test_a_response_that_is_deleted_in_mid_answer_is_stopped(
     client: AsyncOpenAI, agent: AnsweringAgent, nats_client: Client
 ) -> None:
-    async def silent(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
-        del agent, turn, basis, text
-
-    agent.how = silent
+    agent.how = no_answer
     made = await client.responses.create(model="nexus", input="one", background=True)
     await client.responses.delete(made.id)
     conversation = made.id.removeprefix("resp_").rpartition(".")[0]
@@ -300,10 +297,7 @@ async def test_a_person_who_takes_over_is_heard_and_no_answer_is_invented(
     olga = Owner(kind=OwnerKind.HUMAN, operator_id="olga")
     await person.append(ChatKind.OWNER, OwnerChanged(owner=olga, by="olga"), "take")
 
-    async def nothing(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:
-        del agent, turn, basis, text
-
-    agent.how = nothing
+    agent.how = no_answer
     made = await client.responses.create(model="nexus", input="are you there?", previous_response_id=first.id)
     assert (made.status, made.output) == ("incomplete", [])
     assert made.incomplete_details is not None

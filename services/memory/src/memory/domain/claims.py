@@ -14,7 +14,7 @@ from contracts.spoken import NUMBERS
 from memory.domain.long_term.attributes import Value, changing, differ, of_relative, values, without_adverbs
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
 from memory.domain.long_term.endings import StatementEnd, ended_by, endings, is_occupation
-from memory.domain.long_term.slots import restrictions
+from memory.domain.long_term.slots import LANGUAGES, restrictions
 from memory.domain.recall.words import words
 
 LEFT_OVER = 2
@@ -74,10 +74,7 @@ _PERIODS = content(
     "day daily week weekly month monthly quarter quarterly year yearly dia diario diaria semana semanal mes mensual "
     "trimestre trimestral ano anual"
 )
-_LANGUAGES = content(
-    "english spanish french german italian portuguese catalan ingles espanol castellano frances aleman italiano "
-    "portugues euskera gallego"
-)
+_LANGUAGES = content(LANGUAGES)
 _CURRENCIES = content(
     "euro euros dollar dollars dolar dolares pound pounds libra libras peso pesos yen yenes franc francs"
 )
@@ -232,10 +229,7 @@ def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
     ):
         return False
     if not ending.what:
-        return (
-            bool(ending.among & (old.words | ({"work"} if old.occupation else set())))
-            and len(_rest(old, ending.among)) <= 2 * LEFT_OVER
-        )
+        return bool(ending.among & held) and len(_rest(old, ending.among)) <= 2 * LEFT_OVER
     return ending.what <= old.words and _all_but_a_little(ending.what, old)
 
 

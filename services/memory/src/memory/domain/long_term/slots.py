@@ -6,6 +6,11 @@ from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import content
 from memory.domain.recall.words import words
 
+LANGUAGES = (
+    "english spanish french german italian portuguese catalan ingles espanol castellano frances aleman italiano "
+    "portugues gallego euskera"
+)
+"""Folded, es and en."""
 SLOTS = {
     (
         "length",

@@ -7,6 +7,7 @@ no word of what is said or how, or speaks of this one thing.
 import re
 
 from memory.domain.long_term.concepts import plain
+from memory.domain.long_term.slots import LANGUAGES
 
 _POLITE = r"(?:(?:please|por favor|and|but|y|pero|ok|also|tambien|from now on|a partir de ahora|in future),? )*"
 _FORM = (
@@ -41,10 +42,7 @@ _MANNER = (
     "in (?:detail|euros|dollars|pounds|percent|percentages|tables|points)|con (?:todo )?detalle|"
     "en (?:euros|dolares|libras|porcentajes?|tablas|puntos)|briefly|simply|step by step|paso a paso|brevemente"
 )
-_LANGUAGES = (
-    "english|spanish|french|german|italian|portuguese|catalan|ingles|espanol|castellano|frances|aleman|italiano|"
-    "portugues|gallego|euskera"
-)
+_LANGUAGES = "|".join(LANGUAGES.split())
 _SENT = "news|alerts|notifications|emails|ads|reminders|noticias|alertas|avisos|correos|publicidad|recordatorios"
 _MOMENT = re.compile(
     r"\b(?:it|that|this|those|these|again|now|yet|today|anything|nothing|eso|esto|esa|ese|ahora|todavia|aun|hoy|nada|"
