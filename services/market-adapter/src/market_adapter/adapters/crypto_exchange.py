@@ -9,9 +9,9 @@ from typing import Any
 
 from contracts.symbols import Symbol
 from contracts.text import Text
+from contracts.tools.market import Timeframe
 from market_adapter.adapters.polite_session import seconds_of
 from market_adapter.domain.bars import Bar, BarHistory
-from market_adapter.domain.timeframes import Timeframe
 from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
 from runtime.clock import SystemClock
 
