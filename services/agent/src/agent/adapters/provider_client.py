@@ -4,7 +4,6 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import aiohttp
 import orjson
@@ -13,7 +12,7 @@ from yarl import URL
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelSilentError
 from agent.ports import Prompt, TextSink
-from contracts.json_values import object_of
+from contracts.json_values import JsonObject, object_of
 
 CONNECT_LIMIT = 5.0
 """Seconds to connect."""
@@ -106,7 +105,7 @@ class ProviderClient(ABC):
         return answer
 
     @abstractmethod
-    def request(self, prompt: Prompt) -> dict[str, Any]:
+    def request(self, prompt: Prompt) -> JsonObject:
         """The request's body."""
 
     @abstractmethod
@@ -114,12 +113,12 @@ class ProviderClient(ABC):
         """What the response says; its text goes into the sink as it comes."""
 
     @abstractmethod
-    def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
+    def refusal(self, status: int, retry_after: str | None, error: JsonObject) -> ModelError:
         """The error of an answer that is not 200; the texts of `error`, the body's, stay out of it: they may quote the
         request."""
 
 
-def error_in(body: bytes) -> dict[str, Any]:
+def error_in(body: bytes) -> JsonObject:
     """The object `error` of an answer; empty where there is none."""
     try:
         return object_of(object_of(orjson.loads(body)).get("error"))

@@ -7,6 +7,7 @@ from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
+from contracts.json_values import JsonObject
 from contracts.symbols import Symbol
 from contracts.text import Text
 from contracts.tools.market import Timeframe
@@ -24,7 +25,7 @@ REQUEST_MS = 3000
 class CryptoExchange:
     """Questions to one exchange. Failures are MarketErrors."""
 
-    def __init__(self, name: str, overrides: dict[str, Any] | None = None) -> None:
+    def __init__(self, name: str, overrides: JsonObject | None = None) -> None:
         """`name`: one of ccxt's, e.g. kraken; `overrides`: settings of its class."""
         self.name = name
         self._clock = SystemClock()
