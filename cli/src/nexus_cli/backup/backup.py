@@ -82,11 +82,12 @@ async def read(directory: Path) -> dict[str, Any]:
     """
     try:
         manifest = cast(dict[str, Any], json.loads((directory / MANIFEST).read_text()))
+        newer = manifest["form"] > FORM
     except FileNotFoundError:
         raise BackupFailed(f"{directory} is no backup, or one that was broken off: {MANIFEST} is missing") from None
-    except ValueError:
+    except (ValueError, TypeError, KeyError):
         raise BackupFailed(_DAMAGED.format(directory / MANIFEST)) from None
-    if int(manifest["form"]) > FORM:
+    if newer:
         raise BackupFailed(f"{directory} was made by a newer release: restore it with that one")
     parts = {f"documents/{name}.bson": one["digest"] for name, one in manifest["documents"].items()}
     parts |= {f"streams/{name}": one["digest"] for name, one in manifest["streams"].items()}

@@ -77,7 +77,11 @@ async def save(source: Database, name: str, file: Path) -> KeptCollection:
 async def being_restored(target: Database, made_at: str) -> AsyncGenerator[None]:
     """No service starts on the database until the block has ended without an error."""
     await target[POSITIONS].insert_one(RawBSONDocument(encode({"_id": RESTORED, "madeAt": made_at})))
-    yield
+    try:
+        yield
+    except (BackupFailed, PyMongoError, OSError) as error:
+        said = driver_says(error)[:300]
+        raise BackupFailed(f"{said}; what is there is half: mend it, empty bus and store, restore again") from error
     await target[POSITIONS].delete_one({"_id": RESTORED})
 
 
