@@ -18,12 +18,14 @@ from agent.adapters.provider_client import (
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
-    seconds_in,
+    tokens_in,
+    whole_once_finished,
 )
 from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import Prompt, TextSink
 from contracts.json_values import object_of
+from runtime.retry_after import seconds_in
 
 VERSION = "2023-06-01"
 _BUSY = frozenset({"rate_limit_error"})
@@ -57,7 +59,8 @@ class Anthropic(ProviderClient):
 
     async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:
         reading = _AnthropicStream()
-        await _read(reading, response.content, sink, self.provider)
+        with whole_once_finished(reading):
+            await _read(reading, response.content, sink, self.provider)
         return ModelAnswer(
             text="".join(reading.text),
             calls=tuple(block.requested() for _, block in sorted(reading.blocks.items())),
@@ -146,9 +149,9 @@ def _count(reading: _AnthropicStream, usage: Any) -> None:
     counts: dict[str, Any] = object_of(usage)
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     if counts.get("input_tokens") is not None:
-        reading.prompt_tokens = sum(int(counts.get(part) or 0) for part in parts)
+        reading.prompt_tokens = sum(tokens_in(counts.get(part)) for part in parts)
     if counts.get("output_tokens") is not None:
-        reading.completion_tokens = int(counts["output_tokens"])
+        reading.completion_tokens = tokens_in(counts["output_tokens"])
 
 
 def _error(provider: str, kind: str, retry_after: str | None, status: int = 200) -> ModelError:
