@@ -18,6 +18,7 @@ from agent.adapters.provider_client import (
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
+    text_in,
     tokens_in,
     whole_once_finished,
 )
@@ -109,7 +110,7 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
         case "content_block_start":
             block: dict[str, Any] = event["content_block"]
             if block.get("type") == "tool_use":
-                reading.blocks[int(event["index"])] = StreamedCall(str(block["id"]), str(block["name"]))
+                reading.blocks[int(event["index"])] = StreamedCall(text_in(block["id"]), text_in(block["name"]))
                 if len(reading.blocks) > MAX_CALLS:
                     raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
         case "message_start":
@@ -129,7 +130,7 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
 
 def _read_delta(reading: _AnthropicStream, index: int, delta: dict[str, Any], sink: TextSink, provider: str) -> None:
     if delta.get("type") == "text_delta":
-        piece = str(delta["text"])
+        piece = text_in(delta["text"])
         reading.length += len(piece)
         if reading.length > MAX_TEXT:
             raise ModelDownError(f"{provider} does not stop talking")
@@ -137,7 +138,7 @@ def _read_delta(reading: _AnthropicStream, index: int, delta: dict[str, Any], si
         if piece:
             sink.text(piece)
     elif delta.get("type") == "input_json_delta":
-        piece = str(delta["partial_json"])
+        piece = text_in(delta["partial_json"])
         reading.length += len(piece)
         if reading.length > MAX_TEXT:
             raise BadToolCallError(f"{provider} asked for a call without end")
