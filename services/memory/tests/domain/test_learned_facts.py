@@ -98,7 +98,7 @@ def test_what_no_list_has_room_for_is_kept_among_the_older_notes() -> None:
         ("Quiero comprar 5 AAPL", []),
         ("I want to retire in 2040", ["I want to retire in 2040"]),
         # Whoever chats comes to it late, and in between.
-        ("ok so, since I live in Dublin and get paid in euros, should I buy it?", ["I live in Dublin and get paid in euros"]),
+        ("ok so, since I live in Cork and get paid in euros, do I?", ["I live in Cork and get paid in euros"]),
         ("wait, did I tell you I have two kids?", ["I have two kids"]),
         ("La verdad es que me preocupa la hipoteca jaja", ["me preocupa la hipoteca jaja"]),
         # Somebody else's words, what is imagined, what is asked and what is no more than a joke.
