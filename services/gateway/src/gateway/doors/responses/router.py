@@ -14,7 +14,7 @@ from contracts.completion_rpc import OWN_MODEL
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT
 from contracts.languages import named_language
-from gateway.domain.blank import is_blank
+from contracts.plain_text import is_blank
 from gateway.doors import server_sent
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
