@@ -159,6 +159,7 @@ def of_fact(conversation: str, fact: Fact) -> bytes | None:
     if fact.kind is ChatKind.CANCEL:
         data = fact.data
         fields = {"turnId": data.get("turnId"), "reason": data.get("reason", "user"), "seq": fact.seq}
+        fields["createdAt"] = fact.event.get("time")
         return _frame("run.cancelled", conversation, fields)
     view = message_view(fact)
     return None if view is None else _frame("message.created", conversation, {"message": view})
