@@ -155,4 +155,4 @@ def text_in(value: object) -> str:
 
 def tokens_in(value: object) -> int:
     """A count of tokens that a provider names, within what one call can use: people pay for it."""
-    return min(max(int(value or 0), 0), MAX_TOKENS)
+    return min(max(int(value), 0), MAX_TOKENS) if isinstance(value, int | float | str) else 0
