@@ -57,8 +57,8 @@ FORGET = re.compile(
     r"por favor)?\W*"
 )
 STATED = re.compile(
-    r"^(?:(?:and|but|well|actually|now|hi|hey|so|ok|btw|by the way|honestly|y|pero|bueno|buenas|hola|pues|oye|mira|ahora|"
-    r"la verdad(?: es que)?|por cierto)[, ]+)*"
+    r"^(?:(?:and|but|well|actually|now|hi|hey|so|ok|btw|by the way|honestly|y|pero|bueno|buenas|hola|pues|oye|mira|"
+    r"ahora|la verdad(?: es que)?|por cierto)[, ]+)*"
     r"(?:i(?:'m| am) (?:no longer|not) .*any ?more\b|(?:me|nos) (?:he|hemos) (?:mudado|jubilado|casado)\b|ya no soy\b|"
     r"i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now) )?(?:like|love)\b|i always\b|"
     r"my name is\b|call me\b|"
