@@ -169,8 +169,8 @@ def _stated(text: str, known: Known) -> Iterator[_Statement]:
             if clause is found[-1]:  # "I moved house, I'm in York now" says it in two
                 said = replace(said, made=tuple(dict.fromkeys([*said.made, *claims(sentence, short=True).made])))
             worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
-            about_answers = "preferences" if _is_about_answers(said) else None
-            yield _Statement(clause, "user_notes" if worth else about_answers, said)
+            prefers = _is_about_answers(said) or (worth and preferences_in(clause))
+            yield _Statement(clause, "preferences" if prefers else "user_notes" if worth else None, said)
         if not found and not preferred:
             said = claims(sentence, short=True)
             lasting = "user_notes" if _says_something_lasting(sentence) and not ends_only(said) else None
