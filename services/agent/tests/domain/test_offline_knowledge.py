@@ -86,9 +86,10 @@ TUNING = [
         ("how much is the tuning?", "Tuning: Price 80 €. [1]"),
         ("do you move pianos?", "I am not sure that this answers your question. The site says:\n- Upright pianos: We"),
         ("do you move the first piano for free?", "I am not sure"),
+        ("how much is the tuning of a 1934?", "I am not sure that this answers your question. Under “Prices” the"),
         (
             "how much is the tuning in Oslo?",
-            "I do not find an answer to that on the site. This comes nearest: Prices: ",
+            "I do not know: I find no answer to that on the site. This comes nearest: Prices: ",
         ),
     ],
 )
@@ -120,7 +121,7 @@ def test_a_row_for_another_age_is_no_answer(question: str, row: str) -> None:
     ("question", "answer"),
     [
         ("can the tuner of harps varnish or polish a violin?", "I am not sure that this answers your question."),
-        ("do you have a tuner of harps for polished varnished violins?", "I do not find an answer"),
+        ("do you have a tuner of harps for polished varnished violins?", "I do not know: "),
     ],
 )
 def test_what_is_done_is_told_in_other_words_and_what_is_not_named_is_not_there(question: str, answer: str) -> None:
@@ -288,7 +289,7 @@ INN = [
         ("can I cancel for free?", "en", "Cancel three days before"),
         ("any discount for a week?", "en", "From a week on it is 15 % less."),
         ("¿tenéis ático?", "es", "No lo sé"),
-        ("how many lamps are in the attic?", "en", "I do not find an answer"),
+        ("how many lamps are in the attic?", "en", "I do not know"),
     ],
 )
 def test_what_is_said_of_a_thing_is_told_apart_from_the_thing(question: str, language: str, answer: str) -> None:

@@ -79,8 +79,8 @@ _UNSURE: dict[Language, str] = {
     "en": "I am not sure that this answers your question.",
 }
 _NEAREST: dict[Language, str] = {
-    "es": "No encuentro la respuesta a eso en el sitio. Esto es lo más cercano:",
-    "en": "I do not find an answer to that on the site. This comes nearest:",
+    "es": "No lo sé: no encuentro la respuesta en el sitio. Esto es lo más cercano:",
+    "en": "I do not know: I find no answer to that on the site. This comes nearest:",
 }
 _SAYS: dict[Language, str] = {"es": "El sitio dice:", "en": "The site says:"}
 _SAYS_UNDER: dict[Language, str] = {"es": "En «{name}» el sitio dice:", "en": "Under “{name}” the site says:"}
