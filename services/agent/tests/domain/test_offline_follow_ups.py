@@ -87,6 +87,13 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
         {**SIZE, "stop_loss_price": 48.0},
     ),
     (
+        ("tengo AAPL a 640, pon un stop en 600",),
+        "stop",
+        "create_paper_order",
+        {"symbol": "AAPL", "side": "sell", "order_type": "stop", "stop_price": 600.0, "share": 1.0},
+    ),
+    (("compra 4 IBM", "cancela eso"), "cancel", "cancel_paper_order", {"symbol": "IBM"}),
+    (
         ("capital 5000, entry 50, stop 45, risk 1%", "risk reward with a target of 65?"),
         "",
         "calculate_risk_reward",
@@ -101,6 +108,14 @@ def test_what_was_said_before_is_gone_on_with(
 ) -> None:
     wish = wish_in(said[-1], SCHEMAS, said[:-1])
     assert (wish.way, wish.calls) == (way, ((tool, arguments),))
+
+
+@pytest.mark.parametrize(
+    "said", [("a que hora cierra la bolsa?", "abre el lunes?"), ("is the market open?", "when does it close?")]
+)
+def test_what_follows_a_question_for_market_hours_is_one(said: tuple[str, ...]) -> None:
+    assert wish_in(said[-1], SCHEMAS, said[:-1]).intent is Intent.MARKET
+    assert wish_in(said[-1], SCHEMAS).intent is Intent.SITE
 
 
 @pytest.mark.parametrize("text", ["how big should my position be?", "¿de qué tamaño debe ser mi posición?"])

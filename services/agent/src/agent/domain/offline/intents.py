@@ -145,7 +145,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
     if found is not None and (found.calls or found.missing):
         return found
-    if trades and MARKET.search(said) and OPEN.search(said):
+    asked = f"{plain(before[-1])} {said}" if before and len(telling(said)) <= 2 else said
+    if trades and OPEN.search(said) and MARKET.search(asked):
         return Wish(Intent.MARKET)
     if _ABOUT_PEOPLE in schemas and "?" not in said and STATED.search(said):
         return Wish(Intent.STATED)
@@ -157,12 +158,10 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.NOT_REMEMBERED)
     if decision_in(text) is not None:
         return Wish(Intent.FINE)
-    if found is not None:
-        return found
-    if _PAGE not in schemas:
-        return Wish(Intent.UNKNOWN)
-    about = IS_ABOUT.search(YOU_ALL.sub("you", said)) and not terms(YOU_ALL.sub("you", said))
-    return Wish(Intent.ABOUT if about else Intent.SITE)
+    if found is not None or _PAGE not in schemas:
+        return found or Wish(Intent.UNKNOWN)
+    bare = YOU_ALL.sub("you", said)
+    return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
 
 
 def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
@@ -392,7 +391,7 @@ def asks_how(text: str) -> bool:
 
 
 def goes_on(text: str, words: int = 2) -> bool:
-    """Whether a question of so many telling words leans on the one before it."""
+    """Whether a question of so many telling words leans on the last."""
     return bool(GOING_ON.search(plain(text))) and len(telling(text)) <= words
 
 

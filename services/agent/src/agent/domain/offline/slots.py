@@ -30,6 +30,10 @@ _BEFORE: dict[str, str] = {
     "stop_price": _STOP,
 }
 """What stands before a number and says what it is."""
+_PAID = re.compile(
+    r"\b(?:teng[oa]|tenemos|compre|i (?:have|hold|own|bought|got)|holding)\b[^,;.\d]*(?<!\w)(?:at|a|@)\s*+$"
+)
+"""What was paid for what is held is the price of no order."""
 _AT = re.compile(r"(?<!\w)(?:at|a|@|por)\s*+(?:[$€]\s*+)?$")
 """A price for which nothing else is said."""
 _AFTER: dict[str, str] = {
@@ -127,6 +131,8 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     for at, match in enumerate(numbers):
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
+        if first == "quantity" and _PAID.search(before):
+            continue
         name = _named(before, after, [one for one in wanted if one not in found])
         value = _value(match[0], point=point and (name or first) != "capital")
         if name is None:
