@@ -319,6 +319,33 @@ async def test_tasks_are_listed_newest_first(desk: Desk, memory: MemoryStandIn) 
     assert len(none.tasks) == 0
 
 
+async def test_what_comes_between_two_pages_neither_doubles_nor_drops_a_task(desk: Desk) -> None:
+    ids = [(await desk.answered()).id]
+
+    async def stopped() -> None:
+        running = asyncio.create_task(desk.send(desk.waiting, message("and more", context_id=desk.conversation)))
+        asked = await desk.asked(after=int(ids[0].rpartition("-")[2]))
+        await desk.waiting.cancel_task(a2a.CancelTaskRequest(id=f"{desk.conversation}-{asked}"))
+        await running
+        ids.insert(0, f"{desk.conversation}-{asked}")
+
+    async def page(token: str = "") -> a2a.ListTasksResponse:
+        wanted = a2a.ListTasksRequest(context_id=desk.conversation, page_size=1, page_token=token)
+        return await desk.waiting.list_tasks(wanted)
+
+    await stopped()
+    first = await page()
+    await stopped()
+    second = await page(first.next_page_token)
+    assert [one.id for told in (first, second) for one in told.tasks] == ids[1:]
+    assert second.next_page_token == ""
+    newest = await page()
+    told = [newest, await page(newest.next_page_token)]
+    told.append(await page(told[-1].next_page_token))
+    assert [one.id for page in told for one in page.tasks] == ids
+    assert newest.tasks[0].status.timestamp == (await desk.get(ids[0])).status.timestamp
+
+
 async def test_anothers_task_and_context_are_not_there(
     desk: Desk, gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
