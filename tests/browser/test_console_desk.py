@@ -139,7 +139,7 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         page = await signed_in(visits)
         await page.get_by_role("link", name="Ready replies").click()
         await page.get_by_label("Shortcut, e.g. refund").fill("hours")
-        await page.get_by_label("Reply", exact=True).fill("We open at 9. Greetings, {agent} of {company}")
+        await page.get_by_label("Reply", exact=True).fill("Hello {name}, we open at 9. Greetings, {agent} of {company}")
         await page.get_by_role("button", name="Keep", exact=True).click()
         await expect(page.locator(".replies")).to_contain_text("/hours")
         assert await violations(page) == []
@@ -150,7 +150,7 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         await expect(page.locator(".picker").get_by_role("option")).to_have_count(1)
         assert await violations(page) == []
         await page.keyboard.press("Enter")
-        await expect(field).to_have_value("We open at 9. Greetings, Elena of demo")
+        await expect(field).to_have_value("Hello, we open at 9. Greetings, Elena of demo")
 
 
 async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is_read_to_its_beginning(
