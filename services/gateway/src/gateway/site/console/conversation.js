@@ -43,7 +43,12 @@ export class ConversationView {
       seen: () => this.#newest || undefined,
       sent: () => this.#sent(),
       onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
-      onFault: (text) => { this.#composer.tell(text); this.#reading.now(); },
+      onFault: (text) => {
+        // Whoever has gone on to another conversation hears of it there.
+        if (!this.#desk.node.isConnected) { context.tell(text, this.#view ? nameOf(this.#view) : id, `#/inbox/${encodeURIComponent(id)}`); return; }
+        this.#composer.tell(text);
+        this.#reading.now();
+      },
     });
     this.#here = make("p", { class: "typing here", role: "status" });
     this.#banner = make("div", { class: "banner", role: "status" });
