@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -20,6 +19,7 @@ from pydantic import (
     model_serializer,
 )
 
+from contracts.addresses import Origin, PathRule, SiteAddress
 from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
@@ -27,7 +27,7 @@ from contracts.ids import CompanyId, derive_id
 from contracts.json_values import is_object
 from contracts.office_hours import OfficeHours, TimeZone
 from contracts.own_model import OwnModel
-from contracts.own_tools import OwnTools, endpoint, is_local
+from contracts.own_tools import OwnTools, endpoint
 from contracts.person_rules import PagePath, PersonRule
 from contracts.plain_text import LINE_OF_SETTINGS, PROMPT, WORDS_OF_SETTINGS
 from contracts.providers import NAMES
@@ -42,27 +42,12 @@ NULL_IS_A_VALUE = frozenset({"budget.visitorHourlyTokens"})
 RESERVED_COMPANIES = frozenset({"providers", "-"})
 
 
-def _origin(value: str, info: ValidationInfo) -> str:
-    parts = urlsplit(value)
-    if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname or parts.username or parts.password:
-        raise ValueError("use an https origin such as https://www.example.com")
-    if parts.path not in {"", "/"} or parts.query or parts.fragment:
-        raise ValueError("use the origin alone, with no path")
-    if at_the_door(info) and not _AUTHORITY.fullmatch(parts.netloc):
-        raise ValueError("name one host, with no wildcards, such as https://www.example.com")
-    return f"{parts.scheme}://{parts.netloc.lower()}"
-
-
 def _company(value: str) -> str:
     if value in RESERVED_COMPANIES:
         raise ValueError(f"{value!r} is reserved")
     return value
 
 
-Origin = Annotated[str, AfterValidator(_origin)]
-PathRule = Annotated[str, Field(min_length=1, max_length=512), LINE_OF_SETTINGS]
-_AUTHORITY = re.compile(r"(?:(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?")
-"""A host, or an IPv6 address in brackets, and a port if any."""
 _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 
 
@@ -162,7 +147,6 @@ class Identity(Strict):
     highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"
 
 
-SiteAddress = Annotated[str, Field(max_length=2048), AfterValidator(endpoint)]
 Word = Annotated[str, Field(min_length=1, max_length=60), LINE_OF_SETTINGS]
 
 

@@ -245,6 +245,7 @@ class CancelledFrame(ServerFrame):
     turn_id: Id
     reason: CancelReason
     seq: int | None = None
+    created_at: datetime | None = None
 
 
 class ActionFrame(ServerFrame):
