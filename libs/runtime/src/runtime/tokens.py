@@ -17,6 +17,7 @@ import jwt
 import structlog
 from jwt import PyJWK, PyJWKSet
 
+from contracts import plain_text
 from contracts.json_values import JsonObject
 from runtime.clock import Clock, SystemClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady, RuntimeFault
@@ -153,7 +154,7 @@ def one_line(said: object) -> str | None:
     """OpenID Connect's name, on one line and cut; whatever else is said there is no name, and no fault."""
     if not isinstance(said, str):
         return None
-    return " ".join(said.split())[:_LONGEST_NAME] or None
+    return plain_text.one_line(said)[:_LONGEST_NAME] or None
 
 
 def _issued(said: object) -> float:
