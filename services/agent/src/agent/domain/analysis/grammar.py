@@ -93,6 +93,7 @@ class _QuestionReader:
         self._unread = Unread(folded(query))
         self._found = Question(lowest_first=bool(LOWEST.search(FROM_THE_TOP.sub(" ", folded(query)))))
         self._places: list[tuple[int, str, Kind | None]] = []
+        self._how_it_did = False
         self._merged: dict[tuple[str, str], WantedCall] = {}
 
     def read(self) -> Question:
@@ -120,7 +121,7 @@ class _QuestionReader:
             found.currency = money[1]
         for place, name in extremes:
             self._places.append((place, name, "stretch"))
-        dated = any(one.arguments for one in stretches)
+        dated = any(one.arguments or one.period not in (None, "1d") for one in stretches)
         self._places = [(at, *meant(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places]
         if money is not None and any(name == "shares" for _, name, _ in self._places):
             self._places = [one for one in self._places if one[1] not in ("growth", "price")]
@@ -188,10 +189,8 @@ class _QuestionReader:
         self._places.append((match.start(), "backtest", None))
         lengths = self._lengths() or self._price_and_average()
         hinted = [name for name, pattern in RULES if self._unread.first(pattern)]
-        rule = next(
-            (name for name in hinted if name != HOLDING or not (lengths or BEATING.search(self._unread.text))),
-            "sma_cross",
-        )
+        beside = lengths or BEATING.search(self._unread.text) or CROSSING.search(self._unread.text)
+        rule = next((name for name in hinted if name != HOLDING or not beside), "sma_cross")
         cost = self._unread.first(COSTS)
         self._unread.first(CROSSING)
         self._unread.first(WHOLE_AVERAGE)
@@ -309,6 +308,7 @@ class _QuestionReader:
         match = OVERALL.search(self._unread.text)
         if self._places and match is not None and (kinds == {"news"} or not match[0].startswith("compar")):
             self._places.append((match.start(), "return", "stretch"))
+            self._how_it_did = True
 
     def _figures(self) -> None:
         """What the vocabulary has; there a ticker is a mark."""
@@ -325,15 +325,13 @@ class _QuestionReader:
         """The figures by who has them; all of them, each once, in the question's order."""
         found = self._found
         names = {name for _, name, _ in self._places}
-        more_exact = {
-            name
-            for name in names
-            if name.endswith("_return") or name in ("growth", "cagr", "averages", "crossings", "average_volume")
-        }
+        exact = {"growth", "cagr", "average_volume", *(() if self._how_it_did else ("averages", "crossings"))}
+        more_exact = {name for name in names if name.endswith("_return") or name in exact}
         if more_exact and "return" in names and not re.search(r"\breturns?\b|\brentabilidad", folded(self._query)):
             self._places = [one for one in self._places if one[1] != "return"]
         if names & {"averages", "crossings", "growth", "backtest"}:
-            self._places = [one for one in self._places if one[1] not in ("price", "return")]
+            implied = {"price"} if self._how_it_did else {"price", "return"}
+            self._places = [one for one in self._places if one[1] not in implied]
         if names & {"week_return", "month_return", "quarter_return", "year_return"}:
             self._places = [one for one in self._places if one[1] != "return"]
         if {"cagr", "total_return"} <= names:
@@ -357,11 +355,12 @@ class _QuestionReader:
             ]  # fmt: skip
             self._call(COMPANY, {})
             return
-        plain = names == ["price"] and not when.arguments
         standing = [
-            one for one in names if (when.period or "1y") in _SNAPSHOT_FIGURES.get(one, ()) and not when.arguments
+            one
+            for one in names
+            if not when.arguments and (one == "price" or (when.period or "1y") in _SNAPSHOT_FIGURES.get(one, ()))
         ]
-        if plain or (names and standing == names and amount is None and every is None):
+        if names == ["price"] == standing or (names and standing == names and amount is None and every is None):
             self._call(SNAPSHOT, {})
         elif names or (when.arguments and not self._found.figures):
             more = {"amount": amount} if amount else {}
