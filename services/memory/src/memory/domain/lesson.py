@@ -40,7 +40,8 @@ _LEFT_BEHIND = re.compile(
 _SOMEBODY_ELSE = re.compile(
     r"\b(?:(?:my|our|mi|mis|nuestr[oa]s?|el|la|un|una) (?!(?:style|estilo|thing|lo)\b)[\w-]+(?: \w+)?(?:'s| is| "
     r"are| does| "
-    r"do| es| son| hacen?)|s?he(?:'s| is| does)|they(?:'re| are| do)|[eé]l|ella) [^.,;:]*$",
+    r"do| es| son| hacen?)|s?he(?:'s| is| does)|they(?:'re| are| do)|[eé]l|ella) (?:(?!\b(?:and|but|y|pero|i|"
+    r"yo)\b)[^.,;:])*$",
     re.I,
 )
 """Of whom a style is said that is none of the writer's: "my flatmate's a day trader"."""

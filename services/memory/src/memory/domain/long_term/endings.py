@@ -131,7 +131,8 @@ def _rules() -> Iterator[tuple[str, frozenset[str]]]:
         )
         yield rf"\b{_QUI}(?:(?:he|hemos|ha|han) )?(?:ya )?(?:{_past(spanish)}) {_ALL_MY}?{_WHAT}", among
         yield (
-            rf"\b{_MINE} (?P<what>\w+(?: \w+){{0,2}}?) (?:ya )?l[ao]s? (?:(?:he|hemos|han) )?(?:ya )?(?:{_past(spanish)})",
+            rf"\b{_MINE} (?P<what>\w+(?: \w+){{0,2}}?) (?:ya )?l[ao]s? (?:(?:he|hemos|han) )?(?:ya )?"
+            rf"(?:{_past(spanish)})",
             among,
         )
         roots = "|".join(verb.partition(" ")[0][:-2] for verb in spanish.split("|"))

@@ -61,7 +61,8 @@ _REPORTS = re.compile(
     r"quiere que)\b"
 )
 _UNREAL = re.compile(
-    r"(?:^|[.;] )say (?=(?:i|we|my)\b)|\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|"
+    r"(?:^|[.;] )say (?=(?:i|we|my)\b)|\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|"
+    r"had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|"
     r"imaginate|imaginemos|imagina|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
     r"according to|segun (?:mi|el|la|los)|what if|i wish|ojala|as if|como si|unless|a menos que|a no ser que|"
     r"si (?:\w+ ){0,2}?(?!para\b|cara\b)\w+(?:ara|iera|uera|ase|iese))\b"
@@ -69,7 +70,8 @@ _UNREAL = re.compile(
 _BACK = re.compile(r"\b(?:but|pero|though|although|however|sin embargo|aunque|so|asi que|la verdad)\b|[—–(]")
 """Where somebody speaks of what is so again."""
 _PRETENDS = re.compile(
-    r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|imaginate|imaginemos|imagina|supon|"
+    r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|imaginate|imaginemos|"
+    r"imagina|supon|"
     r"suponte|supongamos|pongamos)\b"
 )
 """All that follows is imagined, up to where it is taken back."""
