@@ -1,5 +1,6 @@
 """The chain of providers over real HTTP: who is asked in which order, who is left alone, and for how long."""
 
+import json
 import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -13,7 +14,7 @@ from agent.adapters.circuit_breaker import FAILURES, REST, TRIAL, Guarded
 from agent.adapters.model_router import ConfiguredModels, configured
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, Sight
-from agent.domain.turn.journal import ModelAnswer as ModelReply
+from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import ModelBusyError, ModelDownError, ModelError
 from agent.llm.fallback import ask
 from agent.ports import Prompt, TextSink
@@ -22,6 +23,7 @@ from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.heard import Heard
 from contracts.own_model import OwnModel
+from runtime.retry_after import LONGEST, seconds_in
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
 PROMPT = Prompt(
@@ -89,6 +91,58 @@ async def test_whatever_happens_to_one_provider_the_next_one_answers_and_once(
         assert 1 <= len(bad.asked) <= 3
 
 
+def chunk(finish: str | None = None, usage: object = None, **delta: object) -> str:
+    """One event of a stream."""
+    choice = {"delta": delta, "finish_reason": finish}
+    return f"data: {json.dumps({'choices': [choice], 'usage': usage})}\n\n"
+
+
+def asks(name: object = "look", arguments: object = "{}", **more: object) -> str:
+    """A stream that asks for one tool, by whatever is given."""
+    call = {"index": 0, "id": "c1", "function": {"name": name, "arguments": arguments}}
+    return chunk("tool_calls", tool_calls=[{**call, **more}])
+
+
+CALLED = ModelAnswer(calls=(RequestedCall("look", '{"a":1}', "c1"),))
+TWO_INDICES = asks(arguments='{"a":1}', index="0") + asks(arguments='{"a":1}', index=1)
+ODD: dict[str, tuple[str, ModelAnswer | None]] = {
+    "arguments as an object": (asks(arguments={"a": 1}), CALLED),
+    "an index that is a text": (TWO_INDICES, ModelAnswer(calls=CALLED.calls * 2)),
+    "a text in parts": (chunk("stop", content=[{"type": "text", "text": "Hi."}]), ModelAnswer(text="Hi.")),
+    "tokens below none": (
+        chunk("stop", {"prompt_tokens": -9, "completion_tokens": -1}, content="Hi."),
+        ModelAnswer("Hi."),
+    ),
+    "a break behind the last word": (chunk("stop", content="Hi."), ModelAnswer(text="Hi.")),
+    "a name that is none": (asks(name={"a": 1}), None),
+    "a name without end": (asks(name="x" * 129), None),
+    "an id that is none": (asks(id={"a": 1}), None),
+    "arguments as a list": (asks(arguments=["a"]), None),
+    "arguments nested deep": (asks(arguments=f'{{"a":{"[" * 900}{"]" * 900}}}'), None),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+async def test_what_servers_do_beside_the_standard_is_read_or_refused(session: aiohttp.ClientSession, odd: str) -> None:
+    raw, wanted = ODD[odd]
+    async with scripted_model(default=Reply(raw=raw, cut_after=0 if "break" in odd else None)) as server:
+        ((model, _),) = chain(session, {"groq": server}).chosen("groq", "m").candidates
+        if wanted is None:
+            with pytest.raises(ModelError):
+                await model.reply(PROMPT, Heard())
+        else:
+            assert await model.reply(PROMPT, Heard()) == replace(wanted, provider="groq", model="")
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [(None, None), ("7", 7), ("0.5", 0.5), ("-3", 0), ("nan", None), ("inf", LONGEST), ("soon", None), ("", None),
+     ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("Wed, 21 Oct 9999 07:28:00 GMT", LONGEST), ("Wed, 99 Oct 2015", None)],
+)  # fmt: skip
+def test_a_pause_is_read_as_a_number_or_a_date_and_has_an_end(header: str | None, seconds: float | None) -> None:
+    assert seconds_in(header) == seconds
+
+
 @pytest.mark.parametrize("where", ["http://127.0.0.1:1", "http://no-such-host.invalid/v1"], ids=["refused", "no name"])
 @pytest.mark.parametrize("first", ["groq", "anthropic"])
 async def test_a_provider_that_cannot_be_reached_leaves_it_to_the_next(
@@ -151,10 +205,10 @@ class Switched:
     def __init__(self) -> None:
         self.works = False
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelReply:
+    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         if not self.works:
             raise ModelDownError("no")
-        return ModelReply(text="yes")
+        return ModelAnswer(text="yes")
 
 
 async def test_after_its_rest_one_call_tries_it_and_its_success_brings_it_back() -> None:

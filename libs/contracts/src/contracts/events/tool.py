@@ -9,6 +9,8 @@ from contracts.envelope import Wire
 from contracts.errors import ToolCode
 from contracts.ids import CompanyId, Id
 
+MAX_TOOL_NAME = 128
+
 
 class FieldError(Wire):
     """What is wrong with one argument."""
@@ -58,7 +60,7 @@ class ToolCallRequested(Wire):
     """Somebody asks for a tool call. A call without a valid principal is refused (UNAUTHORIZED)."""
 
     call_id: Id
-    tool: str = Field(min_length=1, max_length=128)
+    tool: str = Field(min_length=1, max_length=MAX_TOOL_NAME)
     arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
     principal: str | None = None
     company_id: CompanyId | None = Field(default=None, description="informative: what counts is the principal")

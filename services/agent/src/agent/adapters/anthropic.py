@@ -18,12 +18,15 @@ from agent.adapters.provider_client import (
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
-    seconds_in,
+    text_in,
+    tokens_in,
+    whole_once_finished,
 )
 from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import Prompt, TextSink
 from contracts.json_values import object_of
+from runtime.retry_after import seconds_in
 
 VERSION = "2023-06-01"
 _BUSY = frozenset({"rate_limit_error"})
@@ -57,7 +60,8 @@ class Anthropic(ProviderClient):
 
     async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:
         reading = _AnthropicStream()
-        await _read(reading, response.content, sink, self.provider)
+        with whole_once_finished(reading):
+            await _read(reading, response.content, sink, self.provider)
         return ModelAnswer(
             text="".join(reading.text),
             calls=tuple(block.requested() for _, block in sorted(reading.blocks.items())),
@@ -106,7 +110,7 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
         case "content_block_start":
             block: dict[str, Any] = event["content_block"]
             if block.get("type") == "tool_use":
-                reading.blocks[int(event["index"])] = StreamedCall(str(block["id"]), str(block["name"]))
+                reading.blocks[int(event["index"])] = StreamedCall(text_in(block["id"]), text_in(block["name"]))
                 if len(reading.blocks) > MAX_CALLS:
                     raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
         case "message_start":
@@ -126,7 +130,7 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
 
 def _read_delta(reading: _AnthropicStream, index: int, delta: dict[str, Any], sink: TextSink, provider: str) -> None:
     if delta.get("type") == "text_delta":
-        piece = str(delta["text"])
+        piece = text_in(delta["text"])
         reading.length += len(piece)
         if reading.length > MAX_TEXT:
             raise ModelDownError(f"{provider} does not stop talking")
@@ -134,7 +138,7 @@ def _read_delta(reading: _AnthropicStream, index: int, delta: dict[str, Any], si
         if piece:
             sink.text(piece)
     elif delta.get("type") == "input_json_delta":
-        piece = str(delta["partial_json"])
+        piece = text_in(delta["partial_json"])
         reading.length += len(piece)
         if reading.length > MAX_TEXT:
             raise BadToolCallError(f"{provider} asked for a call without end")
@@ -146,9 +150,9 @@ def _count(reading: _AnthropicStream, usage: Any) -> None:
     counts: dict[str, Any] = object_of(usage)
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     if counts.get("input_tokens") is not None:
-        reading.prompt_tokens = sum(int(counts.get(part) or 0) for part in parts)
+        reading.prompt_tokens = sum(tokens_in(counts.get(part)) for part in parts)
     if counts.get("output_tokens") is not None:
-        reading.completion_tokens = int(counts["output_tokens"])
+        reading.completion_tokens = tokens_in(counts["output_tokens"])
 
 
 def _error(provider: str, kind: str, retry_after: str | None, status: int = 200) -> ModelError:

@@ -17,6 +17,8 @@ REST = 5.0
 """Seconds of the first rest; each further failure doubles it."""
 LONGEST_REST = 60.0
 """Seconds of the longest rest."""
+LONGEST_NAMED = 600.0
+"""Seconds of the longest pause that a provider itself can name: who says more is asked again all the same."""
 TRIAL = 5.0
 """Seconds for which one turn alone tries a provider that has rested."""
 
@@ -54,7 +56,8 @@ class Guarded:
             reply = await self._model.reply(prompt, sink)
         except ModelBusyError as error:
             if error.retry_after:
-                self._busy_until = max(self._busy_until, self._clock() + error.retry_after)
+                named = min(error.retry_after, LONGEST_NAMED)
+                self._busy_until = max(self._busy_until, self._clock() + named)
             raise
         except ModelDownError:
             self._failures += 1

@@ -20,14 +20,17 @@ from agent.adapters.provider_client import (
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
-    seconds_in,
+    text_in,
+    tokens_in,
+    whole_once_finished,
 )
 from agent.domain.pictures import pictures_of
 from agent.domain.thoughts import OpeningThoughts
 from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import Prompt, TextSink
-from contracts.json_values import object_of
+from contracts.json_values import object_of, objects_of
+from runtime.retry_after import seconds_in
 
 LINGER = 0.05
 """Seconds to wait for the end of a response whose last event has come."""
@@ -60,7 +63,8 @@ class OpenAICompatible(ProviderClient):
         if response.content_type == "application/json":
             _read_whole(reading, await _body(response.content, self.provider), sink)
         else:
-            await _read_stream(reading, response.content, sink, self.provider)
+            with whole_once_finished(reading):
+                await _read_stream(reading, response.content, sink, self.provider)
         return ModelAnswer(
             text="".join(reading.text) + reading.thoughts.rest(),
             calls=tuple(call.requested() for _, call in sorted(reading.calls.items())),
@@ -174,20 +178,22 @@ def _read_event(reading: _CompatibleStream, event: dict[str, Any], provider: str
     if choices:
         _read_choice(reading, choices[0], provider)
         if not reading.model:
-            reading.model = event.get("model") or ""
+            reading.model = text_in(event.get("model"))
     error, usage = event.get("error"), event.get("usage") or event.get("x_groq")
     if error:
         raise _stream_error(provider, object_of(error))
     if usage:
         counts: dict[str, Any] = object_of(usage)
         counts = object_of(counts.get("usage", counts))
-        reading.usage = TokenCount(int(counts.get("prompt_tokens") or 0), int(counts.get("completion_tokens") or 0))
+        reading.usage = TokenCount(tokens_in(counts.get("prompt_tokens")), tokens_in(counts.get("completion_tokens")))
 
 
 def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: str) -> None:
     delta: dict[str, Any] = choice.get("delta") or choice.get("message") or {}
     piece = delta.get("content")
     if piece:
+        if not isinstance(piece, str):
+            piece = "".join(text_in(part.get("text")) for part in objects_of(piece))
         reading.length += len(piece)
         if reading.length > MAX_TEXT:
             raise ModelDownError(f"{provider} does not stop talking")
@@ -207,13 +213,16 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: s
 
 def _read_call(reading: _CompatibleStream, part: dict[str, Any], position: int, provider: str) -> None:
     index = part.get("index")
-    call = reading.calls.setdefault(position if index is None else index, StreamedCall())
+    call = reading.calls.setdefault(index if isinstance(index, int) else position, StreamedCall())
     if len(reading.calls) > MAX_CALLS:
         raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
     function: dict[str, Any] = object_of(part.get("function"))
-    call.model_id = part.get("id") or call.model_id
-    call.name = function.get("name") or call.name
+    call.model_id = text_in(part.get("id")) or call.model_id
+    call.name = text_in(function.get("name")) or call.name
     piece = function.get("arguments") or ""
+    if not isinstance(piece, str):
+        # Some servers send the object itself instead of its text.
+        piece = orjson.dumps(piece).decode()
     reading.length += len(piece)
     if reading.length > MAX_TEXT:
         raise BadToolCallError(f"{provider} asked for a call without end")

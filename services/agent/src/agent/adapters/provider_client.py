@@ -2,9 +2,10 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 import aiohttp
 import orjson
@@ -13,7 +14,8 @@ from yarl import URL
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelSilentError
 from agent.ports import Prompt, TextSink
-from contracts.json_values import object_of
+from contracts.events.tool import MAX_TOOL_NAME
+from contracts.json_values import JsonObject, object_of
 
 CONNECT_LIMIT = 5.0
 """Seconds to connect."""
@@ -23,6 +25,8 @@ MAX_TEXT = 64 * 1024
 """Characters of one reply."""
 MAX_CALLS = 16
 """Tool calls in one reply; more are a malfunction."""
+MAX_TOKENS = 10_000_000
+"""Tokens of one call's prompt or reply that are believed."""
 MAX_REFUSAL = 16_384
 """Bytes that are read of an answer that is not 200."""
 
@@ -49,11 +53,12 @@ class StreamedCall:
         """The whole call; raises BadToolCallError."""
         try:
             arguments = orjson.loads("".join(self.pieces).strip() or "{}")
-        except orjson.JSONDecodeError as error:
-            raise BadToolCallError(f"the arguments for {self.name or 'a tool'} are no JSON") from error
-        if not isinstance(arguments, dict) or not self.name:
-            raise BadToolCallError("a tool call without a name, or with arguments that are no object")
-        return RequestedCall(self.name, orjson.dumps(arguments).decode(), self.model_id)
+            written = orjson.dumps(arguments).decode()
+        except (orjson.JSONDecodeError, orjson.JSONEncodeError) as error:
+            raise BadToolCallError("the arguments of a tool call are no JSON, or nested too deep") from error
+        if not isinstance(arguments, dict) or not 0 < len(self.name) <= MAX_TOOL_NAME:
+            raise BadToolCallError("a tool call without a name that can be one, or with arguments that are no object")
+        return RequestedCall(self.name, written, self.model_id)
 
 
 class ProviderClient(ABC):
@@ -106,7 +111,7 @@ class ProviderClient(ABC):
         return answer
 
     @abstractmethod
-    def request(self, prompt: Prompt) -> dict[str, Any]:
+    def request(self, prompt: Prompt) -> JsonObject:
         """The request's body."""
 
     @abstractmethod
@@ -114,12 +119,26 @@ class ProviderClient(ABC):
         """What the response says; its text goes into the sink as it comes."""
 
     @abstractmethod
-    def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
+    def refusal(self, status: int, retry_after: str | None, error: JsonObject) -> ModelError:
         """The error of an answer that is not 200; the texts of `error`, the body's, stay out of it: they may quote the
         request."""
 
 
-def error_in(body: bytes) -> dict[str, Any]:
+class _Stream(Protocol):
+    finished: bool
+
+
+@contextmanager
+def whole_once_finished(stream: _Stream) -> Generator[None]:
+    """What breaks or falls silent behind a reply's last word takes nothing from it."""
+    try:
+        yield
+    except aiohttp.ClientError:
+        if not stream.finished:
+            raise
+
+
+def error_in(body: bytes) -> JsonObject:
     """The object `error` of an answer; empty where there is none."""
     try:
         return object_of(object_of(orjson.loads(body)).get("error"))
@@ -127,9 +146,13 @@ def error_in(body: bytes) -> dict[str, Any]:
         return {}
 
 
-def seconds_in(retry_after: str | None) -> float | None:
-    """What a header Retry-After asks for; None: nothing that is a number."""
-    try:
-        return None if retry_after is None else max(float(retry_after), 0.0)
-    except ValueError:
-        return None
+def text_in(value: object) -> str:
+    """A text of a reply; raises TypeError where a provider sends anything else in its place."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise TypeError(f"a text is wanted, not a {type(value).__name__}")
+
+
+def tokens_in(value: object) -> int:
+    """A count of tokens that a provider names, within what one call can use: people pay for it."""
+    return min(max(int(value), 0), MAX_TOKENS) if isinstance(value, int | float | str) else 0

@@ -22,7 +22,7 @@ class Reply(_Json):
 
     `status` other than 200 answers with an error object (`errorCode`, `retryAfter` seconds). `hang` sends nothing
     after the headers; `cutAfter` breaks the connection after so many tokens; `garbled` sends a line that is no JSON
-    after the text.
+    after the text. `raw`: the body of the stream as it is, instead of all that.
     """
 
     text: str | None = None
@@ -36,6 +36,7 @@ class Reply(_Json):
     hang: bool = False
     cut_after: int | None = None
     garbled: bool = False
+    raw: str | None = None
     prompt_tokens: int = 0
 
     def pieces(self) -> list[str]:

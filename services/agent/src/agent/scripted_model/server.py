@@ -153,6 +153,11 @@ async def _stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> w
         await asyncio.sleep(reply.first_token_ms / 1000)
     pieces = reply.pieces()
     seen["firstAt"] = time.monotonic()
+    if reply.raw is not None:
+        await response.write(reply.raw.encode())
+        if reply.cut_after is not None:
+            anthropic.break_off(request)
+        return response
     whole = bytearray()
     for index, piece in enumerate(pieces):
         if reply.cut_after is not None and index >= reply.cut_after:

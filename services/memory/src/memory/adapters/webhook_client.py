@@ -8,6 +8,7 @@ from yarl import URL
 from memory.domain.webhooks import EndpointAnswer
 from runtime.guarded_http import AddressNotAllowed, Lookup, guarded_session, is_loopback, system_lookup
 from runtime.public_address import is_public
+from runtime.retry_after import seconds_in
 
 MOST_BYTES = 16 * 1024
 """Of an answer's body, which nobody reads: so much is taken in so that the connection can be used again."""
@@ -56,7 +57,7 @@ class WebhookPosting:
                     if len(said) > most:
                         response.close()
                         break
-                retry_after = _seconds(response.headers.get("Retry-After"))
+                retry_after = seconds_in(response.headers.get("Retry-After"))
                 return EndpointAnswer(response.status, retry_after=retry_after), bytes(said)
         except AddressNotAllowed:
             return EndpointAnswer(0, "leads to an address that is not on the public Internet", forbidden=True), b""
@@ -67,8 +68,3 @@ class WebhookPosting:
 
     def _accepts(self, address: str) -> bool:
         return is_public(address) or (self._local and is_loopback(address))
-
-
-def _seconds(value: str | None) -> float | None:
-    """A Retry-After in seconds; dates are not worth the trouble."""
-    return float(value) if value is not None and value.isdecimal() and len(value) < 10 else None

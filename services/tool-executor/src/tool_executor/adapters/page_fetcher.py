@@ -16,6 +16,7 @@ from yarl import URL
 
 from contracts.text import Text
 from runtime.guarded_http import AddressNotAllowed, GuardedSessions, Lookup, system_lookup
+from runtime.retry_after import seconds_in
 from tool_executor.domain.declaration import ToolFailed
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl
 
@@ -157,7 +158,7 @@ class PageFetcher:
                     en=f"There is no page {address.target} on the site.",
                 )
             if response.status != 200:
-                raise BadStatus(response.status, _seconds(response.headers.get("Retry-After")))
+                raise BadStatus(response.status, seconds_in(response.headers.get("Retry-After")))
             kind = response.content_type.lower()
             if wanted.types and ("Content-Type" not in response.headers or kind not in wanted.types):
                 raise _failed("not_text", es="No es una página de texto.", en="This is no page of text.")
@@ -237,10 +238,6 @@ async def _in_words(seconds: float) -> AsyncGenerator[None]:
             es="No se ha podido leer la página: no se llega a su servidor.",
             en="The page could not be read: its server cannot be reached.",
         ) from error
-
-
-def _seconds(text: str | None) -> float | None:
-    return float(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 6 else None
 
 
 def _failed(reason: str, *, es: str, en: str) -> ToolFailed:
