@@ -131,7 +131,10 @@ async def test_nobody_answers_for_another(stack: RunningStack, http: httpx2.Asyn
                 assert (await elsewhere.post(said)).status_code == 400, "another user's answer"
         assert (await theirs.post(said, **{"Mcp-Session-Id": mine.headers["Mcp-Session-Id"]})).status_code == 404
         assert (await mine.post({**said, "id": f"{'0' * 32}..{'0' * 32}"})).status_code == 400, "nobody's question"
-        assert (await mine.post({**said, "id": 1})).status_code == 400
+        for made_up in (1, None, 1.5, True):
+            assert (await mine.post({**said, "id": made_up})).status_code == 400
+            called = await mine.post({"jsonrpc": "2.0", "id": made_up, "method": "ping"})
+            assert called.status_code == (200 if type(made_up) is int else 400)
         assert (await mine.post(said, Authorization="Bearer none")).status_code == 401
 
         assert (await mine.post(said)).status_code == 202
