@@ -163,7 +163,8 @@ async def test_an_answer_that_is_none_leaves_the_order_waiting(
     client = Raw(http, stack.url, ana)
     await client.begin()
     refusal = {"error": {"code": types.METHOD_NOT_FOUND, "message": "no forms here"}}
-    for answer in (refusal, {"result": {"action": "maybe"}}, {"result": "yes"}, {"error": "no"}):
+    worded = {"result": {"action": "accept", "content": {"confirm": "yes"}}}
+    for answer in (refusal, {"result": {"action": "maybe"}}, {"result": "yes"}, {"error": "no"}, worded):
         async with client.order() as stream:
             question = await anext(stream)
             assert (await client.post({"jsonrpc": "2.0", "id": question["id"], **answer})).status_code == 202
