@@ -131,7 +131,10 @@ async def test_nobody_answers_for_another(stack: RunningStack, http: httpx2.Asyn
                 assert (await elsewhere.post(said)).status_code == 400, "another user's answer"
         assert (await theirs.post(said, **{"Mcp-Session-Id": mine.headers["Mcp-Session-Id"]})).status_code == 404
         assert (await mine.post({**said, "id": f"{'0' * 32}..{'0' * 32}"})).status_code == 400, "nobody's question"
-        assert (await mine.post({**said, "id": 1})).status_code == 400
+        for made_up in (1, None, 1.5, True):
+            assert (await mine.post({**said, "id": made_up})).status_code == 400
+            called = await mine.post({"jsonrpc": "2.0", "id": made_up, "method": "ping"})
+            assert called.status_code == (200 if type(made_up) is int else 400)
         assert (await mine.post(said, Authorization="Bearer none")).status_code == 401
 
         assert (await mine.post(said)).status_code == 202
@@ -160,7 +163,8 @@ async def test_an_answer_that_is_none_leaves_the_order_waiting(
     client = Raw(http, stack.url, ana)
     await client.begin()
     refusal = {"error": {"code": types.METHOD_NOT_FOUND, "message": "no forms here"}}
-    for answer in (refusal, {"result": {"action": "maybe"}}, {"result": "yes"}, {"error": "no"}):
+    worded = {"result": {"action": "accept", "content": {"confirm": "yes"}}}
+    for answer in (refusal, {"result": {"action": "maybe"}}, {"result": "yes"}, {"error": "no"}, worded):
         async with client.order() as stream:
             question = await anext(stream)
             assert (await client.post({"jsonrpc": "2.0", "id": question["id"], **answer})).status_code == 202

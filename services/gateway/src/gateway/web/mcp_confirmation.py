@@ -121,9 +121,10 @@ def _snake(name: str) -> str:
 
 
 def decision_in(answer: types.ElicitResult | None) -> Literal["confirm", "reject"] | None:
-    """What the user said; None: they closed the question, and the action goes on waiting."""
+    """What the user said; None: they closed the question, or said neither, and the action goes on waiting."""
     if answer is None or answer.action == "cancel":
         return None
-    if answer.action == "accept" and answer.content is not None and answer.content.get(_FIELD) is True:
-        return "confirm"
-    return "reject"
+    if answer.action == "decline":
+        return "reject"
+    said = (answer.content or {}).get(_FIELD)
+    return ("confirm" if said else "reject") if isinstance(said, bool) else None

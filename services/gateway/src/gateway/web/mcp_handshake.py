@@ -55,6 +55,14 @@ class Handshake:
             refusal = f"the header {VERSION_HEADER} is not the body's {types.PROTOCOL_VERSION_META_KEY}"
             await _refused(400, refusal, types.HEADER_MISMATCH, message.get("id"))(scope, receive, send)
             return
+        if (
+            "id" in message
+            and not _is_id(message["id"])
+            and not str(message.get("method")).startswith("notifications/")
+        ):
+            # The SDK takes it for a notification: its sender would wait for an answer.
+            await _refused(400, "id: a text or a whole number")(scope, receive, send)
+            return
         session = request.headers.get(HEADER)
         if message.get("method") == "initialize":
             params = message.get("params")
@@ -207,6 +215,10 @@ def _object(body: bytes) -> dict[str, Any]:
         if isinstance(message, dict):
             return cast("dict[str, Any]", message)
     return {}
+
+
+def _is_id(said: object) -> bool:
+    return isinstance(said, str | int) and not isinstance(said, bool)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
