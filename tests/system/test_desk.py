@@ -70,4 +70,4 @@ async def test_a_conversation_through_a_shift(stack: RunningStack, http: Http, c
         assert (status, own["previous"]) == (201, name), own
         await http("PUT", "/v2/replies/hi", token=ana, json={"text": "Hi {name}"})
         status, replies, _ = await http("GET", "/v2/replies", token=ben)
-        assert replies["items"] == [{"shortcut": "hi", "text": "Hi {name}"}]
+        assert replies == {"items": [{"shortcut": "hi", "text": "Hi {name}"}], "company": company}

@@ -89,11 +89,12 @@ class CallPlan:
             ]  # fmt: skip
             self._call(COMPANY, {})
             return
-        plain = names == ["price"] and not when.arguments
         standing = [
-            one for one in names if (when.period or "1y") in _SNAPSHOT_FIGURES.get(one, ()) and not when.arguments
+            one
+            for one in names
+            if not when.arguments and (one == "price" or (when.period or "1y") in _SNAPSHOT_FIGURES.get(one, ()))
         ]
-        if plain or (names and standing == names and amount is None and every is None):
+        if names == ["price"] == standing or (names and standing == names and amount is None and every is None):
             self._call(SNAPSHOT, {})
         elif names or (when.arguments and not question.figures):
             more = {"amount": amount} if amount else {}

@@ -80,6 +80,7 @@ class _QuestionReader:
         self._unread = Unread(folded(query))
         self._found = Question(lowest_first=bool(LOWEST.search(FROM_THE_TOP.sub(" ", folded(query)))))
         self._places: list[tuple[int, str, Kind | None]] = []
+        self._how_it_did = False
 
     def read(self) -> Question:
         """All of it."""
@@ -121,7 +122,7 @@ class _QuestionReader:
 
     def _mean(self, stretches: list[When], *, invested: bool) -> None:
         """Which figure each word means beside the stretches that are named."""
-        dated = any(one.arguments for one in stretches)
+        dated = any(one.arguments or one.period not in (None, "1d") for one in stretches)
         self._places = [(at, *meant(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places]
         if invested and any(name == "shares" for _, name, _ in self._places):
             self._places = [one for one in self._places if one[1] not in ("growth", "price")]
@@ -176,10 +177,8 @@ class _QuestionReader:
         self._places.append((match.start(), "backtest", None))
         lengths = self._lengths() or self._price_and_average()
         hinted = [name for name, pattern in RULES if self._unread.first(pattern)]
-        rule = next(
-            (name for name in hinted if name != HOLDING or not (lengths or BEATING.search(self._unread.text))),
-            "sma_cross",
-        )
+        beside = lengths or BEATING.search(self._unread.text) or CROSSING.search(self._unread.text)
+        rule = next((name for name in hinted if name != HOLDING or not beside), "sma_cross")
         cost = self._unread.first(COSTS)
         self._unread.first(CROSSING)
         self._unread.first(WHOLE_AVERAGE)
@@ -297,6 +296,7 @@ class _QuestionReader:
         match = OVERALL.search(self._unread.text)
         if self._places and match is not None and (kinds == {"news"} or not match[0].startswith("compar")):
             self._places.append((match.start(), "return", "stretch"))
+            self._how_it_did = True
 
     def _figures(self) -> None:
         """What the vocabulary has; there a ticker is a mark."""
@@ -313,15 +313,13 @@ class _QuestionReader:
         """The figures by who has them; all of them, each once, in the question's order."""
         found = self._found
         names = {name for _, name, _ in self._places}
-        more_exact = {
-            name
-            for name in names
-            if name.endswith("_return") or name in ("growth", "cagr", "averages", "crossings", "average_volume")
-        }
+        exact = {"growth", "cagr", "average_volume", *(() if self._how_it_did else ("averages", "crossings"))}
+        more_exact = {name for name in names if name.endswith("_return") or name in exact}
         if more_exact and "return" in names and not re.search(r"\breturns?\b|\brentabilidad", folded(self._query)):
             self._places = [one for one in self._places if one[1] != "return"]
         if names & {"averages", "crossings", "growth", "backtest"}:
-            self._places = [one for one in self._places if one[1] not in ("price", "return")]
+            implied = {"price"} if self._how_it_did else {"price", "return"}
+            self._places = [one for one in self._places if one[1] not in implied]
         if names & {"week_return", "month_return", "quarter_return", "year_return"}:
             self._places = [one for one in self._places if one[1] != "return"]
         if {"cagr", "total_return"} <= names:
