@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -94,12 +95,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             met[masked_text(str(error) or type(error).__name__)] = None
         await hooks.failed(error)
 
-    client = BusClient()
-    try:
-        tls = settings.tls
-    except (OSError, ValueError) as error:
-        named = ", ".join(filter(None, (settings.tls_ca, settings.tls_certificate, settings.tls_key)))
-        raise NotReady(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({named}): {error}") from error
+    client, tls = BusClient(), _tls_of(settings)
 
     async def reconnected() -> None:
         for call in list(client.on_reconnect):
@@ -131,19 +127,33 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
     except TimeoutError:
         with suppress(Exception):
             await client.close()
-        reason = f" ({'; '.join(met)})" if met else ""
-        where = masked_text(", ".join(settings.servers))
-        if any("authorization" in one.lower() for one in met):
-            raise NotReady(
-                f"NATS at {where} refuses the user {settings.user or 'of this address'}{reason}: set "
-                "NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this "
-                "service"
-            ) from None
-        raise NotReady(
-            f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
-            "start one, or point NEXUS_NATS_URL at one"
-        ) from None
+        raise _not_connected(settings, list(met)) from None
     return client
+
+
+def _tls_of(settings: NatsSettings) -> ssl.SSLContext | None:
+    """Raises NotReady, where a file that it names cannot be used."""
+    try:
+        return settings.tls
+    except (OSError, ValueError) as error:
+        named = ", ".join(filter(None, (settings.tls_ca, settings.tls_certificate, settings.tls_key)))
+        raise NotReady(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({named}): {error}") from error
+
+
+def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReady:
+    """Why there is no connection, and what to do; `met`: the errors on the way."""
+    reason = f" ({'; '.join(met)})" if met else ""
+    where = masked_text(", ".join(settings.servers))
+    if any("authorization" in one.lower() for one in met):
+        return NotReady(
+            f"NATS at {where} refuses the user {settings.user or 'of this address'}{reason}: set "
+            "NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this "
+            "service"
+        )
+    return NotReady(
+        f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
+        "start one, or point NEXUS_NATS_URL at one"
+    )
 
 
 async def connect_afresh(settings: NatsSettings, *, name: str) -> None:

@@ -123,8 +123,6 @@ class Service:
         self._spans: SpanStore | None = None
         self._collector: Collector | None = None
 
-    # ------------------------------------------------------------ what it offers once connected
-
     @property
     def nats(self) -> Client:
         """The connection."""
@@ -171,8 +169,6 @@ class Service:
     def port(self) -> int:
         """The health port; 0 if there is none."""
         return self._health_server.port if self._health_server else 0
-
-    # ------------------------------------------------------------ what the composition root adds
 
     def on_start(self, hook: Hook) -> None:
         """Runs when connected and before anything is consumed."""
@@ -228,8 +224,6 @@ class Service:
         broker, consuming = self._consuming_on_broker()
         return consuming.subscriber(broker, subject, stream=stream, durable=durable, **options)
 
-    # ------------------------------------------------------------ its life
-
     async def start(self) -> None:
         """Everything up to ready.
 
@@ -242,16 +236,7 @@ class Service:
             await self._health_server.start()
             log.info("service.listening", port=self._health_server.port)
         check_names()
-        self.hooks.on_reconnect.append(_count_reconnect)
-        self.hooks.on_error.append(self._permissions.refused)
-        self.hooks.on_disconnect.append(self._permissions.forget)
-        self._client = client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
-        asked = bus_check(client)
-        self.health.add_check("nats", asked)
-        self.health.add_check("permissions", self._permissions.check)
-        afresh = partial(connect_afresh, self._nats_settings, name=f"{self.name} looks")
-        self.watch_store("nats", Store(lambda: not client.is_connected, asked, afresh))
-        self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
+        self._client = client = await self._connected()
         await self._record_spans(client)
         marks = Marks.of(client)
         marks.use(self._mark_settings.keys if self._mark_settings is not None else None)
@@ -265,12 +250,41 @@ class Service:
         self._rpc_server = RpcServer(client)
         for register in self._methods:
             await register(self._rpc_server)
-        if self._consuming is not None:
-            broker, consuming = self._consuming
-            await asyncio.gather(*(ensure_consumer(client, spec) for spec in consuming.specs))
-            await Advisories(client, self.name, {(spec.stream, spec.durable) for spec in consuming.specs}).start()
-            await broker.start()
-            self.watch("consumers", lambda: consuming.still(broker))
+        await self._consume(client)
+        await self._keep_up(client)
+        await asyncio.gather(*(worker.start() for worker in self._workers))
+        # Subscriptions are sent, but only a round trip shows that the server has them.
+        await client.flush(timeout=10)
+        await self._permissions.check()
+        self.health.ready()
+        log.info("service.ready", port=self.port)
+
+    async def _connected(self) -> Client:
+        """The bus, with what is looked at of it."""
+        self.hooks.on_reconnect.append(_count_reconnect)
+        self.hooks.on_error.append(self._permissions.refused)
+        self.hooks.on_disconnect.append(self._permissions.forget)
+        client = await connect(self._nats_settings, name=self.name, hooks=self.hooks)
+        asked = bus_check(client)
+        self.health.add_check("nats", asked)
+        self.health.add_check("permissions", self._permissions.check)
+        afresh = partial(connect_afresh, self._nats_settings, name=f"{self.name} looks")
+        self.watch_store("nats", Store(lambda: not client.is_connected, asked, afresh))
+        self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
+        return client
+
+    async def _consume(self, client: Client) -> None:
+        """Takes facts by FastStream's subscribers, where there are any."""
+        if self._consuming is None:
+            return
+        broker, consuming = self._consuming
+        await asyncio.gather(*(ensure_consumer(client, spec) for spec in consuming.specs))
+        await Advisories(client, self.name, {(spec.stream, spec.durable) for spec in consuming.specs}).start()
+        await broker.start()
+        self.watch("consumers", lambda: consuming.still(broker))
+
+    async def _keep_up(self, client: Client) -> None:
+        """Makes streams and consumers again that somebody has deleted."""
         self._upkeep = Upkeep(
             client,
             self._make_streams if self._nats_settings.manage_streams else None,
@@ -280,12 +294,6 @@ class Service:
         await self._upkeep.listen()
         self._upkeep.start()
         self.watch("upkeep", self._upkeep.still)
-        await asyncio.gather(*(worker.start() for worker in self._workers))
-        # Subscriptions are sent, but only a round trip shows that the server has them.
-        await client.flush(timeout=10)
-        await self._permissions.check()
-        self.health.ready()
-        log.info("service.ready", port=self.port)
 
     async def _record_spans(self, client: Client) -> None:
         telemetry.sample(self._trace_settings.sample)

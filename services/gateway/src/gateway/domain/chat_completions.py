@@ -190,14 +190,7 @@ def request_of(
 ) -> CompleteRequest:
     """The request to an agent; raises Refused BAD_FIELD, naming the parameter."""
     check_parameters(body.model_extra or {}, _NOT_DONE)
-    messages = [_message(one, f"messages[{index}]") for index, one in enumerate(body.messages)]
-    _check_calls(messages)
-    if sum(len(one.pictures or ()) for one in messages) > MAX_PICTURES:
-        raise _bad("messages", _TOO_MANY)
-    if (shape := shape_of(body)) is not None:
-        if len(messages) > MAX_MESSAGES - SHAPE_MESSAGES:
-            raise _bad("messages", f"at most {MAX_MESSAGES - SHAPE_MESSAGES} with a response_format")
-        messages.append(CompletionMessage(role="system", content=shape.in_words))
+    messages = _messages_of(body)
     tools = [
         CompletionTool(
             name=tool.function.name,
@@ -239,6 +232,19 @@ def request_of(
         language=language,
         stream=bool(body.stream),
     )
+
+
+def _messages_of(body: ChatCompletionRequest) -> list[CompletionMessage]:
+    """The messages, and behind them what shape the answer is to have."""
+    messages = [_message(one, f"messages[{index}]") for index, one in enumerate(body.messages)]
+    _check_calls(messages)
+    if sum(len(one.pictures or ()) for one in messages) > MAX_PICTURES:
+        raise _bad("messages", _TOO_MANY)
+    if (shape := shape_of(body)) is not None:
+        if len(messages) > MAX_MESSAGES - SHAPE_MESSAGES:
+            raise _bad("messages", f"at most {MAX_MESSAGES - SHAPE_MESSAGES} with a response_format")
+        messages.append(CompletionMessage(role="system", content=shape.in_words))
+    return messages
 
 
 def shape_of(body: ChatCompletionRequest) -> TextShape | None:

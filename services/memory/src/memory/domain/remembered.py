@@ -127,24 +127,8 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
         raise BadMemoryError(wrong)
     old = state.memory
     before = old.to_wire()
-    wire = dict(before)
-    for name, value in patch.items():
-        if value is None:
-            wire.pop(name, None)
-        else:
-            wire[name] = value
-    try:
-        LongTermMemory.model_validate({name: wire[name] for name in patch.keys() & wire.keys()}, context=AT_THE_DOOR)
-        new = LongTermMemory.model_validate(wire)
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)
-        raise BadMemoryError([BadField(".".join(map(str, bad["loc"])), message_of(bad)) for bad in found]) from None
-    if wrong := _too_long(new):
-        raise BadMemoryError(wrong)
-    if "favoriteSymbols" in patch:
-        new = new.model_copy(update={"favorite_symbols": _symbols(new.favorite_symbols)})
-    if new.timezone is not None and not is_zone(new.timezone):
-        raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
+    wire = {name: value for name, value in {**before, **patch}.items() if value is not None}
+    new = _checked(wire, patch)
     state = restyled(state, new.trading_style, now)
     lost = [one for one in _facts(old) if one not in _facts(new)]
     for name in _SINGLE[1:]:
@@ -166,6 +150,23 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     for text in _facts(new):
         still = remembered_again(still, text)
     return replace(state, since=_dated(state, {*_facts(old)}, now), gone=still)
+
+
+def _checked(wire: Mapping[str, Any], patch: Mapping[str, Any]) -> LongTermMemory:
+    """The memory as it is after the patch. Raises BadMemoryError with each field that is wrong."""
+    try:
+        LongTermMemory.model_validate({name: wire[name] for name in patch.keys() & wire.keys()}, context=AT_THE_DOOR)
+        new = LongTermMemory.model_validate(wire)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)
+        raise BadMemoryError([BadField(".".join(map(str, bad["loc"])), message_of(bad)) for bad in found]) from None
+    if wrong := _too_long(new):
+        raise BadMemoryError(wrong)
+    if "favoriteSymbols" in patch:
+        new = new.model_copy(update={"favorite_symbols": _symbols(new.favorite_symbols)})
+    if new.timezone is not None and not is_zone(new.timezone):
+        raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
+    return new
 
 
 def _symbols(given: Sequence[str]) -> list[str]:
