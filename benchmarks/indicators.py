@@ -7,9 +7,10 @@ import time
 
 from benchmarks.report import Figure
 from contracts.symbols import parse_symbol
+from contracts.tools.market import Indicator
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.bars import BarHistory
-from market_adapter.domain.indicators import BARS, Indicator, indicator
+from market_adapter.domain.indicators import BARS, indicator
 from market_adapter.domain.series import series_of
 
 QUESTION = "indicators"

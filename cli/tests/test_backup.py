@@ -6,20 +6,28 @@ import asyncio
 import hashlib
 from io import BytesIO
 from pathlib import Path
+from typing import cast
 
 import pytest
+from bson import encode
+from bson.raw_bson import RawBSONDocument
 from nats.aio.client import Client
+from pymongo.errors import BulkWriteError
 
 from contracts.files import file_key, unsent_key
 from contracts.ids import uuid7
 from nexus_cli.backup import documents, files, streams
+from nexus_cli.backup.backup import read
 from nexus_cli.backup.streams import BackupFailed
 from runtime.connection import connect
 from runtime.conversation import ConversationLog
+from runtime.errors import NotReady
 from runtime.file_store import Described, FileStore, read_whole
 from runtime.folder_store import FolderStore
+from runtime.mongo import Database
 from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
+from runtime.store_format import FORMAT, check_format
 from runtime.streams import ensure_streams
 from runtime.testing import MongoDatabase, run_nats_server
 
@@ -116,6 +124,33 @@ async def test_a_bucket_is_its_owners_to_back_up_and_a_folder_that_is_not_here_i
     monkeypatch.delenv("NEXUS_FILES_URL")
     assert await files.save(None, tmp_path, said.append) is None
     assert "NEXUS_FILES_URL, which names where they lie, is not set here" in said[1]
+
+
+async def broken_off(target: documents.Database) -> None:
+    async with documents.being_restored(target, "2026-01-01"):
+        refused = [{"errmsg": "a duplicate key", "op": {"text": "what somebody said"}}]
+        raise BulkWriteError({"writeErrors": refused})
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"form": "two"}', '{"form": 2'])
+async def test_a_manifest_that_is_damaged_is_told(manifest: str, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(manifest)
+    with pytest.raises(BackupFailed, match=r"manifest.json is damaged or missing: take another backup"):
+        await read(tmp_path)
+
+
+async def test_no_service_starts_on_half_a_backup(mongo_server: MongoDatabase) -> None:
+    kept = {"_id": "format", "format": FORMAT, "release": "1.0"}
+    async with documents.database(mongo_server.url, mongo_server.database) as target:
+        store = cast("Database", target)  # it knows each command that is used here
+        with pytest.raises(BackupFailed, match=r"^a duplicate key; what is there is half: "):
+            await broken_off(target)
+        with pytest.raises(NotReady, match=r"backup of 2026-01-01 .* restore again"):
+            await check_format(store)
+        await target["meta"].delete_many({})
+        async with documents.being_restored(target, "2026-01-01"):
+            await target["meta"].insert_one(RawBSONDocument(encode(kept)))
+        assert await check_format(store) == FORMAT
 
 
 async def test_a_mongodb_that_stands_still_is_told_soon(

@@ -1,7 +1,8 @@
-"""Behind every door: a server or a service stands still, before the question or in mid-answer. `make test-paused`.
+"""Behind every door: a server or a service stands still, before the question, in mid-answer, or while customers say
+yes, stop an answer and are taken over by a person. `make test-paused`.
 
 Its name keeps it out of the suite. Each client goes on in its protocol's own way until it has the answer: the whole of
-it, once, in its own eyes and in the log.
+it, once, in its own eyes and in the log; and what it was told of a yes, a stop or a person is so in the log.
 """
 
 import asyncio
@@ -24,22 +25,36 @@ from a2a.utils.errors import A2AError
 from mcp.shared.exceptions import MCPError
 from openai import AsyncOpenAI
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing_agui import AgUi, events_in, text
 from gateway.testing_ui import UiClients, ui_clients
 from nexus_cli.drill.log_reader import FINAL, read_log
 from runtime.testing import eventually
+from tests.faults.door_customers import (
+    ORDER,
+    PATIENCE,
+    RETRY,
+    AtA2a,
+    AtAgUi,
+    AtChatwoot,
+    AtMcp,
+    AtResponses,
+    AtUi,
+)
 from tests.support.chatwoot import Chatwoot, chatwoot
 from tests.support.mcp_client import Tasks, connected
-from tests.support.paused import frozen
+from tests.support.paused import PROCESSES, frozen
 from tests.support.running_stack import RunningStack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(420)]
 SAID = "This answer is long enough for somebody to stop a process for a while in the middle of what it says."
 TABLE = Path("paused-doors.md")
-PAUSE, PATIENCE, RETRY = 12.0, 150.0, 1.0
+PAUSE = 12.0
+LONG = " ".join(f"word{number}" for number in range(1000))
+KEPT = (AtResponses, AtAgUi, AtUi, AtA2a)
+"""The doors with a conversation of their own; chat completions keep nothing that could be held against a log."""
 BEFORE, AMID = "before", "amid"
 Told = list[str]
 """What a client was told on its way to the answer, with the second: refusals, breaks, resumptions."""
@@ -289,3 +304,53 @@ async def test_one_stands_still_behind_every_door(
             table.write(row + "\n")
         table.write(f"| {victim} {moment} | webhook | {slow:.3f} | | {'; '.join(wrong)} |\n")
     assert wrong == []
+
+
+@pytest.mark.parametrize("victim", PROCESSES)
+async def test_what_is_told_of_a_yes_a_stop_and_a_person_is_so(
+    stack: RunningStack, model: ScriptedModel, victim: str
+) -> None:
+    order = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=ORDER)])
+    model.say(
+        Rule(match="buy one", replies=[order, Reply(text="Shall I?")], again=True),
+        Rule(match="long story", replies=[Reply(text=LONG, token_ms=100)], again=True),
+        default=Reply(text="Hello."),
+    )
+    company = f"c-{uuid.uuid4().hex[:12]}"
+    olga = {"Authorization": f"Bearer {stack.mint('commercial', 'olga', company)}"}
+    async with chatwoot() as there, httpx.AsyncClient(base_url=stack.url, headers=olga, timeout=30) as agent:
+        channel = {**there.settings, "id": f"{company}_shop"}
+        await stack.create_company(company, aiAutoResponseEnabled=True, responseDelayMs=0, channels=[channel])
+        there.webhook = f"{stack.url}/v2/channels/chatwoot/{company}_shop"
+        buyers, stoppers = [one(stack, company) for one in (*KEPT, AtMcp)], [one(stack, company) for one in KEPT]
+        guests = [*(one(stack, company) for one in KEPT), AtChatwoot(stack, company, there)]
+        for one in buyers:
+            await one.orders()
+        for one in guests:
+            await one.greets()
+        telling = [asyncio.Event() for _ in stoppers]
+        streams = [asyncio.create_task(one.begins(begun)) for one, begun in zip(stoppers, telling, strict=True)]
+        await asyncio.gather(*(asyncio.wait_for(begun.wait(), 60) for begun in telling))
+        async with frozen(stack, [victim]):
+            for stream in streams:
+                stream.cancel()
+            acting = [
+                asyncio.create_task(doing)
+                for doing in (
+                    *(one.until("yes", one.says_yes) for one in buyers),
+                    *(one.until("stop", one.stops) for one in stoppers),
+                    *(one.is_handed_over(agent) for one in guests),
+                )
+            ]
+            await asyncio.sleep(PAUSE)  # the fault itself, which lasts that long
+        await asyncio.gather(*acting)
+        wrong = [
+            *[await one.untrue_of_a_yes() for one in buyers],
+            *[await one.untrue_of_a_stop() for one in stoppers],
+            *[await one.untrue_of_a_person() for one in guests],
+        ]
+    with TABLE.open("a") as table:
+        for one, untrue in zip((*buyers, *stoppers, *guests), wrong, strict=True):
+            told = ", ".join(f"{what} {said!r} {one.seconds.get(what, 0):.1f}" for what, said in one.told.items())
+            table.write(f"| {victim} acts | {one.door} | {told} | {untrue} | {'; '.join(one.notes)} |\n")
+    assert not any(wrong), wrong

@@ -22,7 +22,7 @@ from agent.domain.promise import promises
 from contracts.person_rules import Asking, PersonRule, ruling
 from memory.domain import questions, statements
 from memory.domain.lesson import ABOUT_MEMORY
-from memory.domain.long_term import attributes, endings, own_words, plain_facts
+from memory.domain.long_term import attributes, endings, own_words, plain_facts, speech
 from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
 
@@ -51,7 +51,9 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (lambda text: attributes.values(text, short=False), "i am " + "now " * 10_000),
     (own_words.speaks_of_oneself, "i " + "also " * 8_000),
     (plain_facts.is_plain_fact, "i " + "also " * 8_000),
-    (plain_facts.unquoted, "\n" * 40_000),
+    (speech.unquoted, "\n" * 40_000),
+    (speech.statements, "translate this text: x\n" + " " * 8_000 + "y"),
+    (speech.statements, "could you " * 800),
     (plain_facts.clauses, "i live" + " " * 40_000 + "in Rome"),
     (questions.template, "1." * 20_000),
     (COSTS.search, "1" * 40_000),
@@ -74,7 +76,7 @@ def test_a_text_made_to_cost_time_costs_none(number: int) -> None:
 def test_what_such_expressions_find_they_still_find() -> None:
     assert questions.questions("Hello. How much is it? And when?!\nwhy") == ["How much is it?", "And when?"]
     assert questions.template("Is 1,500.50 usd enough?") == "Is [AMOUNT] enough?"
-    assert plain_facts.unquoted("I said «no» and “yes”.\n  > quoted\nend") == "I said      and      .\n          \nend"
+    assert speech.unquoted("I said «no» and “yes”.\n  > quoted\nend") == "I said      and      .\n          \nend"
     assert asked.period_in("how did it do over the last three months?").period == "3m"
     assert promises("OK, sure: noted.")
     assert promises("Perfecto. Vale, genial, anotado")

@@ -122,6 +122,11 @@ async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
 
 def driver_says(error: Exception) -> str:
     """What MongoDB's driver names as wrong, without the state of all servers that it tells behind it."""
+    from pymongo.errors import BulkWriteError
+
     from runtime.logging import masked_text
 
+    if isinstance(error, BulkWriteError):
+        # Its own text holds the documents.
+        return str((error.details or {}).get("writeErrors", [{}])[0].get("errmsg", "a write was refused"))
     return masked_text(str(error)).partition(", Timeout:")[0]

@@ -16,11 +16,12 @@ from contracts.ids import uuid7
 from contracts.market_rpc import AlertsToldRequest
 from contracts.memory_rpc import UserRef
 from contracts.rpc import Caller, ToolServiceRequest
+from contracts.tools.account import Condition
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.alarms import Alarms
 from market_adapter.books import Books
-from market_adapter.domain.alerts import Alert, AlertState, Condition, watch
+from market_adapter.domain.alerts import Alert, AlertState, watch
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import Owner
 from market_adapter.handlers import list_tools

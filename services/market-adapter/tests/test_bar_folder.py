@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from contracts.symbols import parse_symbol
+from contracts.tools.market import Timeframe
 from market_adapter.adapters.bar_folder import read_folder
 from market_adapter.adapters.bar_table import BadBarsError
 from market_adapter.adapters.files_provider import FilesProvider
 from market_adapter.domain.bars import Dividend, Split
-from market_adapter.domain.timeframes import Timeframe
 from market_adapter.errors import NoDataError, StaleDataError
 from runtime.clock import FakeClock
 

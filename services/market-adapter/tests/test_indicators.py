@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from contracts.symbols import parse_symbol
+from contracts.tools.market import Indicator
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.bars import Bar, BarHistory, Split
-from market_adapter.domain.indicators import BARS, Indicator, Value, converged, indicator, obv_line, rsi_line, vwap
+from market_adapter.domain.indicators import BARS, Value, converged, indicator, obv_line, rsi_line, vwap
 from market_adapter.domain.series import Series, series_of
 from market_adapter.testing import bar, bars_of
 

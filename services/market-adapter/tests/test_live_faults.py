@@ -11,9 +11,9 @@ from decimal import Decimal
 import pytest
 
 from contracts.symbols import parse_symbol
+from contracts.tools.market import Timeframe
 from market_adapter.adapters.guard import PATIENCE
 from market_adapter.adapters.live_provider import LiveProvider
-from market_adapter.domain.timeframes import Timeframe
 from market_adapter.handlers import market_tools
 from market_adapter.testing_live import ACME, BTC, NOW, Script, provider_at, reason, request
 from runtime.errors import RpcError

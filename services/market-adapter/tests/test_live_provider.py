@@ -6,12 +6,12 @@ from decimal import Decimal
 import pytest
 
 from contracts.symbols import parse_symbol
+from contracts.tools.market import Indicator, Timeframe
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.adapters.yahoo import Yahoo
-from market_adapter.domain.indicators import Indicator, indicator
+from market_adapter.domain.indicators import indicator
 from market_adapter.domain.series import series_of
-from market_adapter.domain.timeframes import Timeframe
 from market_adapter.testing_live import (
     ACME,
     BTC,

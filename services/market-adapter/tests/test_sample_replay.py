@@ -10,6 +10,7 @@ import pytest
 from contracts.market_rpc import MarketStatusRequest
 from contracts.rpc import Caller, ToolServiceRequest
 from contracts.symbols import parse_symbol
+from contracts.tools.market import Timeframe
 from market_adapter.adapters.exchange_calendar import ExchangeCalendar
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
@@ -20,7 +21,6 @@ from market_adapter.books import Books
 from market_adapter.context import MarketContext
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.domain.timeframes import Timeframe
 from market_adapter.errors import NotInSampleError
 from market_adapter.handlers import market_tools
 from market_adapter.testing_desk import Desk

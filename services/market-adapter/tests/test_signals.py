@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from contracts.symbols import parse_symbol
+from contracts.tools.arguments import SymbolArguments
+from contracts.tools.market import FeatureArguments
 from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.signals.calibration import calibrate
@@ -22,8 +24,7 @@ from market_adapter.domain.signals.prediction import (
 )
 from market_adapter.errors import MarketError
 from market_adapter.testing import ScriptedProvider, bars_of
-from market_adapter.tools.shapes import SymbolArguments
-from market_adapter.tools.signals import FeatureArguments, SignalTools
+from market_adapter.tools.signals import SignalTools
 
 
 def walk(seed: int, count: int = 1700, drift: float = 0.0) -> Series:

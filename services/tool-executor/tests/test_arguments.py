@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.ids import ID_PATTERN
 from contracts.text import Text
+from contracts.tools.arguments import NOT_BLANK, SYMBOL_PATTERN
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.page_text import readable_text
-from tool_executor.domain.declaration import Schema
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.fingerprint import canonical, fingerprint
 from tool_executor.domain.redaction import masked
-from tool_executor.domain.shapes import ID, NOT_BLANK, SYMBOL, TICKERS
 from tool_executor.domain.token_budget import cut
 
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -118,8 +118,9 @@ def test_what_a_schema_asks_for_is_said_in_both_languages(asked: dict[str, Any],
     assert (problem.field, problem.message) == ("a", Text(es=es, en=en))
 
 
-@pytest.mark.parametrize("schema", [SYMBOL, ID, {"type": "string", "pattern": NOT_BLANK}, TICKERS["items"]])
-def test_the_catalogues_own_patterns_are_said_in_words(schema: Schema):
+@pytest.mark.parametrize("pattern", [SYMBOL_PATTERN, ID_PATTERN, NOT_BLANK])
+def test_the_catalogues_own_patterns_are_said_in_words(pattern: str):
+    schema = {"type": "string", "pattern": pattern}
     (problem,) = CompiledSchemas().compile({"type": "object", "properties": {"a": schema}}).problems({"a": " "})
     assert isinstance(problem.message, Text)
     for said in (problem.message.es, problem.message.en):

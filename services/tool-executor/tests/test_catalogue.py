@@ -91,7 +91,7 @@ DEFAULTS = {
     "get_ohlcv": {"limit": 100},
     "get_indicators": {"timeframe": "1d"},
     "get_crossings": {"fast": 50, "slow": 200},
-    "backtest_strategy": {"rule": "sma_cross", "fast": 50, "slow": 200},
+    "backtest_strategy": {"rule": "sma_cross", "fast": 50, "slow": 200, "cash": 10_000, "cost_percent": 0.1},
     "get_news": {"limit": 5},
     "get_trade_history": {"limit": 20},
     "calculate_position_size": {"lot_size": 1},

@@ -29,6 +29,7 @@ FORM = 2
 MANIFEST = "manifest.json"
 LAST = (CHAT.name, FACTS.name, DLQ.name, TRACES.name)
 SETTINGS = ("secrets.json", "bus.json")
+_DAMAGED = "{} is damaged or missing: take another backup"
 Say = Callable[[str], None]
 
 
@@ -81,16 +82,19 @@ async def read(directory: Path) -> dict[str, Any]:
     """
     try:
         manifest = cast(dict[str, Any], json.loads((directory / MANIFEST).read_text()))
+        newer = manifest["form"] > FORM
     except FileNotFoundError:
         raise BackupFailed(f"{directory} is no backup, or one that was broken off: {MANIFEST} is missing") from None
-    if int(manifest["form"]) > FORM:
+    except (ValueError, TypeError, KeyError):
+        raise BackupFailed(_DAMAGED.format(directory / MANIFEST)) from None
+    if newer:
         raise BackupFailed(f"{directory} was made by a newer release: restore it with that one")
     parts = {f"documents/{name}.bson": one["digest"] for name, one in manifest["documents"].items()}
     parts |= {f"streams/{name}": one["digest"] for name, one in manifest["streams"].items()}
     parts |= {f"settings/{name}": digest for name, digest in manifest["settings"].items()}
     for name, digest in parts.items():
         if not (directory / name).is_file() or _digest(directory / name) != digest:
-            raise BackupFailed(f"{directory / name} is damaged or missing: take another backup")
+            raise BackupFailed(_DAMAGED.format(directory / name))
     if (kept := _files(manifest)) is not None:
         await files.check(kept, directory)
     return manifest
@@ -132,20 +136,23 @@ async def restore(
             raise BackupFailed(f"the bus holds streams already ({', '.join(there)}): restore into an empty one")
         if await documents.names(target):
             raise BackupFailed(f"the database {addresses.database} is not empty: restore into an empty one")
-        count = 0
-        for name in manifest["documents"]:
-            count += await documents.load(target, name, directory / "documents" / f"{name}.bson")
-        say(f"{count} documents")
-        if place is None:
-            say(f"{files.NOT_IN_IT}where they lie is as it is")
-        else:
-            say(f"{await files.load(place, directory)} files of conversations")
-        for name, one in manifest["streams"].items():
-            kept = streams.KeptStream(**one)
-            info = await streams.load(client, kept, directory / "streams" / name, replicas)
-            if info["state"]["last_seq"] != kept.state["last_seq"]:
-                raise BackupFailed(f"stream {name} ends at {info['state']['last_seq']}, not {kept.state['last_seq']}")
-            say(f"{name} up to {kept.state['last_seq']}: {info['state']['messages']} messages")
+        async with documents.being_restored(target, manifest["madeAt"]):
+            count = 0
+            for name in manifest["documents"]:
+                count += await documents.load(target, name, directory / "documents" / f"{name}.bson")
+            say(f"{count} documents")
+            if place is None:
+                say(f"{files.NOT_IN_IT}where they lie is as it is")
+            else:
+                say(f"{await files.load(place, directory)} files of conversations")
+            for name, one in manifest["streams"].items():
+                kept = streams.KeptStream(**one)
+                info = await streams.load(client, kept, directory / "streams" / name, replicas)
+                if info["state"]["last_seq"] != kept.state["last_seq"]:
+                    raise BackupFailed(
+                        f"stream {name} ends at {info['state']['last_seq']}, not {kept.state['last_seq']}"
+                    )
+                say(f"{name} up to {kept.state['last_seq']}: {info['state']['messages']} messages")
 
 
 def _files(manifest: dict[str, Any]) -> files.BackupFiles | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pymongo
-from bson import decode_file_iter
+from bson import decode_file_iter, encode
 from bson.raw_bson import RawBSONDocument
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
@@ -19,6 +19,7 @@ from pymongo.errors import PyMongoError
 from nexus_cli.backup.streams import BackupFailed
 from nexus_cli.target import driver_says
 from runtime.settings import MongoSettings
+from runtime.store_format import RESTORED
 
 Database = AsyncDatabase[RawBSONDocument]
 POSITIONS = "meta"
@@ -70,6 +71,18 @@ async def save(source: Database, name: str, file: Path) -> KeptCollection:
             digest.update(document.raw)
             count += 1
     return KeptCollection(count, digest.hexdigest())
+
+
+@asynccontextmanager
+async def being_restored(target: Database, made_at: str) -> AsyncGenerator[None]:
+    """No service starts on the database until the block has ended without an error."""
+    await target[POSITIONS].insert_one(RawBSONDocument(encode({"_id": RESTORED, "madeAt": made_at})))
+    try:
+        yield
+    except (BackupFailed, PyMongoError, OSError) as error:
+        said = driver_says(error)[:300]
+        raise BackupFailed(f"{said}; what is there is half: mend it, empty bus and store, restore again") from error
+    await target[POSITIONS].delete_one({"_id": RESTORED})
 
 
 async def load(target: Database, name: str, file: Path) -> int:

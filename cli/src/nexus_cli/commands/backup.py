@@ -27,8 +27,10 @@ def backup(directory: Directory, data: Data = DEFAULT_DATA) -> None:
         addresses = find_addresses(data)
         settings = data if DataDirectory(data).is_held() else None
         manifest = asyncio.run(backup(addresses, settings, directory, _say))
-    except (StackError, OSError) as error:
+    except StackError as error:
         fail(error)
+    except OSError as error:
+        fail(f"{directory} cannot be written: {error.strerror}; what is there is no backup: delete it, and try again")
     print(f"{directory}: the conversations as of {manifest['streams']['CHAT']['state']['last_seq']}")
 
 
@@ -58,8 +60,10 @@ def restore(directory: Directory, data: Data = DEFAULT_DATA) -> None:
             local = data if DataDirectory(data).is_held() else None
             replicas = NatsSettings().replicas
             asyncio.run(restore(manifest, directory, find_addresses(data), replicas, _say, local))
-    except (StackError, OSError) as error:
+    except StackError as error:
         fail(error)
+    except OSError as error:
+        fail(f"{error.filename or data}: {error.strerror}")
     print(
         f"restored as of {manifest['madeAt']}: what was deleted since then is back, delete it again; start the services"
     )

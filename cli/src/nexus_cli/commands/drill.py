@@ -32,9 +32,12 @@ def drill(
     kind: Annotated[
         list[str] | None, typer.Option(help="Only kill, pause, stall, cut, restart or step-down; again for each.")
     ] = None,
+    process: Annotated[
+        list[str] | None, typer.Option(help="Only this process, e.g. agent or nats; again for each.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Break each process of a stack of its own (kill, pause, stall, cut) while visitors chat, and say what was lost.
+    """Break each process of a stack of its own (kill, pause, stall, cut, restart) while people chat; count the lost.
 
     With --running of the stack that runs on --data, and a cluster's leaders hand over as well.
 
@@ -48,7 +51,8 @@ def drill(
         kinds = frozenset(Kind(one) for one in kind or ())
     except ValueError:
         misuse(f"--kind: one of {', '.join(one for one in Kind if one is not Kind.SCALE)}")
-    plan = DrillPlan(minutes, seed if seed is not None else int(time.time()), visitors, faults or MANY, company, kinds)
+    seed = seed if seed is not None else int(time.time())
+    plan = DrillPlan(minutes, seed, visitors, faults or MANY, company, kinds, frozenset(process or ()))
     _say(f"seed {plan.seed}; {f'the stack on {data} is broken' if running else 'a stack of its own is started'}")
     try:
         report = asyncio.run(_there(plan, data) if running else _of_its_own(plan))

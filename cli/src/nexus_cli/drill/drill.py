@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from nexus_cli.chat.client import ChatFailed
 from nexus_cli.drill.books import Mismatch, Wrong
-from nexus_cli.drill.faults import READY_WITHIN, Fault, FaultWindow, Kind, faults
+from nexus_cli.drill.faults import READY_WITHIN, Fault, FaultWindow, Kind, Pair, faults
 from nexus_cli.drill.people import COMPANY, GaveUp, Scene, Wait, take_over, visit
 from nexus_cli.drill.stack import RunningStack
+from nexus_cli.stack.errors import StackError
 
 Say = Callable[[str], None]
 LOST = frozenset({Wrong.LOST, Wrong.NEVER_ACCEPTED, Wrong.UNANSWERED, Wrong.NOT_SHOWN})
@@ -25,7 +26,7 @@ MANY = 1_000_000
 
 @dataclass(frozen=True)
 class DrillPlan:
-    """How a drill runs. `most`: faults, at most; `kinds`: of these kinds alone, none: of all."""
+    """How a drill runs. `most`: faults, at most; `kinds`: of these kinds alone, none: of all; `processes`: likewise."""
 
     minutes: float
     seed: int
@@ -33,6 +34,19 @@ class DrillPlan:
     most: int = MANY
     company: str = COMPANY
     kinds: frozenset[Kind] = frozenset()
+    processes: frozenset[str] = frozenset()
+
+    def matrix(self, stack: RunningStack) -> Sequence[Pair]:
+        """What of the stack's faults it takes from. Raises StackError: none."""
+        found = [
+            (kind, process)
+            for kind, process in stack.matrix
+            if kind in (self.kinds or {kind}) and process in (self.processes or {process})
+        ]
+        if not found:
+            there = ", ".join(sorted({f"{kind} {process}" for kind, process in stack.matrix}))
+            raise StackError(f"nothing here can be broken so; what can: {there}")
+        return found
 
 
 @dataclass
@@ -107,8 +121,7 @@ something stays broken."""
 async def break_by_lot(plan: DrillPlan, stack: RunningStack, report: DrillReport, say: Say) -> None:
     """What the seed says, one after another, until the plan's time is over."""
     end = time.monotonic() + plan.minutes * 60
-    matrix = [pair for pair in stack.matrix if not plan.kinds or pair[0] in plan.kinds]
-    for fault in itertools.islice(faults(Random(plan.seed), MANY if matrix else 0, matrix), plan.most):
+    for fault in itertools.islice(faults(Random(plan.seed), MANY, plan.matrix(stack)), plan.most):
         if time.monotonic() + fault.after + fault.seconds > end:
             return
         await asyncio.sleep(fault.after)

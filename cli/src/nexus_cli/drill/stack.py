@@ -135,7 +135,7 @@ class DrilledStack(RunningStack):
     @property
     def matrix(self) -> Sequence[Pair]:
         """Everything."""
-        return MATRIX
+        return [*MATRIX, *itertools.product([Kind.RESTART], SERVICES)]
 
     @property
     def url(self) -> str:

@@ -10,12 +10,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import cast
 
+from contracts.json_values import JsonObject
 from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.errors import StackError
 
-Line = dict[str, Any]
+Line = JsonObject
 
 
 class ReplayFailed(StackError):  # noqa: N818 - reads as an event, like every error here

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -20,6 +19,7 @@ from pydantic import (
     model_serializer,
 )
 
+from contracts.addresses import Origin, PathRule, SiteAddress
 from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
@@ -27,8 +27,9 @@ from contracts.ids import CompanyId, derive_id
 from contracts.json_values import is_object
 from contracts.office_hours import OfficeHours, TimeZone
 from contracts.own_model import OwnModel
-from contracts.own_tools import OwnTools, endpoint, is_local
+from contracts.own_tools import OwnTools, endpoint
 from contracts.person_rules import PagePath, PersonRule
+from contracts.plain_text import LINE_OF_SETTINGS, PROMPT, WORDS_OF_SETTINGS
 from contracts.providers import NAMES
 from contracts.strict import Strict
 from contracts.team import Team
@@ -41,26 +42,12 @@ NULL_IS_A_VALUE = frozenset({"budget.visitorHourlyTokens"})
 RESERVED_COMPANIES = frozenset({"providers", "-"})
 
 
-def _origin(value: str, info: ValidationInfo) -> str:
-    parts = urlsplit(value)
-    if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname or parts.username or parts.password:
-        raise ValueError("use an https origin such as https://www.example.com")
-    if parts.path not in {"", "/"} or parts.query or parts.fragment:
-        raise ValueError("use the origin alone, with no path")
-    if at_the_door(info) and not _AUTHORITY.fullmatch(parts.netloc):
-        raise ValueError("name one host, with no wildcards, such as https://www.example.com")
-    return f"{parts.scheme}://{parts.netloc.lower()}"
-
-
 def _company(value: str) -> str:
     if value in RESERVED_COMPANIES:
         raise ValueError(f"{value!r} is reserved")
     return value
 
 
-Origin = Annotated[str, AfterValidator(_origin)]
-_AUTHORITY = re.compile(r"(?:(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?")
-"""A host, or an IPv6 address in brackets, and a port if any."""
 _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 
 
@@ -100,7 +87,7 @@ class ToolConfig(Strict):
 
     fetch_page_enabled: StrictBool = False
     allowed_domains: list[Origin] = Field(default_factory=list[str], max_length=20)
-    allowed_paths: list[Annotated[str, Field(min_length=1, max_length=512)]] = Field(
+    allowed_paths: list[PathRule] = Field(
         default_factory=list[str], max_length=100, description="path prefixes or globs; empty: every path"
     )
     max_iterations: StrictInt = Field(default=3, ge=1, le=10)
@@ -118,8 +105,8 @@ class Budget(Strict):
     daily_tokens: StrictInt | None = Field(default=None, ge=0, description="null: no limit")
     visitor_hourly_tokens: StrictInt | None = Field(default=50_000, ge=0, description="null: no limit")
     when_spent: Annotated[Literal["cheaper_model", "text", "handoff"], OPEN_BEHIND_THE_DOOR] = "handoff"
-    cheaper_model: str | None = Field(default=None, max_length=200)
-    fallback_text: str | None = Field(default=None, max_length=2000)
+    cheaper_model: Annotated[str, Field(max_length=200), LINE_OF_SETTINGS] | None = None
+    fallback_text: Annotated[str, Field(max_length=2000), WORDS_OF_SETTINGS] | None = None
 
     @model_serializer(mode="wrap")
     def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - as in Strict
@@ -160,9 +147,7 @@ class Identity(Strict):
     highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"
 
 
-SiteAddress = Annotated[str, Field(max_length=2048), AfterValidator(endpoint)]
-PathRule = Annotated[str, Field(min_length=1, max_length=512)]
-Word = Annotated[str, Field(min_length=1, max_length=60)]
+Word = Annotated[str, Field(min_length=1, max_length=60), LINE_OF_SETTINGS]
 
 
 class Knowledge(Strict):
@@ -194,20 +179,24 @@ class Channel(Strict):
     address: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(endpoint)]
     account: StrictInt = Field(default=1, ge=1)
     inbox: StrictInt | None = Field(default=None, ge=1)
-    token: str = Field(min_length=8, max_length=512)
+    token: Annotated[str, Field(min_length=8, max_length=512), LINE_OF_SETTINGS]
     secret: str = Field(min_length=8, max_length=256)
 
 
 Language = Annotated[Literal["es", "en"], OPEN_BEHIND_THE_DOOR]
-Greeting = Annotated[str, Field(min_length=1, max_length=300)]
-Suggestion = Annotated[str, Field(min_length=1, max_length=80)]
+Greeting = Annotated[str, Field(min_length=1, max_length=300), WORDS_OF_SETTINGS]
+Suggestion = Annotated[str, Field(min_length=1, max_length=80), LINE_OF_SETTINGS]
 
 
 class Assistant(Strict):
     """How the assistant presents itself: in the widget and in what it says."""
 
-    name: str | None = Field(default=None, min_length=1, max_length=60, description="null: it has none")
-    tone: str | None = Field(default=None, max_length=300, description="how it speaks, in a few words; null: friendly")
+    name: Annotated[str, Field(min_length=1, max_length=60), LINE_OF_SETTINGS] | None = Field(
+        default=None, description="null: it has none"
+    )
+    tone: Annotated[str, Field(max_length=300), WORDS_OF_SETTINGS] | None = Field(
+        default=None, description="how it speaks, in a few words; null: friendly"
+    )
     greeting: dict[Language, Greeting] = Field(
         default_factory=dict[Language, Greeting], description="what the chat begins with, by language"
     )
@@ -252,7 +241,9 @@ class CompanyConfig(Strict):
     """A company's settings; `version` is not part of them (see CompanySettings)."""
 
     company_id: Annotated[CompanyId, AfterValidator(_company)]
-    name: str | None = Field(default=None, min_length=1, max_length=80, description="what people call it; null: its id")
+    name: Annotated[str, Field(min_length=1, max_length=80), LINE_OF_SETTINGS] | None = Field(
+        default=None, description="what people call it; null: its id"
+    )
     profile: Profile = Field(
         default="trading",
         description="its product: support has no market tools, no copilot of a trading platform and no paper orders",
@@ -273,8 +264,8 @@ class CompanyConfig(Strict):
         default=None, description="of the company's own, asked first; null: those of the installation alone"
     )
     preferred_provider: Provider = "groq"
-    preferred_model: str = Field(default="llama-3.3-70b-versatile", min_length=1, max_length=200)
-    custom_system_prompt: str | None = Field(default=None, max_length=8000)
+    preferred_model: Annotated[str, Field(min_length=1, max_length=200), LINE_OF_SETTINGS] = "llama-3.3-70b-versatile"
+    custom_system_prompt: Annotated[str, Field(max_length=8000), PROMPT] | None = None
     include_visitor_info: StrictBool = True
     max_response_tokens: StrictInt = Field(default=500, ge=1, le=8192)
     temperature: StrictFloat = Field(default=0.7, ge=0, le=2)

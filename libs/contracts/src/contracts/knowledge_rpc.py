@@ -12,6 +12,7 @@ from contracts.events.knowledge import FileReceived
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import MAX_TEXT, KnowledgeFound, KnowledgeQuery, Name, Passage, Run, Source, Tongue
 from contracts.memory_rpc import QUEUE
+from contracts.plain_text import LINE, PlainText
 from contracts.rpc import Method, Rpc
 
 MOST_ALTERNATIVES = 20
@@ -141,11 +142,11 @@ class AnswerView(Wire):
 class AnswerDraft(Wire):
     """A pair as somebody writes it."""
 
-    question: str = Field(min_length=1, max_length=500)
-    alternatives: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
+    question: Annotated[str, Field(min_length=1, max_length=500), LINE]
+    alternatives: list[Annotated[str, Field(min_length=1, max_length=500), LINE]] = Field(
         default_factory=list[str], max_length=MOST_ALTERNATIVES
     )
-    answer: str = Field(min_length=1, max_length=4000)
+    answer: Annotated[str, Field(min_length=1, max_length=4000), PlainText(lines=True)]
     language: Tongue = "es"
 
 

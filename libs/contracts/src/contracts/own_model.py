@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictFloat, ValidationI
 
 from contracts.enumerations import at_the_door
 from contracts.own_tools import endpoint
+from contracts.plain_text import LINE_OF_SETTINGS
 from contracts.providers import COMPATIBLE, KEYED
 from contracts.strict import Strict
 
@@ -38,7 +39,7 @@ class OwnModel(Strict):
     address: Annotated[str, Field(max_length=2048), AfterValidator(endpoint)] | None = Field(
         default=None, description="of the API, e.g. https://models.example/v1; null: the provider's own"
     )
-    model: str = Field(min_length=1, max_length=200, description="its name there")
+    model: Annotated[str, Field(min_length=1, max_length=200, description="its name there"), LINE_OF_SETTINGS]
     key: Annotated[str, Field(min_length=1, max_length=2048), AfterValidator(_plain)] | None = Field(
         default=None, description="kept sealed, and never shown again"
     )

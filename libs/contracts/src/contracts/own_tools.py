@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictInt, ValidationInf
 
 from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.json_values import is_object, list_of
+from contracts.plain_text import WORDS_OF_SETTINGS
 from contracts.schema_cost import check_cost
 from contracts.strict import Strict
 
@@ -113,7 +114,9 @@ class Header(Strict):
     value: Annotated[str, Field(min_length=1, max_length=8192), AfterValidator(_printable)]
 
 
-Described = Annotated[str, Field(min_length=1, max_length=1024, description="what it does and when to use it")]
+Described = Annotated[
+    str, Field(min_length=1, max_length=1024, description="what it does and when to use it"), WORDS_OF_SETTINGS
+]
 InputSchema = Annotated[
     dict[str, Any],
     AfterValidator(_object_schema),

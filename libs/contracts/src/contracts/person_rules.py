@@ -10,11 +10,12 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
+from contracts.plain_text import LINE_OF_SETTINGS
 from contracts.strict import Strict
 
 LONGEST = 8_000
 """Characters of a text that are judged."""
-Phrase = Annotated[str, Field(min_length=2, max_length=100)]
+Phrase = Annotated[str, Field(min_length=2, max_length=100), LINE_OF_SETTINGS]
 _ENDINGS = (
     "acione", "acion", "cione", "cion", "mente", "ando", "iendo", "ado", "ada", "ido", "ida", "ing", "ie", "ed", "ar",
     "er", "ir", "o", "a", "e", "y",
@@ -28,7 +29,7 @@ def _path(value: str, info: ValidationInfo) -> str:
     return value
 
 
-PagePath = Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_path)]
+PagePath = Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_path), LINE_OF_SETTINGS]
 """A path's beginning (/pricing), or with * for anything (/docs/*/api)."""
 
 

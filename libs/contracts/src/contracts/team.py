@@ -8,11 +8,12 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from contracts.enumerations import OPEN_BEHIND_THE_DOOR
 from contracts.ids import Id
 from contracts.own_tools import endpoint
+from contracts.plain_text import LINE_OF_SETTINGS
 from contracts.strict import Strict
 
 MOST_MEMBERS = 500
 TeamRole = Annotated[Literal["commercial", "admin"], OPEN_BEHIND_THE_DOOR]
-Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^\s@]+$")]
+Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^\s@]+$"), LINE_OF_SETTINGS]
 
 
 def _newest(signed_out: object) -> object:
@@ -30,7 +31,7 @@ class OpenIdProvider(Strict):
     issuer: Annotated[str, Field(max_length=2048), AfterValidator(endpoint)] = Field(
         description="its address, as its own discovery document says it"
     )
-    client_id: str = Field(min_length=1, max_length=256)
+    client_id: Annotated[str, Field(min_length=1, max_length=256), LINE_OF_SETTINGS]
     client_secret: Annotated[str, Field(min_length=1, max_length=2048)] | None = Field(
         default=None, description="kept sealed, and never shown again; null: a public client"
     )
@@ -40,7 +41,7 @@ class Member(Strict):
     """Somebody of the team: who signs in with this e-mail, or has used an invitation."""
 
     role: TeamRole
-    name: str | None = Field(default=None, min_length=1, max_length=80)
+    name: Annotated[str, Field(min_length=1, max_length=80), LINE_OF_SETTINGS] | None = None
     email: Email | None = None
     account: str | None = Field(
         default=None, max_length=64, description="a digest of their account at the provider, once they have signed in"

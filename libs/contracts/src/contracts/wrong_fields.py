@@ -19,6 +19,8 @@ def message_of(error: Mapping[str, Any]) -> str:
     """The message of one of a pydantic ValidationError's errors."""
     if error["type"] == "string_pattern_mismatch":
         return _FORMS.get(error.get("ctx", {}).get("pattern", ""), _FORM)
+    if error["type"] == "string_unicode":
+        return "holds half of a character: write it anew"
     if error["type"] == "extra_forbidden":
         return "there is no such field"
     return str(error["msg"]).removeprefix("Value error, ")

@@ -22,6 +22,7 @@ from contracts.files import MOST_FILES
 from contracts.ids import UUID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.json_values import is_object
+from contracts.plain_text import WORDS
 from contracts.rpc import MessageView, TurnState
 
 PROTOCOL_VERSION = 1
@@ -115,14 +116,14 @@ class Feedback(Frame):
 
     message_id: Id
     rating: Literal["up", "down"]
-    reason: str | None = Field(default=None, max_length=1000)
+    reason: Annotated[str, Field(max_length=1000), WORDS] | None = None
 
 
 class ConversationRate(Frame):
     """Whether the conversation helped; said again it takes the place of what was said before."""
 
     score: Annotated[Score, Strict()]
-    comment: str | None = Field(default=None, max_length=1000)
+    comment: Annotated[str, Field(max_length=1000), WORDS] | None = None
 
 
 class HandoffRequest(Frame):
@@ -244,6 +245,7 @@ class CancelledFrame(ServerFrame):
     turn_id: Id
     reason: CancelReason
     seq: int | None = None
+    created_at: datetime | None = None
 
 
 class ActionFrame(ServerFrame):

@@ -29,9 +29,9 @@ TICK = 0.25
 """Seconds between two looks at least, and at most by which silence is noticed later."""
 DEAF = 20.0
 """Seconds without a word after which a puller that goes on asking counts as deaf."""
-HURRIED, HURRIED_LINGER = 0.5, 0.02
-"""Seconds after somebody waited for which batches fill for a moment only, and that moment: what they wait for may be on
-its way here."""
+HURRIED, HURRIED_LINGER = 0.1, 0.02
+"""Seconds after somebody was seen to wait for which batches fill for a moment only, and that moment: what they wait for
+may be on its way here. Who waits longer hurries again."""
 RESERVE = 2
 """Batches that may have been asked for and not been taken, at most."""
 

@@ -7,7 +7,6 @@ a principal where both are signed with one secret.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 from contracts.ids import check_company, check_id
 from runtime.clock import Clock, SystemClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
+from runtime.recent import Recent
 from runtime.settings import TokenSettings
 from runtime.signatures import read_signed
 
@@ -101,12 +101,12 @@ class PrincipalSigner:
 
 
 class PrincipalVerifier:
-    """Verifies principals, and remembers the last 10,000 it has verified: a turn shows the same one many times."""
+    """Verifies principals, and remembers those of the last minutes: a turn shows the same one many times."""
 
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
         """Raises NotReady when NEXUS_PRINCIPAL_KEY is not set or unusable."""
         self._clock = clock or SystemClock()
-        self._seen: OrderedDict[str, Principal] = OrderedDict()
+        self._seen = Recent[str, Principal](_REMEMBERED)
         self._keys: list[tuple[Ed25519PublicKey | str, str]] = [
             (_public_key(text), "EdDSA") if _is_pem(text) else (text, "HS256") for text in _key_texts(settings)
         ]
@@ -124,9 +124,7 @@ class PrincipalVerifier:
         principal = self._seen.get(token)
         if principal is None:
             principal = self._read(token)
-            self._seen[token] = principal
-            if len(self._seen) > _REMEMBERED:
-                self._seen.popitem(last=False)
+            self._seen.keep(token, principal)
         if not expired_too and principal.exp <= self._clock.now().timestamp():
             raise ExpiredToken("the principal has expired")
         return principal

@@ -14,6 +14,8 @@ from runtime.release import release
 
 FORMAT = 1
 """What this release writes, and the newest that it reads."""
+RESTORED = "restored"
+"""The document of `meta` that is there while a backup is put into the store: without the rest it is not whole."""
 _KEY = "format"
 
 
@@ -21,8 +23,13 @@ async def check_format(database: Database) -> int:
     """The store's format; a new store is given this release's.
 
     Raises:
-        NotReady: a newer release has written it; the message says which, and what to do.
+        NotReady: a newer release has written it, or half of a backup is in it; the message says what to do.
     """
+    if half := await database["meta"].find_one({"_id": RESTORED}):
+        raise NotReady(
+            f"the backup of {half.get('madeAt')} is not wholly restored into this store: wait for `nexus restore`; if "
+            "it was broken off, empty bus and store (a local stack: delete its data directory) and restore again"
+        )
     try:
         await database["meta"].insert_one({"_id": _KEY, "format": FORMAT, "release": release()})
     except DuplicateKeyError:

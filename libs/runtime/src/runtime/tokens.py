@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import json
 import urllib.request
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,10 +17,12 @@ import jwt
 import structlog
 from jwt import PyJWK, PyJWKSet
 
+from contracts import plain_text
 from contracts.json_values import JsonObject
 from runtime.clock import Clock, SystemClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady, RuntimeFault
 from runtime.principals import AUDIENCE, read_identity
+from runtime.recent import Recent
 from runtime.settings import TokenSettings
 from runtime.signatures import read_signed
 from runtime.single_flight import SingleFlight
@@ -83,7 +84,7 @@ class TokenVerifier:
         self._fixed: dict[str, list[str]] = {"HS256": settings.jwt_secrets, "RS256": settings.jwt_public_keys}
         url = settings.jwt_jwks_url
         self._keys = KeySet(lambda: asyncio.to_thread(_fetch, url), self._clock) if url else None
-        self._known: OrderedDict[bytes, _ProvenToken] = OrderedDict()
+        self._known = Recent[bytes, _ProvenToken](MOST_KNOWN)
         if not (any(self._fixed.values()) or self._keys):
             raise NotReady("no key for tokens: set NEXUS_JWT_SECRET, NEXUS_JWT_PUBLIC_KEY or NEXUS_JWT_JWKS_URL")
 
@@ -110,10 +111,8 @@ class TokenVerifier:
             raise InvalidToken("the token is too long")
         digest = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
         known = self._known.get(digest)
-        if known is not None:
-            self._known.move_to_end(digest)
-            if any(key is known.key for key in await self._keys_for(known.algorithm, known.kid)):
-                return known.claims
+        if known and any(key is known.key for key in await self._keys_for(known.algorithm, known.kid)):
+            return known.claims
         try:
             header = jwt.get_unverified_header(token)
         except jwt.InvalidTokenError as error:
@@ -126,9 +125,7 @@ class TokenVerifier:
         verified = TokenClaims(
             *read_identity(claims), name=one_line(claims.get("name")), iat=_issued(claims.get("iat"))
         )
-        self._known[digest] = _ProvenToken(algorithm, header.get("kid"), key, verified)
-        if len(self._known) > MOST_KNOWN:
-            self._known.popitem(last=False)
+        self._known.keep(digest, _ProvenToken(algorithm, header.get("kid"), key, verified))
         return verified
 
     def _read(self, token: str, algorithm: str, keys: Sequence[str | PyJWK]) -> tuple[str | PyJWK, JsonObject]:
@@ -157,7 +154,7 @@ def one_line(said: object) -> str | None:
     """OpenID Connect's name, on one line and cut; whatever else is said there is no name, and no fault."""
     if not isinstance(said, str):
         return None
-    return " ".join(said.split())[:_LONGEST_NAME] or None
+    return plain_text.one_line(said)[:_LONGEST_NAME] or None
 
 
 def _issued(said: object) -> float:

@@ -6,11 +6,12 @@ from typing import Any
 import orjson
 import pytest
 
-from agent.adapters.followed import CONVERSATIONS, FACTS, KEPT_SECONDS, FollowedConversations
+from agent.adapters.followed import CONVERSATIONS, FACTS, FollowedConversations
 from agent.ports import Key
 from contracts.channels import ChatKind, chat
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from runtime.direct import StoredFact
+from runtime.recent import KEPT_SECONDS
 
 HERE, THERE = Key("acme", "c1"), Key("acme", "c2")
 

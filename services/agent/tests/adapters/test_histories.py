@@ -4,7 +4,7 @@ import pytest
 from nats.aio.client import Client
 
 from agent.adapters.histories import HistoryClient
-from agent.adapters.history_cache import KEPT_CHARACTERS, KEPT_SECONDS, KEPT_WINDOWS, MESSAGES, HistoryWindow, Windows
+from agent.adapters.history_cache import KEPT_CHARACTERS, KEPT_WINDOWS, MESSAGES, HistoryWindow, recent_windows
 from agent.domain.context.compression import PromptMessage
 from agent.errors import UnreachableError
 from agent.ports import Key, PromptHistory
@@ -13,6 +13,7 @@ from agent.testing.stage import stage
 from runtime.clock import FakeClock
 from runtime.conversation import ConversationLog
 from runtime.direct import StoredFact
+from runtime.recent import KEPT_SECONDS
 from runtime.rpc import RpcClient
 from runtime.testing import NatsServer
 
@@ -70,7 +71,7 @@ async def test_an_earlier_sequence_is_asked_for_anew(nats_server: NatsServer) ->
 
 async def test_windows_are_bounded_in_time_number_and_size() -> None:
     clock = FakeClock()
-    windows = Windows(clock.monotonic)
+    windows = recent_windows(clock.monotonic)
     windows.keep(KEY, _window("hello"))
     await clock.advance(KEPT_SECONDS)
     assert windows.get(KEY) is not None

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.answers import answer_from, plain_answer
+from agent.domain.offline.assistant import respond
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.copilot_answers import copilot_answer
 from agent.domain.offline.intents import Intent, wish_in
@@ -253,11 +254,23 @@ def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
     "text",
     ["I prefer dividend stocks", "I am a swing trader", "I moved from swing to day trading", "Call me Zoe",
      "my risk profile is aggressive", "Prefiero ETF", "soy principiante", "me llamo Ana", "hago swing trading",
-     "mi perfil de riesgo es moderado", "Ahora opero a largo plazo"],
+     "mi perfil de riesgo es moderado", "Ahora opero a largo plazo", "btw I prefer short answers",
+     "I'm not allergic to nuts any more", "la verdad es que me he mudado a Lugo"],
 )  # fmt: skip
 def test_what_a_customer_says_of_themselves_is_taken_note_of(text: str) -> None:
     assert wish_in(text, TOOLS).intent is Intent.STATED
     assert wish_in(text, ["get_price", "fetch_page"]).intent is not Intent.STATED, "visitors are not remembered"
+
+
+def test_who_has_something_forgotten_that_nobody_remembers_is_told_so() -> None:
+    call = {"id": "1", "function": {"name": "forget_memory", "arguments": '{"about": "my wife"}'}}
+    found = respond(
+        [{"role": "user", "content": "forget my wife"}, {"role": "assistant", "tool_calls": [call]},
+         {"role": "tool", "tool_call_id": "1", "content": '{"forgotten": [], "several": []}'}],
+        TOOLS, "en", introduced=True,
+    )  # fmt: skip
+    assert found == SayText(plain_answer(wish_in("forget my wife", TOOLS), "en"))
+    assert "I remember nothing like that" in plain_answer(wish_in("forget my wife", TOOLS), "en")
 
 
 @pytest.mark.parametrize("text", ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I'd like help", "thanks"])

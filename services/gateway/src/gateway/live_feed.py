@@ -1,7 +1,6 @@
 """The live feeds: what is heard on the bus, handed to the open conversations, inboxes and shares (ports.LiveSource)."""
 
 from collections.abc import Callable
-from typing import Any
 
 import orjson
 import structlog
@@ -11,6 +10,7 @@ from nats.errors import Error as NatsError
 
 from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind, PresenceKind
 from contracts.ids import check_company, check_id
+from contracts.json_values import JsonObject
 from gateway.adapters.bus import ORIGIN_HEADER
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
@@ -97,7 +97,7 @@ class NatsLive:
         """Somebody is there in a conversation of a company whose inbox is open here."""
         _, _, company, conversation, kind = message.subject.split(".", 4)
         try:
-            data: dict[str, Any] = orjson.loads(message.data)["data"]
+            data: JsonObject = orjson.loads(message.data)["data"]
             self._inboxes.present(company, conversation, PresenceKind(kind.removesuffix(".v1")), data)
         except (ValueError, KeyError, TypeError, AttributeError):
             log.warning("live.malformed_sign", subject=message.subject)
@@ -107,7 +107,7 @@ class NatsLive:
         if family not in {"turn", "presence"}:
             return
         try:
-            data: dict[str, Any] = orjson.loads(message.data)["data"]
+            data: JsonObject = orjson.loads(message.data)["data"]
             if family == "turn":
                 self._hub.live_turn(company, conversation, LiveTurnKind(kind.removesuffix(".v1")), data)
             else:

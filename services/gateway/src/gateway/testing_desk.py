@@ -46,7 +46,7 @@ class DeskStandIn:
         return desk_rpc.PersonMerged(person_id=request.person_id, into=request.into, conversations=["c1"])
 
     async def _colleagues(self, _: desk_rpc.ColleaguesRequest) -> desk_rpc.Colleagues:
-        return desk_rpc.Colleagues(items=[])
+        return desk_rpc.Colleagues(items=[desk_rpc.Colleague(user_id="ben", name="Ben Ortiz", mention="ben")])
 
     async def _note(self, request: desk_rpc.NoteRequest) -> desk_rpc.NoteReply:
         self.notes.append(request)

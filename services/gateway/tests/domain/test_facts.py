@@ -74,6 +74,7 @@ def test_every_durable_fact_tells_its_sequence() -> None:
         "conversationId": "c",
         "turnId": "t",
         "reason": "user",
+        "createdAt": "2026-01-02T03:04:05.678Z",
         "seq": 8,
     }
 

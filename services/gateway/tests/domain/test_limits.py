@@ -44,6 +44,14 @@ def test_keys_do_not_share_room() -> None:
     assert admit(0.0, (log, "b")) == 0
 
 
+def test_who_has_gone_is_not_remembered() -> None:
+    log = SlidingLog(RateLimit(20, 60.0))
+    for visitor in range(1_000):
+        assert admit(visitor, (log, f"visitor {visitor}")) == 0
+        log.retry_after("visitor 0", visitor)
+    assert len(log) == 60
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [

@@ -1,14 +1,10 @@
 """A2A 1.0 over a real socket, with the official SDK."""
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
 import pytest
-from a2a.client import Client as A2AClient
-from a2a.client import ClientConfig, create_client
 from a2a.helpers.proto_helpers import get_artifact_text
 from a2a.types import a2a_pb2 as a2a
 from a2a.utils import errors as a2a_errors
@@ -19,72 +15,14 @@ from contracts.channels import ChatKind, LiveTurnKind
 from contracts.events.chat import Action, OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
 from contracts.rpc import TurnState
-from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing_a2a import DEADLINE, Desk, message, shown, states
 from gateway.testing_http import Http, assert_problem
 from gateway.testing_records import RecordsStandIn
-from runtime.conversation import ConversationLog
 from runtime.testing import eventually
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
-DEADLINE = 20.0
 VERSION = {"A2A-Version": "1.0"}
-
-
-def message(text: str, **fields: Any) -> a2a.Message:
-    identity = fields.pop("message_id", None) or str(uuid.uuid4())
-    return a2a.Message(message_id=identity, role=a2a.ROLE_USER, parts=[a2a.Part(text=text)], **fields)
-
-
-class Desk:
-    """Ana's clients (one streams, one waits), and the agent that answers the message that begins a context."""
-
-    def __init__(self, gateway: GatewayUnderTest, token: str, client: Client) -> None:
-        self.url = gateway.url
-        self.log = ConversationLog(client)
-        self._token = token
-        self._bus = client
-
-    async def start(self) -> None:
-        self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {self._token}"}, timeout=30)
-        self.streaming = await create_client(self.url, ClientConfig(httpx_client=self.http, streaming=True))
-        self.waiting = await create_client(self.url, ClientConfig(httpx_client=self.http, streaming=False))
-        self.first = message("hello")
-        self.conversation = self.conversation_of(self.first)
-        self.agent = AgentStandIn(self._bus, "acme", self.conversation)
-        await self.agent.start()
-
-    @staticmethod
-    def conversation_of(first: a2a.Message) -> str:
-        return named_conversation_id("acme", "ana", "a2a", f"message {first.message_id}")
-
-    async def asked(self, after: int = 0) -> int:
-        """The sequence of the message that the client has sent."""
-
-        async def newest() -> int:
-            seq = (await self.log.snapshot("acme", self.conversation)).newest_visitor
-            return seq if seq > after else 0
-
-        return await eventually(newest, DEADLINE)
-
-    async def send(self, client: A2AClient, one: a2a.Message, **configuration: Any) -> list[a2a.StreamResponse]:
-        """Everything that comes of a message."""
-        request = a2a.SendMessageRequest(message=one, configuration=a2a.SendMessageConfiguration(**configuration))
-        return [told async for told in client.send_message(request)]
-
-    async def get(self, task: str, **fields: Any) -> a2a.Task:
-        return await self.waiting.get_task(a2a.GetTaskRequest(id=task, **fields))
-
-    async def subscribe(self, task: str) -> list[a2a.StreamResponse]:
-        request = a2a.SubscribeToTaskRequest(id=task)
-        return [told async for told in self.streaming.subscribe(request)]
-
-    async def answered(self, text: str = "Hello.", *actions: Action) -> a2a.Task:
-        """The first message's task, answered."""
-        running = asyncio.create_task(self.send(self.waiting, self.first))
-        await self.agent.answer(await self.asked(), text, *actions)
-        (told,) = await running
-        return told.task
 
 
 @pytest.fixture
@@ -97,28 +35,6 @@ async def desk(gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Clien
 
 def order(identity: str = "a1") -> Action:
     return Action.model_validate({"id": identity, "kind": "paper_order", "state": "pending", "summary": "Buy 1 AAPL"})
-
-
-def shown(told: list[a2a.StreamResponse]) -> str:
-    """The text that a client of these updates shows at the end."""
-    texts: dict[str, str] = {}
-    for one in told:
-        for artifact in one.task.artifacts:
-            texts[artifact.artifact_id] = get_artifact_text(artifact)
-        if one.HasField("artifact_update"):
-            update = one.artifact_update
-            before = texts.get(update.artifact.artifact_id, "") if update.append else ""
-            texts[update.artifact.artifact_id] = before + get_artifact_text(update.artifact)
-    return "".join(texts.values())
-
-
-def states(told: list[a2a.StreamResponse]) -> list[str]:
-    found = [
-        one.task.status.state if one.HasField("task") else one.status_update.status.state
-        for one in told
-        if one.HasField("task") or one.HasField("status_update")
-    ]
-    return [a2a.TaskState.Name(state).removeprefix("TASK_STATE_") for state in found]
 
 
 async def test_the_card_says_where_and_how(desk: Desk, http: Http) -> None:
@@ -317,6 +233,33 @@ async def test_tasks_are_listed_newest_first(desk: Desk, memory: MemoryStandIn) 
         assert (get_artifact_text(rest.tasks[0].artifacts[0]), rest.next_page_token) == ("Hello.", "")
     none = await desk.waiting.list_tasks(a2a.ListTasksRequest(status=a2a.TASK_STATE_FAILED))
     assert len(none.tasks) == 0
+
+
+async def test_what_comes_between_two_pages_neither_doubles_nor_drops_a_task(desk: Desk) -> None:
+    ids = [(await desk.answered()).id]
+
+    async def stopped() -> None:
+        running = asyncio.create_task(desk.send(desk.waiting, message("and more", context_id=desk.conversation)))
+        asked = await desk.asked(after=int(ids[0].rpartition("-")[2]))
+        await desk.waiting.cancel_task(a2a.CancelTaskRequest(id=f"{desk.conversation}-{asked}"))
+        await running
+        ids.insert(0, f"{desk.conversation}-{asked}")
+
+    async def page(token: str = "") -> a2a.ListTasksResponse:
+        wanted = a2a.ListTasksRequest(context_id=desk.conversation, page_size=1, page_token=token)
+        return await desk.waiting.list_tasks(wanted)
+
+    await stopped()
+    first = await page()
+    await stopped()
+    second = await page(first.next_page_token)
+    assert [one.id for told in (first, second) for one in told.tasks] == ids[1:]
+    assert second.next_page_token == ""
+    newest = await page()
+    told = [newest, await page(newest.next_page_token)]
+    told.append(await page(told[-1].next_page_token))
+    assert [one.id for page in told for one in page.tasks] == ids
+    assert newest.tasks[0].status.timestamp == (await desk.get(ids[0])).status.timestamp
 
 
 async def test_anothers_task_and_context_are_not_there(

@@ -198,7 +198,7 @@ async def test_nobody_reaches_anothers_response(
 
 
 async def test_in_the_background_it_is_asked_for_later_and_can_be_stopped(
-    client: AsyncOpenAI, agent: AnsweringAgent
+    client: AsyncOpenAI, agent: AnsweringAgent, memory: MemoryStandIn
 ) -> None:
     started, go_on = asyncio.Event(), asyncio.Event()
 
@@ -216,8 +216,10 @@ async def test_in_the_background_it_is_asked_for_later_and_can_be_stopped(
     assert (later.status, later.output_text) == ("completed", "to one")
     go_on.clear()
     made = await client.responses.create(model="nexus", input="two", background=True)
+    await memory.stop()
     stopped = await client.responses.cancel(made.id)
     assert stopped.status == "cancelled"
+    await memory.start()
     assert (await client.responses.retrieve(made.id)).status == "cancelled"
     assert (await client.responses.cancel(later.id)).status == "completed"
 

@@ -32,10 +32,11 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
         {"state": "snoozed", "snoozedUntil": later},
         {"assignee": "me", "labels": [" vip ", "vip", "billing"]},
         {"assignee": None, "topic": None},
+        {"assignee": "ben", "assigneeName": "Somebody else"},
     ):
         status, answer, _ = await http("PATCH", PATH, token=ana, json=body)
         assert status == 200, answer
-    snoozed, mine, nobodys = desk.updates
+    snoozed, mine, nobodys, bens = desk.updates
     assert (snoozed.state, snoozed.assignee, snoozed.labels, snoozed.topic, snoozed.by) == (
         "snoozed", None, None, None, "ana"
     )  # fmt: skip
@@ -43,6 +44,7 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
     assert str(snoozed.snoozed_until).endswith("+00:00")  # times leave in UTC
     assert (mine.assignee, mine.labels, mine.state) == ("ana", ["vip", "billing"], None)
     assert (nobodys.assignee, nobodys.topic) == ("", "")
+    assert (bens.assignee, bens.assignee_name) == ("ben", "Ben Ortiz")
 
 
 @pytest.mark.parametrize(
@@ -57,10 +59,14 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
         ({"state": "snoozed", "snoozedUntil": "2099-01-01T00:00:00"}, "time zone"),
         ({"state": "snoozed", "snoozedUntil": "9999-12-31T23:59:59-14:00"}, "in UTC"),
         ({"assignee": "no such id!"}, "assignee"),
+        ({"assignee": "a-leaver"}, "nobody at this company's desk has this id"),
         ({"labels": ["x" * 41]}, "labels"),
         ({"labels": [" "]}, "labels"),
         ({"labels": [str(number) for number in range(21)]}, "labels"),
-        ({"topic": "a\nb"}, "topic"),
+        ({"topic": "a\nb"}, "write it on one line"),
+        ({"topic": "bill\u202egnp"}, "take out the invisible character U+202E"),
+        ({"labels": ["\u200b\u2060"]}, "write something"),
+        ({"labels": ["half \ud83d"]}, "holds half of a character"),
     ],
 )
 async def test_what_is_wrong_with_a_change_is_said_in_words(

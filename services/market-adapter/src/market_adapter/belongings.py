@@ -4,13 +4,13 @@ from contracts.company_rpc import CompanyRequest
 from contracts.ids import uuid7
 from contracts.market_rpc import ActiveAlert, ForgottenReply, Holdings
 from contracts.memory_rpc import UserRef
+from contracts.tools.arguments import NoArguments
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.domain.paper.account import Owner
 from market_adapter.ports import AccountStore
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.portfolio import PortfolioTools
-from market_adapter.tools.trading import NoArguments
 
 
 class Belongings:

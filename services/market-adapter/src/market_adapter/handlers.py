@@ -16,23 +16,34 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.text import Text
+from contracts.tools.account import AlertArguments, AlertRef, HistoryArguments, ListArguments, OrderArguments, OrderRef
+from contracts.tools.arguments import NoArguments, SymbolArguments, TickersArguments
+from contracts.tools.market import (
+    BacktestArguments,
+    CrossingArguments,
+    FeatureArguments,
+    IndicatorArguments,
+    NewsArguments,
+    OhlcvArguments,
+    RangeArguments,
+    RelationArguments,
+    WhenArguments,
+)
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.books import Books
 from market_adapter.errors import MarketError, StoreDownError, TooLateError
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.alerts import AlertArguments, AlertRef, AlertTools, ListArguments
+from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.caller import CallBy, call_by
-from market_adapter.tools.indicators import IndicatorArguments, IndicatorTools
-from market_adapter.tools.news import NewsArguments, NewsTools, WhenArguments
-from market_adapter.tools.portfolio import HistoryArguments, PortfolioTools
-from market_adapter.tools.prices import OhlcvArguments, PriceTools
-from market_adapter.tools.range_shapes import BacktestArguments, CrossingArguments, RangeArguments, RelationArguments
+from market_adapter.tools.indicators import IndicatorTools
+from market_adapter.tools.news import NewsTools
+from market_adapter.tools.portfolio import PortfolioTools
+from market_adapter.tools.prices import PriceTools
 from market_adapter.tools.ranges import RangeTools
 from market_adapter.tools.research import ResearchTools
-from market_adapter.tools.shapes import SymbolArguments, TickersArguments
-from market_adapter.tools.signals import FeatureArguments, SignalTools
-from market_adapter.tools.trading import NoArguments, OrderArguments, OrderRef, TradingTools
+from market_adapter.tools.signals import SignalTools
+from market_adapter.tools.trading import TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
 from market_adapter.tools.wrong_arguments import argument_faults, wrong_arguments
 from runtime.clock import Clock

@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from pydantic import BaseModel
 
 from contracts.rpc import ToolServiceRequest
+from contracts.tools.account import AlertRef, OrderRef
 from contracts.tools_rpc import ToolOutcome
 from market_adapter.handlers import arguments, told
-from market_adapter.tools.alerts import AlertRef, AlertTools
+from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.caller import CallBy, call_by
-from market_adapter.tools.trading import OrderRef, TradingTools
+from market_adapter.tools.trading import TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
 
 LookUp = Callable[[ToolServiceRequest, CallBy], Awaitable[BaseModel | None]]

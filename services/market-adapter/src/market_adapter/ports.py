@@ -6,13 +6,13 @@ from typing import Protocol
 
 from contracts.symbols import Symbol
 from contracts.text import Text
+from contracts.tools.market import Timeframe
 from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.paper.account import Account, Fact, Owner
 from market_adapter.domain.paper.orders import Order
 from market_adapter.domain.quotes import Quote
 from market_adapter.domain.sessions import MarketState
-from market_adapter.domain.timeframes import Timeframe
 
 
 class MarketProvider(Protocol):

@@ -8,10 +8,11 @@ from itertools import pairwise
 
 from contracts.symbols import Symbol
 from contracts.text import Text
+from contracts.tools.market import Timeframe
 from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily
-from market_adapter.domain.timeframes import Timeframe, weekly
+from market_adapter.domain.timeframes import weekly
 from market_adapter.errors import MarketError, NoDataError
 
 FIRST_DAY = date(2024, 1, 1)

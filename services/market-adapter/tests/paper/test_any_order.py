@@ -9,11 +9,12 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contracts.tools.account import Side
 from market_adapter.actions import ActionMethods
 from market_adapter.books import Books
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import OPENING_CASH
-from market_adapter.domain.paper.orders import OrderState, Side
+from market_adapter.domain.paper.orders import OrderState
 from market_adapter.handlers import user_tools
 from market_adapter.testing import ScriptedProvider, bar
 from market_adapter.testing_desk import ANN, Crash, Desk

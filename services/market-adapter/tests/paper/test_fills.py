@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import pytest
 
+from contracts.tools.account import OrderType, Side
 from market_adapter.domain.paper.fills import match
-from market_adapter.domain.paper.orders import Order, OrderType, Side
+from market_adapter.domain.paper.orders import Order
 from market_adapter.testing import bar
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)

@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import pytest
 
+from contracts.tools.account import OrderType, Side
 from market_adapter.domain.paper.order_text import summary
-from market_adapter.domain.paper.orders import Order, OrderType, Side
+from market_adapter.domain.paper.orders import Order
 
 NOW = datetime(2012, 9, 5, 20, tzinfo=UTC)
 ORDER = Order(

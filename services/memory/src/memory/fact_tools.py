@@ -8,12 +8,11 @@ import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
-from pydantic import Field
-
 from contracts.envelope import Snake
 from contracts.errors import ToolCode
 from contracts.memory_rpc import QUEUE, fact_id
 from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools.memory import FactArguments, ForgetArguments, UpdateArguments
 from contracts.tools_rpc import MEMORY_OUTCOME, ToolOutcome
 from memory.adapters.chat_log import StreamLog
 from memory.application.history import HistoryReader
@@ -41,25 +40,6 @@ _FORGET = re.compile(
 
 
 Method = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
-
-
-class FactArguments(Snake):
-    """Input of remember."""
-
-    fact: str = Field(min_length=1, max_length=500)
-
-
-class ForgetArguments(Snake):
-    """Input of forget."""
-
-    what: str = Field(min_length=1, max_length=500)
-
-
-class UpdateArguments(Snake):
-    """Input of update_memory."""
-
-    id: str = Field(min_length=1, max_length=64)
-    fact: str = Field(min_length=1, max_length=500)
 
 
 class FactData(Snake):

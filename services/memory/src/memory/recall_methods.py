@@ -2,12 +2,11 @@
 
 from datetime import datetime
 
-from pydantic import Field
-
 from contracts.envelope import Snake
 from contracts.errors import ToolCode
 from contracts.memory_rpc import QUEUE
 from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools.memory import MessageSearchArguments
 from memory.application.message_search import Recalled, Recollection, Searching
 from memory.domain.recall.excerpts import excerpt
 from memory.domain.recall.index import IndexedMessage
@@ -21,13 +20,6 @@ SOURCE = "conversations"
 LONGEST = 1_000
 """Characters of a passage; of what stands around it `NEIGHBOUR`."""
 NEIGHBOUR = 240
-
-
-class MessageSearchArguments(Snake):
-    """Input of search_memory."""
-
-    query: str = Field(min_length=1, max_length=500)
-    limit: int = Field(default=5, ge=1, le=50)
 
 
 class NeighbourData(Snake):

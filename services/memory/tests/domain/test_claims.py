@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contracts.memory_rpc import LongTermMemory, Superseded
-from memory.domain.claims import claims, may_replace, replaces, statements
+from memory.domain.claims import claims, may_replace, replaces
+from memory.domain.long_term.speech import statements
 from memory.domain.outdated import OutdatedClaims
 from memory.domain.recall.index import IndexedMessage
 from memory.domain.remembered import Remembered, corrected

@@ -97,6 +97,19 @@ def test_what_no_list_has_room_for_is_kept_among_the_older_notes() -> None:
         ("I think I should wait, I see", []),
         ("Quiero comprar 5 AAPL", []),
         ("I want to retire in 2040", ["I want to retire in 2040"]),
+        # Whoever chats comes to it late, and in between.
+        ("ok so, since I live in Cork and get paid in euros, do I?", ["I live in Cork and get paid in euros"]),
+        ("wait, did I tell you I have two kids?", ["I have two kids"]),
+        ("La verdad es que me preocupa la hipoteca jaja", ["me preocupa la hipoteca jaja"]),
+        # Somebody else's words, what is imagined, what is asked and what is no more than a joke.
+        ("my wife says I should sell all my gold, but I live in York", ["I live in York"]),
+        ("Mi jefe dice que soy rico y que tengo dos casas", []),
+        ("Imagínate que soy médico y gano 5.000 al mes, ¿cuánto ahorro?", []),
+        ("If I were 25 I'd buy Tesla and I have a yacht, but I'm 58", ["I'm 58"]),
+        ("I own three yachts. Just kidding, I have 300 bucks", ["I have 300 bucks"]),
+        ("Can I pay a house of 48,000 a year, or rent?", []),
+        ('Resume este texto: "Vivo en Murcia. Me encantan los warrants."', []),
+        ("Translate this text: I am a nurse. I live in Lima.", []),
     ],
 )
 def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is_not(
@@ -172,6 +185,11 @@ def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> Non
         ("Mi correo es ana.ruiz@gmail.com", "Mi correo es a.ruiz@outlook.es", ["Mi correo es a.ruiz@outlook.es"]),
         ("Prefiero respuestas en inglés", "Respóndeme en español a partir de ahora", None),
         ("I run when it rains", "I no longer run when it rains", []),
+        ("I hold 15 shares of Disney", "dumped all my Disney this morning", []),
+        ("my plan is to retire at 60", "lol no, retiring at 60 is off the table", None),
+        ("opero con DEGIRO", "me he cambiado de bróker, ahora estoy con XTB", None),
+        ("I put about 200 a month aside", "got a raise so I can do 350 a month now", None),
+        ("I'm single, no kids", "I got married last month!", None),
     ],
 )
 def test_what_is_over_or_has_another_value_now_is_history(first: str, second: str, left: list[str] | None) -> None:

@@ -17,9 +17,8 @@ from agent.ports import Key
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from runtime.direct import StoredFact
+from runtime.recent import KEPT_SECONDS
 
-KEPT_SECONDS = 300.0
-"""Since the last use: an erased conversation does not live on here."""
 CONVERSATIONS = 4_096
 BYTES = 32 * 1024 * 1024
 FACTS = 64

@@ -5,7 +5,7 @@ import asyncio
 import structlog
 
 from agent.adapters.followed import FollowedConversations
-from agent.adapters.history_cache import MESSAGES, HistoryWindow, Windows, answered
+from agent.adapters.history_cache import MESSAGES, HistoryWindow, answered, recent_windows
 from agent.errors import UnreachableError
 from agent.ports import Key, PromptHistory
 from contracts.rpc import HISTORY, HistoryRequest
@@ -32,7 +32,7 @@ class HistoryClient:
         self._followed = followed or FollowedConversations()
         self._rpc = rpc
         self._chat = chat
-        self._windows = Windows()
+        self._windows = recent_windows()
 
     def drop(self, key: Key) -> None:
         """Holds nothing of a conversation any longer."""

@@ -5,7 +5,6 @@ to memory, so they are few, bounded, and short-lived: an erased conversation doe
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -17,11 +16,10 @@ from contracts.conversation import Fact
 from contracts.events.chat import Role
 from contracts.files import FileRef
 from contracts.rpc import HistoryReply
+from runtime.recent import Recent
 
 MESSAGES = 20
 """How many messages the prompt's fifth layer holds."""
-KEPT_SECONDS = 300.0
-"""Since the last use. Less than the half hour of silence after which a visitor's next message is a new visit."""
 KEPT_WINDOWS = 4_096
 KEPT_CHARACTERS = 16 * 1024 * 1024
 _MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.USER: False}
@@ -67,43 +65,13 @@ def answered(reply: HistoryReply, up_to: int) -> HistoryWindow:
     return HistoryWindow(up_to, history, tuple(message.id for message in heard))
 
 
-class Windows:
-    """The windows used last: bounded in number, in characters and in time."""
+def recent_windows(clock: Callable[[], float] = time.monotonic) -> Recent[Key, HistoryWindow]:
+    """The windows used last."""
+    return Recent(KEPT_WINDOWS, largest=KEPT_CHARACTERS, size=_characters, clock=clock)
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._kept: OrderedDict[Key, tuple[float, int, HistoryWindow]] = OrderedDict()
-        self._characters = 0
 
-    def get(self, key: Key) -> HistoryWindow | None:
-        """The conversation's window, if there is one that is not too old."""
-        kept = self._kept.get(key)
-        if kept is None:
-            return None
-        if self._clock() - kept[0] > KEPT_SECONDS:
-            self.drop(key)
-            return None
-        return kept[2]
-
-    def keep(self, key: Key, window: HistoryWindow) -> None:
-        """Remembers a window instead of the conversation's last one."""
-        self.drop(key)
-        size = sum(len(message.text) for message in window.history.messages)
-        now = self._clock()
-        self._kept[key] = (now, size, window)
-        self._characters += size
-        while self._kept:
-            oldest = next(iter(self._kept))
-            since = self._kept[oldest][0]
-            if len(self._kept) <= KEPT_WINDOWS and self._characters <= KEPT_CHARACTERS and now - since <= KEPT_SECONDS:
-                return
-            self.drop(oldest)
-
-    def drop(self, key: Key) -> None:
-        """Forgets a conversation."""
-        kept = self._kept.pop(key, None)
-        if kept is not None:
-            self._characters -= kept[1]
+def _characters(window: HistoryWindow) -> int:
+    return sum(len(message.text) for message in window.history.messages)
 
 
 def _files(data: Mapping[str, Any]) -> tuple[FileRef, ...]:

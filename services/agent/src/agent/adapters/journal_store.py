@@ -4,14 +4,12 @@ What a newer release has written into a turn's journal stays there while this on
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 import orjson
 import structlog
 
-from agent.adapters.followed import KEPT_SECONDS
 from agent.domain.turn.journal import Journal
 from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
 from agent.errors import UnreachableError
@@ -21,13 +19,14 @@ from contracts.ids import uuid7
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, PublishTimeout, ReadFailed, Unavailable
 from runtime.publisher import Fence, Publisher
+from runtime.recent import Recent
 from runtime.unknown_fields import UnknownFields
 
 log = structlog.get_logger(__name__)
 
 SOURCE = "/nexus/agent"
 KEPT = 4_096
-"""Journals of one's own that are remembered, for as long as their conversations are followed."""
+"""Journals of one's own that are remembered."""
 
 
 class JournalStore:
@@ -43,8 +42,7 @@ class JournalStore:
     ) -> None:
         """`ended_by`: the turn that ended last in a conversation, while nobody can have driven another one since."""
         self._ended_by = ended_by
-        self._clock = clock
-        self._kept: OrderedDict[Key, tuple[float, Journal, int]] = OrderedDict()
+        self._kept = Recent[Key, tuple[Journal, int]](KEPT, clock=clock)
         self._turns = turns
         self._publisher = publisher
         self._instance = instance
@@ -59,8 +57,8 @@ class JournalStore:
         One's own last journal is not read again once its turn has ended, until somebody else may have written one.
         """
         kept = self._kept.get(key)
-        if kept is not None and self._ended_by(key) == kept[1].turn_id:
-            return kept[1:]
+        if kept is not None and self._ended_by(key) == kept[0].turn_id:
+            return kept
         try:
             stored = await self._turns.last(channels.journal(*key))
         except ReadFailed as error:
@@ -109,19 +107,12 @@ class JournalStore:
                 deadline=5.0,
             )
         except (FenceRefused, PublishTimeout, Unavailable):
-            self._kept.pop(key, None)
+            self._kept.drop(key)
             return None
-        self._keep(key, journal, stored.seq)
+        self._kept.keep(key, (journal, stored.seq))
         if written is not None:
             self._unknown.found(journal.turn_id, stored.seq, data, written)
         return stored.seq
-
-    def _keep(self, key: Key, journal: Journal, revision: int) -> None:
-        now = self._clock()
-        self._kept[key] = now, journal, revision
-        self._kept.move_to_end(key)
-        while len(self._kept) > KEPT or now - next(iter(self._kept.values()))[0] > KEPT_SECONDS:
-            self._kept.popitem(last=False)
 
 
 def _plain(journal: Journal) -> dict[str, object]:

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import aiohttp
 import orjson
@@ -15,7 +15,7 @@ from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelSilentError
 from agent.ports import Prompt, TextSink
 from contracts.events.tool import MAX_TOOL_NAME
-from contracts.json_values import object_of
+from contracts.json_values import JsonObject, object_of
 
 CONNECT_LIMIT = 5.0
 """Seconds to connect."""
@@ -111,7 +111,7 @@ class ProviderClient(ABC):
         return answer
 
     @abstractmethod
-    def request(self, prompt: Prompt) -> dict[str, Any]:
+    def request(self, prompt: Prompt) -> JsonObject:
         """The request's body."""
 
     @abstractmethod
@@ -119,7 +119,7 @@ class ProviderClient(ABC):
         """What the response says; its text goes into the sink as it comes."""
 
     @abstractmethod
-    def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
+    def refusal(self, status: int, retry_after: str | None, error: JsonObject) -> ModelError:
         """The error of an answer that is not 200; the texts of `error`, the body's, stay out of it: they may quote the
         request."""
 
@@ -138,7 +138,7 @@ def whole_once_finished(stream: _Stream) -> Generator[None]:
             raise
 
 
-def error_in(body: bytes) -> dict[str, Any]:
+def error_in(body: bytes) -> JsonObject:
     """The object `error` of an answer; empty where there is none."""
     try:
         return object_of(object_of(orjson.loads(body)).get("error"))
@@ -153,6 +153,6 @@ def text_in(value: object) -> str:
     raise TypeError(f"a text is wanted, not a {type(value).__name__}")
 
 
-def tokens_in(value: Any) -> int:
+def tokens_in(value: object) -> int:
     """A count of tokens that a provider names, within what one call can use: people pay for it."""
-    return min(max(int(value or 0), 0), MAX_TOKENS)
+    return min(max(int(value), 0), MAX_TOKENS) if isinstance(value, int | float | str) else 0

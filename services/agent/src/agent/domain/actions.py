@@ -8,6 +8,7 @@ from agent.domain.shortcuts.steps import own_calls
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
 from contracts.events.chat import Action, ActionState
+from contracts.json_values import JsonObject
 from contracts.languages import Language
 from contracts.own_tools import ACTION_KIND, ACTION_PREFIX
 
@@ -49,7 +50,7 @@ def pending_actions(journal: Journal) -> tuple[Action, ...]:
         data = data_of(call.result)
         decided = data.get("action")
         if isinstance(decided, dict):
-            found.pop(str(cast("dict[str, Any]", decided).get("id")), None)
+            found.pop(str(cast("JsonObject", decided).get("id")), None)
         # What the user is asked to choose from can be chosen by its button too.
         for waiting in cast("list[Any]", data.get("pending") or data.get("rest") or ()):
             action = Action.model_validate(waiting)
@@ -81,7 +82,7 @@ def _order_action(data: Fields) -> Action:
     order, estimate = data["order"], data["estimate"]
     limit, stop = _plain(order.get("limit_price")), _plain(order.get("stop_price"))
     quantity = _plain(order["quantity"])
-    details: dict[str, Any] = {
+    details: JsonObject = {
         "symbol": order["symbol"],
         "side": order["side"],
         "orderType": order["order_type"],

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from agent.domain.text_features import number_of, one_line, within_fence
 from contracts.events.chat import Citation
+from contracts.json_values import JsonObject
 from contracts.knowledge import KnowledgeFound, PageRef
 from contracts.languages import Language
 
@@ -109,11 +110,11 @@ def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) 
     return given
 
 
-def numbered(given: list[GivenPassage], data: Mapping[str, Any]) -> dict[str, Any]:
+def numbered(given: list[GivenPassage], data: Mapping[str, Any]) -> JsonObject:
     """A search's data with the number of each of its passages; those that are new are added to what was given."""
-    results: list[dict[str, Any]] = []
+    results: list[JsonObject] = []
     listed = data.get("passages")
-    for one in cast("list[dict[str, Any]]", listed) if isinstance(listed, list) else []:
+    for one in cast("list[JsonObject]", listed) if isinstance(listed, list) else []:
         source = _source(one)
         known = next(
             (at for at, other in enumerate(given) if (other.place, other.text) == (source.place, source.text)), None

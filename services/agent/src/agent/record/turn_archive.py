@@ -3,7 +3,6 @@
 import base64
 from collections.abc import AsyncIterator
 from datetime import date, datetime, timedelta
-from typing import Any
 
 import orjson
 import structlog
@@ -20,6 +19,7 @@ from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.ids import NOBODY, is_id
+from contracts.json_values import JsonObject
 from contracts.streams import CHAT, FACTS
 from runtime.deadlines import part
 from runtime.direct import DirectReader, StoredFact
@@ -113,7 +113,7 @@ class TurnArchive:
         try:
             principal = str(orjson.loads(fact.event)["data"].get("principal") or "")
             body = principal.split(".")[1]
-            claims: dict[str, Any] = orjson.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+            claims: JsonObject = orjson.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
             user = str(claims.get("sub") or NOBODY)
         except (KeyError, IndexError, ValueError, TypeError):
             return None

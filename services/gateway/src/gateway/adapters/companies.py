@@ -1,7 +1,5 @@
 """Companies' settings, as memory and the bus tell them (ports.Companies)."""
 
-from typing import Any
-
 from contracts.company import CompanySettings
 from contracts.company_rpc import (
     COMPANY_CREATE,
@@ -16,6 +14,7 @@ from contracts.company_rpc import (
     CompanyPatchRequest,
     CompanyRequest,
 )
+from contracts.json_values import JsonObject
 from gateway.adapters.service_calls import ask, meaning
 from runtime.companies import CompanyCache
 from runtime.errors import RpcError
@@ -60,13 +59,13 @@ class BusCompanies:
         except RpcError as error:
             raise meaning(COMPANY_GET, error) from error
 
-    async def create(self, config: dict[str, Any]) -> CompanySettings:
+    async def create(self, config: JsonObject) -> CompanySettings:
         """A company's first settings (camelCase); raises Refused: BAD_FIELD with fields, CONFLICT."""
         saved = await ask(self._client, COMPANY_CREATE, CompanyCreateRequest(config=config), deadline=SAVE_SECONDS)
         self._cache.learn(saved.settings)
         return saved.settings
 
-    async def patch(self, company: str, version: int, patch: dict[str, Any]) -> CompanySettings:
+    async def patch(self, company: str, version: int, patch: JsonObject) -> CompanySettings:
         """After a merge patch on `version`; raises Refused: BAD_FIELD with fields, NOT_FOUND, PRECONDITION_FAILED."""
         request = CompanyPatchRequest(company_id=company, version=version, patch=patch)
         saved = await ask(self._client, COMPANY_PATCH, request, deadline=SAVE_SECONDS)

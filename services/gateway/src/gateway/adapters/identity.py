@@ -1,6 +1,5 @@
 """Who is who: users' tokens, visitors' tokens, and the principals that the gateway signs (ports.Tokens, Principals)."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ from gateway.ports import SignedPrincipal, TokenCaller, TokenReader, Visit, Visi
 from runtime.clock import Clock
 from runtime.errors import ExpiredToken, InvalidToken
 from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
+from runtime.recent import Recent
 from runtime.settings import TokenSettings
 from runtime.tokens import KeysUnavailable, TokenClaims, TokenVerifier
 
@@ -84,14 +84,14 @@ class GatewayTokens:
 
 
 class CallerSigner:
-    """Signs one principal for each caller and conversation, and uses it again while half of its life is left."""
+    """Signs one principal for each caller and conversation, and uses it again for minutes."""
 
     def __init__(self, signer: PrincipalSigner, verifier: PrincipalVerifier, ttl: int, clock: Clock) -> None:
         self._signer = signer
         self._verifier = verifier
         self._ttl = ttl
         self._clock = clock
-        self._signed: OrderedDict[tuple[str, ...], tuple[str, float]] = OrderedDict()
+        self._signed = Recent[tuple[str, ...], tuple[str, float]](MAX_PRINCIPALS)
 
     def sign(self, caller: TokenCaller, conversation: str | None, language: str | None) -> str:
         """A compact JWS for data.principal, of one conversation or of none; the same one while it is fresh."""
@@ -108,10 +108,7 @@ class CallerSigner:
             conversation=conversation,
             language=language,
         )
-        self._signed[key] = (principal, now + self._ttl / 2)
-        self._signed.move_to_end(key)
-        if len(self._signed) > MAX_PRINCIPALS:
-            self._signed.popitem(last=False)
+        self._signed.keep(key, (principal, now + self._ttl / 2))
         return principal
 
     def vouch(self, caller: TokenCaller, conversation: str | None) -> SignedPrincipal:

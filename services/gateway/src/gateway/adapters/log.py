@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Generator
-from typing import Any
 
 import orjson
 
@@ -11,6 +10,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
+from contracts.json_values import JsonObject
 from gateway.domain.conversation_ids import begun_at
 from gateway.domain.recovery import Bounds
 from gateway.errors import Unavailable
@@ -21,7 +21,7 @@ from runtime.errors import ConversationBusy, FenceRefused, PublishFailed, ReadFa
 from runtime.publisher import Appended, Publisher
 from runtime.single_flight import SingleFlight
 
-Json = dict[str, Any]
+Json = JsonObject
 SOURCE = "/nexus/gateway"
 READ_DEADLINE = 5.0
 """Seconds to read of a conversation's log."""

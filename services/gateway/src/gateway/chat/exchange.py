@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -36,6 +37,8 @@ class Ended:
     outcome: ExchangeEnd
     message: MessageView | None = None
     owner: Owner | None = None
+    at: datetime | None = None
+    """When it was stopped, where the log says it."""
 
 
 Event = (
@@ -149,7 +152,7 @@ class Exchange:
                 # What is overtaken is decided anew; a take-over is told by the owner.
                 final = frame.reason in {CancelReason.USER, CancelReason.DISABLED}
                 if frame.turn_id in self._turns and final:
-                    yield self._end(ExchangeEnd.CANCELLED)
+                    yield self._end(ExchangeEnd.CANCELLED, at=frame.created_at)
             case _ if isinstance(frame, _RUNNING) and frame.turn_id in self._turns:
                 self.counted = self.counted or isinstance(frame, turn.RunFinished)
                 if self._follows(frame):
@@ -201,9 +204,9 @@ class Exchange:
         told = self._owner if self._owner and kind is not OwnerKind.AI else Owner(kind=OwnerKind.WAITING)
         yield ws.OwnerFrame(owner=told, seq=self._asked)
 
-    def _end(self, outcome: ExchangeEnd, message: MessageView | None = None) -> Ended:
+    def _end(self, outcome: ExchangeEnd, message: MessageView | None = None, at: datetime | None = None) -> Ended:
         self.ended = True
-        return Ended(outcome, message, self._owner)
+        return Ended(outcome, message, self._owner, at)
 
 
 def _handed(running: TurnState) -> Iterator[turn.ToolStarted]:

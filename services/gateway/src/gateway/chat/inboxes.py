@@ -7,9 +7,9 @@ What is told is gathered for a moment: a busy company costs each socket a few fr
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from contracts.channels import PresenceKind
+from contracts.json_values import JsonObject
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
 from gateway.ports import ClientSocket, PresenceSource, TokenCaller, Unsubscribe
@@ -78,7 +78,7 @@ class Inboxes:
         if (gathered := self._gather(company)) is not None:
             gathered.changed[conversation] = None
 
-    def present(self, company: str, conversation: str, kind: PresenceKind, data: dict[str, Any]) -> None:
+    def present(self, company: str, conversation: str, kind: PresenceKind, data: JsonObject) -> None:
         """Somebody types, or a human agent has looked: what visitors have read is of no use to a list."""
         actor = str(data.get("actor"))
         if kind is PresenceKind.RECEIPT and actor != "operator":

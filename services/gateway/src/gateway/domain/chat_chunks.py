@@ -6,11 +6,11 @@ for their user's yes: `pending_actions`.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pydantic import BaseModel, Field
 
 from contracts.completion_rpc import CompletionCall, CompletionEnd
+from contracts.json_values import JsonObject
 from gateway.domain.chat_completions import CalledFunction, ToolCall
 
 
@@ -49,7 +49,7 @@ class ChatCompletion(BaseModel):
     model: str
     choices: list[ChatCompletionChoice]
     usage: ChatCompletionUsage
-    pending_actions: list[dict[str, Any]] | None = Field(
+    pending_actions: list[JsonObject] | None = Field(
         default=None, description="orders that the answer has prepared and that wait for their user's yes"
     )
 
@@ -75,15 +75,15 @@ class ChunkedAnswer:
             pending_actions=_actions(end) or None,
         )
 
-    def first(self) -> dict[str, Any]:
+    def first(self) -> JsonObject:
         """The chunk that begins."""
         return self._chunk({"role": "assistant", "content": ""})
 
-    def text(self, text: str) -> dict[str, Any]:
+    def text(self, text: str) -> JsonObject:
         """A chunk of text."""
         return self._chunk({"content": text})
 
-    def last(self, end: CompletionEnd, *, with_usage: bool) -> Iterator[dict[str, Any]]:
+    def last(self, end: CompletionEnd, *, with_usage: bool) -> Iterator[JsonObject]:
         """The chunks that end it; from here on it is known which model answered."""
         known = replace(self, model=end.model or self.model)
         if end.calls:
@@ -95,7 +95,7 @@ class ChunkedAnswer:
         if with_usage:
             yield known._chunk({}) | {"choices": [], "usage": _usage(end).model_dump()}
 
-    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    def _chunk(self, delta: JsonObject, finish: str | None = None) -> JsonObject:
         return {
             "id": self.id,
             "object": "chat.completion.chunk",
@@ -105,7 +105,7 @@ class ChunkedAnswer:
         }
 
 
-def _delta(index: int, call: CompletionCall) -> dict[str, Any]:
+def _delta(index: int, call: CompletionCall) -> JsonObject:
     function = {"name": call.name, "arguments": call.arguments}
     return {"index": index, "id": call.id, "type": "function", "function": function}
 
@@ -115,5 +115,5 @@ def _usage(end: CompletionEnd) -> ChatCompletionUsage:
     return ChatCompletionUsage(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
 
 
-def _actions(end: CompletionEnd) -> list[dict[str, Any]]:
+def _actions(end: CompletionEnd) -> list[JsonObject]:
     return [action.model_dump(mode="json", exclude_none=True) for action in end.actions]

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
+from contracts.plain_text import is_blank
 from contracts.wrong_fields import message_of
 from contracts.ws import (
     CLIENT_FRAMES,
@@ -19,7 +20,6 @@ from contracts.ws import (
     MessageSend,
     RunCancel,
 )
-from gateway.domain.blank import is_blank
 
 MAX_FRAME_BYTES = 128 * 1024
 """Bytes of one text frame; a bigger one closes the socket (4501)."""

@@ -5,7 +5,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 
 MAX_KEYS = 200_000
-"""Keys that one window remembers; beyond, the longest idle one is forgotten."""
+"""Keys that one window remembers; beyond, the longest idle one is forgotten, and whose events are all over at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,16 @@ class SlidingLog:
         events = self._events.get(key)
         if events is None:
             events = self._events[key] = deque(maxlen=self._limit.count)
-            if len(self._events) > MAX_KEYS:
-                self._events.popitem(last=False)
         self._events.move_to_end(key)
         events.append(now)
+        while len(self._events) > MAX_KEYS or self._is_over(next(iter(self._events.values())), now):
+            self._events.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def _is_over(self, events: deque[float], now: float) -> bool:
+        return not events or events[-1] <= now - self._limit.seconds
 
 
 def admit(now: float, *windows: tuple[SlidingLog, str]) -> float:

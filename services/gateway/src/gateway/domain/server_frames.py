@@ -158,7 +158,8 @@ def of_fact(conversation: str, fact: Fact) -> bytes | None:
         return _frame("owner.changed", conversation, fields) if isinstance(owner, dict) else None
     if fact.kind is ChatKind.CANCEL:
         data = fact.data
-        fields = {"turnId": data.get("turnId"), "reason": data.get("reason", "user"), "seq": fact.seq}
+        told = {"createdAt": at} if (at := fact.event.get("time")) is not None else {}
+        fields = {"turnId": data.get("turnId"), "reason": data.get("reason", "user"), "seq": fact.seq} | told
         return _frame("run.cancelled", conversation, fields)
     view = message_view(fact)
     return None if view is None else _frame("message.created", conversation, {"message": view})

@@ -9,8 +9,8 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT
 from contracts.files import MOST_FILES
 from contracts.ids import is_id
+from contracts.plain_text import is_blank
 from gateway.chat.sent_messages import SentFile, SentMessage, client_message_id
-from gateway.domain.blank import is_blank
 from gateway.domain.file_kinds import NotTaken, look, may_be
 from gateway.errors import Refused
 

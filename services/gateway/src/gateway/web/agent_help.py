@@ -8,8 +8,8 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.ids import Id
+from contracts.plain_text import is_blank
 from gateway.adapters.service_calls import WRITING_SECONDS, ask
-from gateway.domain.blank import is_blank
 from gateway.errors import Refused, not_found
 from gateway.web.deps import ApiDep, OperatorDep
 from gateway.web.problems import described

@@ -14,6 +14,7 @@ from contracts.erasure_rpc import Removed
 from contracts.errors import FieldFault
 from contracts.ids import COMPANY_PATTERN, CompanyId
 from contracts.languages import Language
+from contracts.plain_text import LINE
 from gateway.domain.company_names import id_of
 from gateway.errors import Unavailable, not_found
 from gateway.ports import TokenCaller
@@ -40,7 +41,7 @@ CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId")]
 class NewCompany(Wire):
     """A company to be made. Without `companyId` the id is made of the name: Acme Rockets is acme-rockets."""
 
-    name: str = Field(min_length=1, max_length=80)
+    name: Annotated[str, Field(min_length=1, max_length=80), LINE]
     site: str = Field(min_length=1, max_length=2048, description="where its site begins, e.g. https://www.example.com")
     company_id: CompanyId | None = None
     languages: list[Language] = Field(default_factory=lambda: ["es", "en"], min_length=1, max_length=2)

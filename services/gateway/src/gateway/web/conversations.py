@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from pydantic import Field, Strict, StringConstraints
+from pydantic import Field, Strict
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
@@ -17,6 +17,7 @@ from contracts.files import MOST_FILES
 from contracts.ids import ID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.languages import spoken_language
+from contracts.plain_text import LINE, WORDS, is_blank
 from contracts.report_rpc import RATING, RatingReply, RatingView
 from contracts.rpc import (
     ConversationRef,
@@ -32,7 +33,6 @@ from contracts.ws import Uuid
 from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft, message_id
 from gateway.domain.accepted import prefers
-from gateway.domain.blank import is_blank
 from gateway.domain.forwarded import NOBODY
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
@@ -70,7 +70,7 @@ class OwnerReply(Wire):
 class BeginRequest(Wire):
     """What it is about, if that is known."""
 
-    topic: Annotated[Topic, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
+    topic: Annotated[Topic, Field(min_length=1), LINE] | None = None
 
 
 class Begun(Wire):
@@ -91,7 +91,7 @@ class RatingRequest(Wire):
     """What the visitor says of their conversation."""
 
     score: Annotated[Score, Strict()]
-    comment: str | None = Field(default=None, max_length=1000)
+    comment: Annotated[str, Field(max_length=1000), WORDS] | None = None
 
 
 class Transcript(Wire):

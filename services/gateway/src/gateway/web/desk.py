@@ -1,11 +1,11 @@
 """The desk: what human agents do with conversations beside writing in them, and what they have ready for it."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from contracts import desk_rpc
 from contracts.desk_rpc import (
@@ -23,16 +23,16 @@ from contracts.desk_rpc import (
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT
-from contracts.events.desk import MAX_LABELS, Topic
+from contracts.events.desk import MAX_LABELS, Label, Topic
 from contracts.ids import Id, uuid7
+from contracts.plain_text import LINE, WORDS, is_blank
 from contracts.rpc import ConversationRef, ConversationView
 from contracts.ws import Uuid
 from gateway.adapters.desk import change_conversation
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
-from gateway.domain.blank import is_blank
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
-from gateway.web.deps import ApiDep, ConversationPath, OperatorDep
+from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep
 from gateway.web.knowledge import Body
 from gateway.web.moments import Moment
 from gateway.web.problems import described
@@ -40,8 +40,6 @@ from gateway.web.problems import described
 router = APIRouter(prefix="/v2", tags=["desk"])
 
 ME = "me"
-Plain = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
-LabelText = Annotated[str, StringConstraints(min_length=1, max_length=40), Plain]
 
 
 class ConversationPatch(Body):
@@ -57,10 +55,10 @@ class ConversationPatch(Body):
         description="of the newest message or change of owner that I have seen: what came later opens it again",
     )
     assignee: Id | None = None
-    assignee_name: Annotated[str, Plain] | None = Field(default=None, max_length=200)
+    assignee_name: Annotated[str, Field(max_length=200), LINE] | None = None
     expected_assignee: Id | None = None
-    labels: list[LabelText] | None = Field(default=None, max_length=MAX_LABELS)
-    topic: Annotated[Topic, Plain] | None = None
+    labels: list[Annotated[Label, LINE]] | None = Field(default=None, max_length=MAX_LABELS)
+    topic: Annotated[Topic, LINE] | None = None
     customer: Id | None = Field(default=None, description="whom the visitor has turned out to be")
 
     @model_validator(mode="after")
@@ -74,10 +72,17 @@ class ConversationPatch(Body):
         return self
 
 
+class _Assignee(NamedTuple):
+    """Nobody: an empty id."""
+
+    user_id: str
+    name: str | None
+
+
 class NoteDraft(Wire):
     """A private note; the same noteId again is the same note, with another text it is a CONFLICT."""
 
-    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT), WORDS]
     note_id: Uuid | None = None
 
 
@@ -90,7 +95,7 @@ class NamesSeen(Wire):
 class ReplyDraft(Wire):
     """A ready reply. Places: {name} the visitor, {agent} oneself, {company}, {page}."""
 
-    text: str = Field(min_length=1, max_length=4000)
+    text: Annotated[str, Field(min_length=1, max_length=4000), WORDS]
 
 
 ShortcutPath = Annotated[str, Path(pattern=SHORTCUT_PATTERN, description="what it is found by: 1 to 40 of a-z 0-9 _ -")]
@@ -120,6 +125,7 @@ async def update_conversation(
     if body.snoozed_until is not None:
         _in_the_future(api.clock.now(), body.snoozed_until)
     changed = body.model_fields_set
+    assignee = await _assignee(api, caller, body)
     request = ConversationUpdate(
         company_id=caller.company,
         conversation_id=conversation,
@@ -127,9 +133,9 @@ async def update_conversation(
         state=body.state,
         snoozed_until=body.snoozed_until,
         seen_seq=body.seen_seq,
-        assignee=_assignee(caller, body.assignee) if "assignee" in changed else None,
-        assignee_name=_name(caller, body),
-        expected_assignee=_assignee(caller, body.expected_assignee) if "expected_assignee" in changed else None,
+        assignee=assignee.user_id if "assignee" in changed else None,
+        assignee_name=assignee.name,
+        expected_assignee=_user(caller, body.expected_assignee) if "expected_assignee" in changed else None,
         labels=list(dict.fromkeys(body.labels or [])) if "labels" in changed else None,
         topic=(body.topic or "") if "topic" in changed else None,
         person=(body.customer or "") if "customer" in changed else None,
@@ -223,13 +229,21 @@ def _named(caller: TokenCaller, seen_up_to: datetime | None = None) -> desk_rpc.
     )
 
 
-def _assignee(caller: TokenCaller, named: str | None) -> str:
+def _user(caller: TokenCaller, named: str | None) -> str:
     return caller.subject if named == ME else named or ""
 
 
-def _name(caller: TokenCaller, body: ConversationPatch) -> str | None:
-    mine = body.assignee is not None and _assignee(caller, body.assignee) == caller.subject
-    return caller.name if mine else body.assignee_name
+async def _assignee(api: Api, caller: TokenCaller, body: ConversationPatch) -> _Assignee:
+    """Whom it is given to, by the name that the desk knows them by; raises Refused: nobody has this id."""
+    user = _user(caller, body.assignee)
+    if user in {"", caller.subject}:
+        return _Assignee(user, caller.name if user else None)
+    desk = await ask(api.rpc, desk_rpc.COLLEAGUES, desk_rpc.ColleaguesRequest(company_id=caller.company))
+    for one in desk.items:
+        if one.user_id == user:
+            return _Assignee(user, one.name or body.assignee_name)
+    said = "nobody at this company's desk has this id: GET /v2/colleagues lists them"
+    raise Refused(ErrorCode.BAD_FIELD, f"assignee: {said}", [FieldFault(field="assignee", message=said)])
 
 
 def _in_the_future(now: datetime, until: datetime) -> None:

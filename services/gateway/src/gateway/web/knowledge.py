@@ -37,6 +37,7 @@ from contracts.knowledge_rpc import (
     RunReply,
     RunRequest,
 )
+from contracts.plain_text import LINE
 from gateway.adapters.knowledge import PIECE
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import not_found
@@ -65,7 +66,7 @@ class Body(Wire):
 class DocumentText(Body):
     """A document as text, plain or Markdown."""
 
-    title: str = Field(min_length=1, max_length=500)
+    title: Annotated[str, Field(min_length=1, max_length=500), LINE]
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://")
     language: Tongue | None = None
@@ -74,7 +75,7 @@ class DocumentText(Body):
 class DocumentForm(Body):
     """What a form may say beside its file."""
 
-    title: str | None = Field(default=None, min_length=1, max_length=500)
+    title: Annotated[str, Field(min_length=1, max_length=500), LINE] | None = None
     url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://")
 
 

@@ -28,6 +28,7 @@ from contracts.knowledge_rpc import (
     GapsReply,
     GapsRequest,
 )
+from contracts.plain_text import LINE, PlainText
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import not_found
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
@@ -57,8 +58,10 @@ class AnswerBody(AnswerDraft):
 class GapBody(Body):
     """Either an answer, which makes a question-and-answer pair of the gap, or dismiss."""
 
-    answer: str | None = Field(default=None, min_length=1, max_length=4000)
-    question: str | None = Field(default=None, min_length=1, max_length=500, description="in better words")
+    answer: Annotated[str, Field(min_length=1, max_length=4000), PlainText(lines=True)] | None = None
+    question: Annotated[str, Field(min_length=1, max_length=500), LINE] | None = Field(
+        default=None, description="in better words"
+    )
     dismiss: bool = False
 
 

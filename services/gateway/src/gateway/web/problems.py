@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from contracts.errors import ErrorCode
+from contracts.json_values import JsonObject
 from contracts.languages import named_language
 from contracts.wrong_fields import message_of
 from gateway.domain.spoken_errors import in_language
@@ -76,7 +77,7 @@ class ProblemDocument(BaseModel):
     errors: list[FieldProblem] | None = None
 
 
-def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def described(*statuses: int) -> dict[int | str, JsonObject]:
     """What OpenAPI says of a route's errors: those that every route has, and `statuses`."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {
@@ -108,7 +109,7 @@ def install(app: FastAPI) -> None:
     """Makes every error of the application a problem document, in its OpenAPI document too."""
     by_framework = app.openapi
 
-    def openapi() -> dict[str, Any]:
+    def openapi() -> JsonObject:
         document = by_framework()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas["Problem"] = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")

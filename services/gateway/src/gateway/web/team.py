@@ -10,6 +10,7 @@ from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, Id, uuid7
+from contracts.plain_text import LINE
 from contracts.team import Email, Member, TeamRole
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
@@ -45,7 +46,7 @@ class NewMember(Wire):
     """Somebody to be invited. With an e-mail that the provider has checked they need no link."""
 
     role: TeamRole = "commercial"
-    name: str | None = Field(default=None, min_length=1, max_length=80)
+    name: Annotated[str, Field(min_length=1, max_length=80), LINE] | None = None
     email: Email | None = None
 
 

@@ -18,6 +18,7 @@ from websockets.frames import CloseCode as RfcCloseCode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
+from contracts.json_values import JsonObject
 from gateway.domain.close_codes import REASONS, CloseCode
 from gateway.metrics import CLOSED
 
@@ -72,7 +73,7 @@ class ChatProtocol(WebSocketsSansIOProtocol):
         super().handle_connect(event)
         # The endpoint's task has been made but has not begun, so that it finds the socket in its scope.
         if hasattr(self, "scope"):
-            cast(dict[str, Any], self.scope.get("extensions"))[SOCKET_EXTENSION] = self
+            cast(JsonObject, self.scope.get("extensions"))[SOCKET_EXTENSION] = self
 
     async def send(self, message: ASGISendEvent) -> None:
         if message["type"] == "websocket.close" and self.handshake_complete and self.initial_response is None:

@@ -20,10 +20,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from contracts.symbols import InvalidSymbolError, Symbol, SymbolKind, parse_symbol
+from contracts.tools.market import Timeframe
 from market_adapter.adapters.bar_table import BadBarsError, Row, TableReader, dividends_of, splits_of
 from market_adapter.adapters.exchange_hours import Hours, exchange_of, hours_on
 from market_adapter.domain.bars import Bar, Dividend, Split
-from market_adapter.domain.timeframes import Timeframe
 
 MOST_FILES = 2_000
 MOST_BARS = 400_000

@@ -7,10 +7,11 @@ from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
+from contracts.json_values import JsonObject
 from contracts.symbols import Symbol
 from contracts.text import Text
+from contracts.tools.market import Timeframe
 from market_adapter.domain.bars import Bar, BarHistory
-from market_adapter.domain.timeframes import Timeframe
 from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
 from runtime.clock import SystemClock
 from runtime.retry_after import seconds_in
@@ -24,7 +25,7 @@ REQUEST_MS = 3000
 class CryptoExchange:
     """Questions to one exchange. Failures are MarketErrors."""
 
-    def __init__(self, name: str, overrides: dict[str, Any] | None = None) -> None:
+    def __init__(self, name: str, overrides: JsonObject | None = None) -> None:
         """`name`: one of ccxt's, e.g. kraken; `overrides`: settings of its class."""
         self.name = name
         self._clock = SystemClock()

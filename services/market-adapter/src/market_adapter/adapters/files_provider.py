@@ -15,13 +15,14 @@ import structlog
 
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
+from contracts.tools.market import Timeframe
 from market_adapter.adapters.bar_folder import USUAL_HOURS, FileSeries, read_folder, signature_of
 from market_adapter.adapters.bar_table import BadBarsError
 from market_adapter.adapters.exchange_hours import exchange_of, hours_on
 from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily
-from market_adapter.domain.timeframes import Timeframe, four_hourly, weekly
+from market_adapter.domain.timeframes import four_hourly, weekly
 from market_adapter.errors import NoDataError, StaleDataError
 from runtime.clock import Clock
 

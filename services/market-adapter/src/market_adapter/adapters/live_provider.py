@@ -10,13 +10,14 @@ from typing import TypeVar
 
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
+from contracts.tools.market import Timeframe
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.guard import Guard
 from market_adapter.adapters.yahoo import Yahoo, YahooChart, history_of
 from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily, quote_from_hourly
-from market_adapter.domain.timeframes import Timeframe, four_hourly, weekly
+from market_adapter.domain.timeframes import four_hourly, weekly
 from market_adapter.errors import NoDataError, StaleDataError
 from runtime.clock import Clock
 

@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 
 from contracts.symbols import Symbol
 from contracts.text import Text
+from contracts.tools.market import Timeframe
 from market_adapter.adapters.sample_facts import SampleFacts
 from market_adapter.adapters.sample_files import SOURCE, SampleData, SampleSeries
 from market_adapter.adapters.sample_replay import SampleReplay
@@ -18,7 +19,7 @@ from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline, fundamentals_at, latest_report, upcoming
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.domain.timeframes import Timeframe, weekly
+from market_adapter.domain.timeframes import weekly
 from market_adapter.errors import NotInSampleError
 
 CURRENCY = "USD"

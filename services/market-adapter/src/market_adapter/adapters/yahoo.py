@@ -20,12 +20,12 @@ from zoneinfo import ZoneInfo
 
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
+from contracts.tools.market import Timeframe
 from market_adapter.adapters.exchange_hours import HOME, Hours, Usual, exchange_of, hours_on
 from market_adapter.adapters.polite_session import Politeness
 from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
 from market_adapter.domain.facts import Event, EventKind, Fundamentals, Headline
 from market_adapter.domain.splits import adjustment, scale_volume
-from market_adapter.domain.timeframes import Timeframe
 from market_adapter.errors import MarketError, NoDataError, ProviderDownError, RateLimitedError
 
 SOURCE = "yahoo"

@@ -11,17 +11,10 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from contracts.tools.account import Condition
 from market_adapter.domain.bars import Bar, Split
 from market_adapter.domain.paper.account import Owner
 from market_adapter.domain.splits import adjustment, scale_price
-
-
-class Condition(StrEnum):
-    """When it fires."""
-
-    AT_LEAST = ">="
-    AT_MOST = "<="
-    CROSSES = "=="
 
 
 class AlertState(StrEnum):

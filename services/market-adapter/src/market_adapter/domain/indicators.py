@@ -7,10 +7,10 @@ VWAP of (high + low + close) / 3; OBV counted from 0 at the first bar. https://t
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
 
 import numpy as np
 
+from contracts.tools.market import Indicator
 from market_adapter.domain.series import Floats, Series
 from market_adapter.domain.ta_lib import ta_lib
 
@@ -20,24 +20,8 @@ RSI_PERIOD = ATR_PERIOD = ADX_PERIOD = 14
 AVERAGE_PERIOD = BANDS_PERIOD = VWAP_PERIOD = 20
 FAST, SLOW, SIGNAL = 12, 26, 9
 DEVIATIONS = 2.0
-MOST_LENGTH = 250
-
 Value = float | int | str | None
 Values = dict[str, Value]
-
-
-class Indicator(StrEnum):
-    """The nine."""
-
-    RSI = "RSI"
-    MACD = "MACD"
-    BB = "BB"
-    SMA = "SMA"
-    EMA = "EMA"
-    ATR = "ATR"
-    VWAP = "VWAP"
-    OBV = "OBV"
-    ADX = "ADX"
 
 
 def indicator(kind: Indicator, series: Series, length: int | None = None, *, anchored: bool = False) -> Values:

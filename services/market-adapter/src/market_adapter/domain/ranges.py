@@ -8,14 +8,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from contracts.tools.market import Every
 from market_adapter.domain.performance import YEAR
 from market_adapter.domain.series import Floats, Series
 
-Every = Literal["week", "month", "quarter", "year"]
 _PART: Mapping[Every, Callable[[date], tuple[int, int]]] = {
     "week": lambda day: day.isocalendar()[:2],
     "month": lambda day: (day.year, day.month),

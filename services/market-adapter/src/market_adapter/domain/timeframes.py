@@ -7,44 +7,12 @@ anchored to the session's opening, so that there are as many of them in winter a
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from enum import StrEnum
 from itertools import groupby
 
+from contracts.tools.market import Timeframe
 from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.domain.splits import split_adjusted
 
-
-class Timeframe(StrEnum):
-    """The seven that there are."""
-
-    M1 = "1m"
-    M5 = "5m"
-    M15 = "15m"
-    H1 = "1h"
-    H4 = "4h"
-    D1 = "1d"
-    W1 = "1w"
-
-    @property
-    def length(self) -> timedelta:
-        """How long a bar is, by the clock (a session's last one may be shorter)."""
-        return _LENGTHS[self]
-
-    @property
-    def intraday(self) -> bool:
-        """Several bars make one session."""
-        return self.length < timedelta(days=1)
-
-
-_LENGTHS = {
-    Timeframe.M1: timedelta(minutes=1),
-    Timeframe.M5: timedelta(minutes=5),
-    Timeframe.M15: timedelta(minutes=15),
-    Timeframe.H1: timedelta(hours=1),
-    Timeframe.H4: timedelta(hours=4),
-    Timeframe.D1: timedelta(days=1),
-    Timeframe.W1: timedelta(days=7),
-}
 FRIDAY = 4
 
 

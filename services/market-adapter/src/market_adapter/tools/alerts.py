@@ -2,43 +2,21 @@
 
 from datetime import datetime
 
-from pydantic import Field
-
 from contracts.envelope import Snake
 from contracts.ids import derive_id
 from contracts.text import Text
+from contracts.tools.account import AlertArguments, AlertRef, Condition, ListArguments
 from market_adapter.adapters.mongo_alerts import MongoAlerts
-from market_adapter.domain.alerts import Alert, AlertState, Condition
+from market_adapter.domain.alerts import Alert, AlertState
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import NotFoundError, RefusedError
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import CallBy
-from market_adapter.tools.shapes import Sourced, SymbolArguments, SymbolText
-from market_adapter.tools.trading import Amount
+from market_adapter.tools.shapes import Sourced
 from runtime.clock import Clock
 
 MOST = 100
 """Active alerts of one user."""
-
-
-class AlertArguments(SymbolArguments):
-    """Input of create_alert."""
-
-    condition: Condition
-    price: Amount
-    message: str | None = Field(default=None, max_length=500)
-
-
-class ListArguments(Snake):
-    """Input of list_alerts."""
-
-    symbol: SymbolText | None = None
-
-
-class AlertRef(Snake):
-    """Input of delete_alert."""
-
-    alert_id: str = Field(min_length=1, max_length=64)
 
 
 class AlertData(Snake):

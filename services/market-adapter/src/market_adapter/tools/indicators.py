@@ -1,32 +1,19 @@
 """get_indicators."""
 
 from dataclasses import replace
-from datetime import date
-from typing import Literal
 
-from pydantic import Field
-
+from contracts.tools.market import Indicator, IndicatorArguments, Timeframe
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.bars import known_by
-from market_adapter.domain.indicators import MOST_LENGTH, Indicator, Values, bars_for, converged, indicator
+from market_adapter.domain.indicators import Values, bars_for, converged, indicator
 from market_adapter.domain.series import series_of
 from market_adapter.domain.ta_lib import load_ta_lib
-from market_adapter.domain.timeframes import Timeframe
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.shapes import Sourced, SymbolArguments
+from market_adapter.tools.shapes import Sourced
 
 A_DAY = {Timeframe.H1: 24, Timeframe.H4: 6, Timeframe.D1: 1}
 """Bars of a day, at most."""
 MOST_BARS = 20_000
-
-
-class IndicatorArguments(SymbolArguments):
-    """Input of get_indicators."""
-
-    indicators: list[Indicator] = Field(min_length=1, max_length=9)
-    timeframe: Literal["1h", "4h", "1d"] = "1d"
-    length: int | None = Field(default=None, ge=2, le=MOST_LENGTH)
-    end: date | None = None
 
 
 class IndicatorsData(Sourced):

@@ -4,36 +4,22 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from pydantic import Field
-
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.text import Text
+from contracts.tools.market import NewsArguments, WhenArguments
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.facts import Headline
 from market_adapter.domain.sentiment import METHOD, Sentiment, sentiment_of, together
 from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.shapes import Sourced, SymbolArguments
+from market_adapter.tools.shapes import Sourced
 
 MOST_LOOKED_AT = 1_000
 NEW_YORK = ZoneInfo("America/New_York")
 """Whose days headlines are asked for by."""
 HEADLINES = 20
 """How many of the newest headlines a sentiment is made of."""
-
-
-class WhenArguments(SymbolArguments):
-    """Input of get_sentiment: a symbol, and from when its headlines are; without days, the newest."""
-
-    start: date | None = None
-    end: date | None = None
-
-
-class NewsArguments(WhenArguments):
-    """Input of get_news."""
-
-    limit: int = Field(default=5, ge=1, le=50)
 
 
 class ItemSentiment(Snake):

@@ -4,20 +4,19 @@ import asyncio
 from datetime import datetime
 from decimal import Decimal
 
-from pydantic import Field
-
 from contracts.envelope import Snake
 from contracts.symbols import parse_symbol
+from contracts.tools.account import HistoryArguments, Side
+from contracts.tools.arguments import NoArguments
 from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, OPENING_CASH, Account, Position
 from market_adapter.domain.paper.fills import turn_in_bar
-from market_adapter.domain.paper.orders import Order, Side, to_cents
+from market_adapter.domain.paper.orders import Order, to_cents
 from market_adapter.errors import MarketError
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import CallBy
-from market_adapter.tools.shapes import Sourced, SymbolText, number
-from market_adapter.tools.trading import NoArguments
+from market_adapter.tools.shapes import Sourced, number
 
 
 class PositionData(Snake):
@@ -46,13 +45,6 @@ class PortfolioData(Sourced):
     dividends: float
     currency: str = CURRENCY
     paper: bool = True
-
-
-class HistoryArguments(Snake):
-    """Input of get_trade_history."""
-
-    limit: int = Field(default=20, ge=1, le=200)
-    symbol: SymbolText | None = None
 
 
 class TradeData(Snake):

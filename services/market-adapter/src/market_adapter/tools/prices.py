@@ -3,19 +3,19 @@
 from dataclasses import replace
 from datetime import date, datetime
 
-from pydantic import Field
-
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.text import Text
+from contracts.tools.arguments import SymbolArguments
+from contracts.tools.market import OhlcvArguments, Timeframe
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.bars import Bar, BarHistory, known_by
 from market_adapter.domain.quotes import Quote
 from market_adapter.domain.splits import split_adjusted
-from market_adapter.domain.timeframes import Timeframe, is_closed
+from market_adapter.domain.timeframes import is_closed
 from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.shapes import Sourced, SymbolArguments, amount
+from market_adapter.tools.shapes import Sourced, amount
 
 MOST_BARS = 20_000
 """Bars that are looked through for those of some days."""
@@ -48,15 +48,6 @@ class PriceData(Sourced):
             as_of=quote.as_of,
             source=quote.source,
         )
-
-
-class OhlcvArguments(SymbolArguments):
-    """Input of get_ohlcv: the last bars, or with days the last ones of those."""
-
-    timeframe: Timeframe
-    limit: int = Field(default=100, ge=1, le=500)
-    start: date | None = None
-    end: date | None = None
 
 
 class BarData(Snake):

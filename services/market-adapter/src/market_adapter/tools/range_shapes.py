@@ -1,60 +1,11 @@
 """What tools on stretches of time take and give."""
 
 from datetime import date
-from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from contracts.envelope import Snake
-from market_adapter.domain.ranges import Every
-from market_adapter.tools.shapes import FailureData, Sourced, SymbolText, TickersArguments
-
-PeriodText = Annotated[
-    str, StringConstraints(pattern=r"^(?:[1-9][0-9]{0,2}[dwmy]|[ywqm]td|since-(?:0[1-9]|1[0-2])(?:-[0-3][0-9])?)$")
-]
-"""Up to now: 5y, 6m, 2w, 30d, ytd, qtd, mtd, wtd; since-09, since-09-15: since the latest September or 15 September."""
-Rules = Literal["sma_cross", "momentum", "rsi_reversion", "buy_and_hold"]
-
-
-class RangeArguments(TickersArguments):
-    """Tickers and a stretch; without one, the year up to now."""
-
-    start: date | None = None
-    end: date | None = None
-    period: PeriodText | None = None
-    amount: float | None = Field(default=None, gt=0, le=1e12)
-    every: Every | None = None
-
-
-class RelationArguments(RangeArguments):
-    """The same, and what betas are measured against."""
-
-    benchmark: SymbolText | None = None
-
-
-class CrossingArguments(Snake):
-    """Averages of one symbol."""
-
-    symbol: SymbolText
-    fast: int = Field(default=50, ge=1, le=249)
-    slow: int = Field(default=200, ge=2, le=250)
-    start: date | None = None
-    end: date | None = None
-    period: PeriodText | None = None
-
-
-class BacktestArguments(Snake):
-    """A rule, tried on one symbol."""
-
-    symbol: SymbolText
-    rule: Rules = "sma_cross"
-    fast: int = Field(default=50, ge=1, le=249)
-    slow: int = Field(default=200, ge=3, le=250)
-    start: date | None = None
-    end: date | None = None
-    period: PeriodText | None = None
-    cash: float = Field(default=10_000.0, gt=0, le=1e12)
-    cost_percent: float = Field(default=0.1, ge=0, le=5)
+from market_adapter.tools.shapes import FailureData, Sourced
 
 
 class FigureData(Snake):

@@ -12,12 +12,19 @@ from typing import NamedTuple
 
 from contracts.symbols import Symbol
 from contracts.text import Text
+from contracts.tools.market import (
+    BacktestArguments,
+    CrossingArguments,
+    Every,
+    RangeArguments,
+    RelationArguments,
+    StretchArguments,
+)
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.backtest import BacktestResult, Trade, decisions, rule, run
 from market_adapter.domain.bars import BarHistory, known_by
 from market_adapter.domain.performance import months_before, to_date
 from market_adapter.domain.ranges import (
-    Every,
     Stretch,
     beta,
     busiest,
@@ -38,17 +45,13 @@ from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
 from market_adapter.errors import MarketError, NoDataError
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.range_shapes import (
-    BacktestArguments,
     BacktestData,
     BacktestTrade,
-    CrossingArguments,
     CrossingData,
     CrossingsData,
     FallData,
     FigureData,
     FiguresData,
-    RangeArguments,
-    RelationArguments,
 )
 from market_adapter.tools.shapes import per_ticker
 
@@ -166,7 +169,7 @@ class RangeTools:
             source=history.source, as_of=history.as_of(self._provider.now()),
         )  # fmt: skip
 
-    def _stretch(self, asked: "RangeArguments | CrossingArguments | BacktestArguments") -> AskedRange:
+    def _stretch(self, asked: StretchArguments) -> AskedRange:
         """As asked; the year up to now by default."""
         last = asked.end or self._provider.now().date()
         if asked.start is not None or asked.period is None:

@@ -4,6 +4,7 @@ from datetime import date, timedelta
 
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
+from contracts.tools.arguments import SymbolArguments, TickersArguments
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.facts import EventKind, Fundamentals
 from market_adapter.domain.performance import BARS, Performance, performance
@@ -12,15 +13,7 @@ from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.prices import BarData
-from market_adapter.tools.shapes import (
-    FailureData,
-    Sourced,
-    SymbolArguments,
-    TickersArguments,
-    amount,
-    number,
-    per_ticker,
-)
+from market_adapter.tools.shapes import FailureData, Sourced, amount, number, per_ticker
 
 TAIL = 20
 """Bars of the snapshot's window that are given one by one: a model reads a tail, not a year."""

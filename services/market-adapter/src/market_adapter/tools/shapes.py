@@ -4,30 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, TypeVar
-
-from pydantic import Field, StringConstraints
+from typing import TypeVar
 
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import MarketError
 
-SymbolText = Annotated[str, StringConstraints(min_length=1, max_length=40)]
-MAX_TICKERS = 12
 DataT = TypeVar("DataT")
-
-
-class SymbolArguments(Snake):
-    """One symbol."""
-
-    symbol: SymbolText
-
-
-class TickersArguments(Snake):
-    """Several symbols."""
-
-    tickers: list[SymbolText] = Field(min_length=1, max_length=MAX_TICKERS)
 
 
 class Sourced(Snake):

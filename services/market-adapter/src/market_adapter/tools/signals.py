@@ -10,18 +10,18 @@ from collections import OrderedDict
 from dataclasses import replace
 from datetime import date
 
-from pydantic import Field
-
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
 from contracts.text import Text
+from contracts.tools.arguments import SymbolArguments
+from contracts.tools.market import FeatureArguments
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.series import series_of
 from market_adapter.domain.signals.prediction import BARS, HORIZON, METHOD, Prediction, TooShortError, predict
 from market_adapter.errors import NoDataError, UnknownPredictionError
 from market_adapter.ports import MarketProvider
-from market_adapter.tools.shapes import Sourced, SymbolArguments
+from market_adapter.tools.shapes import Sourced
 from runtime.single_flight import SingleFlight
 
 VERSION = "v1"
@@ -47,12 +47,6 @@ class SignalData(Sourced):
     brier_score: float
     checked_bars: int
     method: str = METHOD
-
-
-class FeatureArguments(SymbolArguments):
-    """Input of get_ml_features: without `prediction_id`, the newest prediction."""
-
-    prediction_id: str | None = Field(default=None, min_length=1, max_length=64)
 
 
 class FeatureData(Snake):

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
-from typing import Annotated, Self
 
-from pydantic import Field, JsonValue, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from contracts.envelope import Snake
 from contracts.ids import derive_id
 from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
+from contracts.tools.account import OrderArguments, OrderRef, OrderType, Side
+from contracts.tools.arguments import NoArguments
 from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
@@ -30,8 +30,6 @@ from market_adapter.domain.paper.orders import (
     LOT,
     Order,
     OrderState,
-    OrderType,
-    Side,
     content_hash,
     content_of,
     contents,
@@ -42,48 +40,12 @@ from market_adapter.domain.quotes import Quote
 from market_adapter.errors import NotFoundError, RefusedError
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import CallBy
-from market_adapter.tools.shapes import Sourced, SymbolArguments
+from market_adapter.tools.shapes import Sourced
 from runtime.clock import Clock
 
-Amount = Annotated[Decimal, Field(gt=0, max_digits=18, decimal_places=8, allow_inf_nan=False)]
 MOST_WAITING = 100
 """Orders of one account that may wait at a time, for a yes or for the market."""
 MOST_CLOSED = 5
-_EDITABLE: dict[str, JsonValue] = {"x-editable": True}
-"""Marks what a person may change with their yes: the arguments of orders.EDITABLE."""
-
-
-class OrderArguments(SymbolArguments):
-    """Input of create_paper_order: each type has the prices that it needs and no others."""
-
-    side: Side
-    quantity: Amount = Field(json_schema_extra=_EDITABLE)
-    order_type: OrderType
-    limit_price: Amount | None = Field(default=None, json_schema_extra=_EDITABLE)
-    stop_price: Amount | None = None
-
-    @model_validator(mode="after")
-    def _has_its_prices(self) -> Self:
-        needed = {
-            "limit_price": (OrderType.LIMIT, OrderType.STOP_LIMIT),
-            "stop_price": (OrderType.STOP, OrderType.STOP_LIMIT),
-        }
-        for name, types in needed.items():
-            given = getattr(self, name) is not None
-            if given != (self.order_type in types):
-                fault = "price_not_taken" if given else "price_needed"
-                raise PydanticCustomError(fault, "{name}: {order}", {"name": name, "order": self.order_type.value})
-        return self
-
-
-class OrderRef(Snake):
-    """Input of cancel_paper_order."""
-
-    order_id: str = Field(min_length=1, max_length=64)
-
-
-class NoArguments(Snake):
-    """Nothing is asked for in particular."""
 
 
 class OrderData(Snake):

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from contracts.text import Text
+from contracts.tools.arguments import NoArguments, SymbolArguments
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import RefusedError
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import CallBy
-from market_adapter.tools.shapes import Sourced, SymbolArguments
-from market_adapter.tools.trading import NoArguments
+from market_adapter.tools.shapes import Sourced
 
 MOST = 100
 

@@ -14,6 +14,7 @@ from nats.js.errors import APIError
 
 from contracts.channels import TOOL_REQUESTS, analyses_of, client_results_of, conversation_tree, fact, journal
 from contracts.ids import NOBODY
+from contracts.json_values import JsonObject
 from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TRACES, TURNS, WEBHOOKS
 from memory.erasure_ports import Erasure
 from memory.errors import BusUnavailable
@@ -215,7 +216,7 @@ def _about(company: str, conversations: Collection[str]) -> Callable[[bytes], bo
     def named(raw: bytes) -> bool:
         try:
             event: Any = orjson.loads(raw)
-            data: dict[str, Any] = event["data"]
+            data: JsonObject = event["data"]
             return data.get("conversationId") in conversations and data.get("companyId") in (company, None, NOBODY)
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
             return False

@@ -23,7 +23,7 @@ from memory.domain.facts import BadFactError, LogFact
 from memory.errors import StoreUnavailable
 from memory.metrics import PROJECTED
 from runtime import correlation
-from runtime.batches import PullBatches
+from runtime.batches import HURRIED, PullBatches
 from runtime.bus_client import BusClient
 from runtime.connection import jetstream, listen
 from runtime.dead_letters import DeadLetters
@@ -44,8 +44,6 @@ LINGER = 1.0
 """Seconds that a batch may fill: several facts cost the database little more than one. Whoever waits ends it, here and
 in the other replicas, and so does any fact but a visitor's message and the AI's answer: people are about to look."""
 GATHERED = (ChatKind.VISITOR, ChatKind.ASSISTANT)
-TOLD_EVERY = 0.25
-"""Seconds between two words to the other replicas that somebody waits."""
 PAUSE = 0.5
 """Seconds before the next batch when the last one failed, or the consumer is away."""
 RETRY = 1.0
@@ -149,9 +147,10 @@ class ChatConsumer:
                 task.cancel()
 
     def hurry(self) -> None:
-        """Projects what has come, with no wait for a fuller batch, and has the other replicas do so."""
+        """Projects what has come, with no wait for a fuller batch, and has the other replicas do so: they are told as
+        often as they would wait again."""
         self._batches.hurry()
-        if time.monotonic() - self._told >= TOLD_EVERY and isinstance(self._client, BusClient):
+        if time.monotonic() - self._told >= HURRIED and isinstance(self._client, BusClient):
             self._told = time.monotonic()
             self._client.say(self._hurried)
 

@@ -51,8 +51,8 @@ class ProjectionFloor:
         self.still = self._loop.still
         self.stop = self._loop.stop
         self._asked = float("-inf")
-        self.hurry: Callable[[], None] | None = None
-        """Called when somebody waits: this replica's projection need not wait for a fuller batch then."""
+        self.hurry: Callable[[], None] = lambda: None
+        """Called when somebody waits, and for as long: the projection need not wait for a fuller batch then."""
         self.store: Callable[[], LogPosition | None] = lambda: None
         """How far the store is while it is behind what has been acknowledged (see application/positions)."""
 
@@ -88,7 +88,9 @@ class ProjectionFloor:
         BEHIND.set(answer["num_pending"] + answer["num_ack_pending"])
         self._position = max(self._position, LogPosition(era, floor_of(answer)))
         for waiter, seq in list(self._waiters.items()):
-            if self.seq >= seq and not waiter.done():
+            if self.seq < seq:
+                self.hurry()
+            elif not waiter.done():
                 waiter.set_result(None)
 
     def stir(self) -> None:
@@ -109,8 +111,7 @@ class ProjectionFloor:
         self._waiters[waiter] = seq
         self._urgent.set()
         self._moves.set()
-        if self.hurry is not None:
-            self.hurry()
+        self.hurry()
         try:
             async with asyncio.timeout(deadline):
                 await waiter

@@ -1,6 +1,7 @@
 """From the log into the store: facts first, then what they make of their conversations. Only then they are done."""
 
-from collections import OrderedDict, defaultdict
+import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from contracts.events.chat import AssistantMessage, VisitorMessage
@@ -11,6 +12,7 @@ from memory.domain.conversation import CUSTOMER, InboxConversation, Person, fold
 from memory.domain.facts import LogFact
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.errors import StoreUnavailable
+from runtime.recent import Recent
 
 ATTEMPTS = 10
 """Tries to store a conversation that other replicas are changing too."""
@@ -30,12 +32,13 @@ class Projection:
         conversations: MongoConversations,
         settled: Callable[[], Awaitable[LogPosition]],
         principals: PrincipalCheck,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._facts = facts
         self._conversations = conversations
         self._settled = settled
         self._principals = principals
-        self._known: OrderedDict[tuple[str, str], InboxConversation] = OrderedDict()
+        self._known = Recent[tuple[str, str], InboxConversation](KNOWN, clock=clock)
 
     async def project(self, facts: Sequence[LogFact]) -> None:
         """Returns when everything is stored.
@@ -72,7 +75,7 @@ class Projection:
 
     async def _states(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:
         """The states as last seen here, or stored: if another replica has changed one since, saving it is refused."""
-        unknown = [key for key in sorted(keys) if key not in self._known]
+        unknown = [key for key in sorted(keys) if self._known.get(key) is None]
         stored = await self._conversations.load(unknown) if unknown else {}
         return {key: self._known.get(key) or stored.get(key) or InboxConversation(*key) for key in sorted(keys)}
 
@@ -80,11 +83,10 @@ class Projection:
         """Saves; returns what was refused, and forgets it."""
         saved = {(state.company, state.conversation): state for state in await self._conversations.save(states)}
         keys = {(state.company, state.conversation) for state in states}
-        for key in keys:
-            self._known.pop(key, None)
-        self._known |= saved
-        while len(self._known) > KNOWN:
-            self._known.popitem(last=False)
+        for key in keys - saved.keys():
+            self._known.drop(key)
+        for key, state in saved.items():
+            self._known.keep(key, state)
         return keys - saved.keys()
 
     def teaches(self, fact: LogFact) -> bool:
@@ -99,7 +101,7 @@ class Projection:
     def drop(self, company: str, conversations: Sequence[str]) -> None:
         """Holds the states of these conversations no longer."""
         for name in conversations:
-            self._known.pop((company, name), None)
+            self._known.drop((company, name))
 
     def forget(self) -> None:
         """Holds no state any longer: the store is another one."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.channel_rpc import PERSON, text_digest
+from contracts.json_values import JsonObject
 
 LATEST = 300.0
 """Seconds that a webhook may be under way: an older copy is somebody's recording."""
@@ -50,11 +51,11 @@ def told(event_type: str, data: Mapping[str, Any]) -> ChannelWords | Status | No
     if event_type == "chat.owner.changed.v1":
         if data.get("outside") or data.get("opensAt"):
             return None
-        owner: dict[str, Any] = data.get("owner") or {}
+        owner: JsonObject = data.get("owner") or {}
         return Status(PENDING if owner.get("kind") == "ai" else OPEN)
     if str(data.get("operatorId", "")).startswith(PERSON):
         return None
-    citations: list[dict[str, Any]] = data.get("citations") or []
+    citations: list[JsonObject] = data.get("citations") or []
     sources = [f"{one['title']}: {one['url']}" for one in citations]
     # As its own attachments are named here: they are not carried over, and not dropped in silence.
     sent = [f"[{one['type'].partition('/')[0]}: {one['name']}]" for one in data.get("files") or ()]

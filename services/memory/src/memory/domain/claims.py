@@ -15,12 +15,11 @@ from memory.domain.long_term.attributes import Value, changing, differ, of_relat
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
 from memory.domain.long_term.endings import StatementEnd, ended_by, endings, is_occupation
 from memory.domain.long_term.slots import LANGUAGES, restrictions
+from memory.domain.long_term.speech import statements
 from memory.domain.recall.words import words
 
 LEFT_OVER = 2
 """Words that a statement may have beside those that are ended, and still be the statement that is meant."""
-_SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
-"""A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
 _DENIED = re.compile(
     r"\b(?:not|never|no|nunca|jamas|hate|hated|odio|detesto|aborrezco|dislike|can not stand)\b(?! (?:longer|"
     r"only|just|solo)\b)"
@@ -83,7 +82,7 @@ _AMOUNTS = content("earn save invest put spend owe meto gasto aporto contribute 
 _MANY = content("have like buy sell invest want trade hold go visit know meet eat drink watch follow study play")
 """Concepts that hold of several things at a time."""
 _GENERIC = _PERIODS | content(
-    "be have want need see ver recibir receive hear "
+    "am have want need see ver recibir receive hear "
     "plan decide decided hope think pensandolo believe going pay make made get give keep show send "
     "time times once twice veces vez euro euros dollar dollars "
     "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
@@ -96,7 +95,7 @@ _WORK = content("work")
 _ATTITUDES = content(
     "like interest interested interesa interesan convence convencen trust fio into vegan vegetarian celiac"
 )
-_NOT_COUNTED = content("be have stock week month year day time times veces vez semana mes ano dia")
+_NOT_COUNTED = content("am have moment stock week month year day time times veces vez semana mes ano dia")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +123,6 @@ class Claims:
     adds: bool = False
     past: bool = False
     occupation: bool = False
-
-
-def statements(text: str) -> list[str]:
-    """The sentences of a text without its questions; what comes before a question in its sentence is kept."""
-    found: list[str] = []
-    for sentence in _SENTENCE.split(text.replace("’", "'")):
-        said = " ".join(sentence.split())
-        if "?" in said:
-            said = said.rpartition("¿")[0] or said.rpartition(",")[0]
-        if said := said.strip(" ,"):
-            found.append(said)
-    return found
 
 
 @lru_cache(maxsize=4_000)
@@ -247,6 +234,11 @@ def _changes(new: Claims, old: Claims) -> bool:
     ):
         return False
     shared = (new.words & old.words) - _GENERIC
+    if not shared and not new.words - _GENERIC - new.values:  # "now 350 a month"
+        return bool(old.given.get("period")) and all(
+            new.given.get(kind) and new.given[kind] != values if kind == "figure" else new.given.get(kind) == values
+            for kind, values in old.given.items()
+        )
     if (
         not shared
         or (shared <= _AMOUNTS and not old.words & _AMOUNTS <= new.words)

@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import fact_id
-from memory.domain.claims import statements
 from memory.domain.forgotten import forgotten, remembered_again
 from memory.domain.long_term.concepts import content
-from memory.domain.long_term.plain_facts import unquoted
+from memory.domain.long_term.speech import statements, unquoted
 from memory.domain.meant import facts_meant
 from memory.domain.remembered import LONGEST, Remembered, unsaid
 from memory.domain.statements import kept, remembering

@@ -15,6 +15,7 @@ from contracts.company import CompanyConfig, IdentityKey
 from contracts.events.chat import MAX_EMAIL, MAX_NAME
 from contracts.identity_rpc import KnownUser
 from contracts.ids import is_id
+from contracts.plain_text import one_line
 
 LONGEST_LIFE = 3_600
 LEEWAY = 5
@@ -63,7 +64,7 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
 
 def _line(said: object, most: int) -> str | None:
     """What human agents are shown, on one line; what is no text, or too long for one, is left out."""
-    text = " ".join(said.split()) if isinstance(said, str) else ""
+    text = one_line(said) if isinstance(said, str) else ""
     return text if 0 < len(text) <= most else None
 
 

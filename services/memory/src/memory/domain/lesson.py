@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import Strategy
-from memory.domain.long_term.plain_facts import unquoted
+from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.mentions import mentioned
 from memory.domain.profile import described, undescribed
 from memory.domain.questions import questions, same, template
@@ -132,9 +132,7 @@ def told_elsewhere(clause: str) -> bool:
 
 def _styles(text: str) -> list[tuple[str | None, bool]]:
     """Each style that is named, and whether it is left behind."""
-    said = text
-    for question in questions(text):
-        said = said.replace(question, " ")
+    said = " ".join(map(meant, statements(text)))
     return [(match.lastgroup, bool(_LEFT_BEHIND.search(said[: match.start()]))) for match in _STYLE.finditer(said)]
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from contracts.memory_rpc import Superseded
 from contracts.zones import is_zone
-from memory.domain.claims import statements
+from memory.domain.long_term.speech import meant, statements
 from memory.domain.remembered import Remembered, superseding
 
 FIELDS = {
@@ -30,7 +30,7 @@ _I_AM = (
     r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero))\s+"
     r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|"
     r"much more|a bit more|a lot more|far more|still|now|muy|bastante"
-    r"|m[aá]s bien|m[aá]s|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*"
+    r"|m[aá]s bien|m[aá]s|tan|so|that|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*"
     r"(?:(?:investor|trader|inversora?|operadora?|persona) )?"
 )
 _RISK_IS = (
@@ -68,9 +68,10 @@ _SAYINGS = {
         _I_AM + r"(?:aggressive|agresiv[oa]|arriesgad[oa]|atrevid[oa]|daring|bold)",
         _RISK_IS + r"(?:aggressive|agresivo|high|alt[oa]|much[oa])",
         r"\b(?:high risk tolerance|(?:alta|mucha) tolerancia al riesgo)",
-        r"\bI (?:can|like to|want to) (?:take|handle|bear|accept|tolerate) "
+        r"\bI (?:can|like to|want to) (?:take|handle|bear|accept|tolerate|stomach) "
         r"(?:an? )?(?:lots? of |lot more |big |high |much )?(?:more |higher )?risks?",
-        r"\b(?:puedo|quiero) (?:asumir|tolerar|aceptar) (?:muchos? m[aá]s |muchos? |grandes |m[aá]s )riesgos?",
+        r"\b(?:puedo|quiero) (?:asumir|tolerar|aceptar|aguantar|soportar) (?:muchos? m[aá]s |muchos? |grandes |"
+        r"m[aá]s )riesgos?",
     ),
     ("experience", "beginner"): (
         _I_AM + r"(?:beginner|newbie|novice|rookie|principiante|novat[oa])" + _HERE,
@@ -100,7 +101,10 @@ _FIXED = tuple(
     for words in ways
 )
 _A_NAME = r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
-_NAME = re.compile(rf"\b(?i:my name is|call(?:ing)? me|me llamo|mi nombre es|ll[aá]mame|llames)\s+{_A_NAME}")
+_NAME = re.compile(
+    rf"\b(?i:my name is|call(?:ing)? me|me llamo|mi nombre es|ll[aá]mame|llames|(?:everyone|everybody|people|friends) "
+    rf"calls? me|i go by|(?<!me )dime|todos me (?:llaman|dicen))\s+{_A_NAME}"
+)
 _OTHER_NAME = re.compile(
     rf"\b(?i:(?:don'?t|do not|never|stop) call(?:ing)? me|no me llames|(?:my name is|i am|i'm) not|no me "
     rf"llamo)\s+{_A_NAME}"
@@ -125,7 +129,7 @@ _ZONE = re.compile(
 def described(state: Remembered, text: str, now: datetime) -> Remembered:
     """With what the text says of its writer; the same object when it says nothing new."""
     for sentence in statements(text):
-        for field, value, said in _said(sentence):
+        for field, value, said in _said(meant(sentence)):
             held = getattr(state.memory, field)
             if said and held != value:
                 state = with_field(state, field, value, now)

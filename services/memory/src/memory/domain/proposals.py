@@ -12,13 +12,13 @@ from datetime import datetime
 
 from contracts.memory_rpc import LongTermMemory, fact_id
 from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact
-from memory.domain.claims import statements
 from memory.domain.facts_apart import why_both_stay
 from memory.domain.forgotten import is_forgotten
 from memory.domain.lesson import ABOUT_MEMORY, told_elsewhere
 from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.own_words import speaks_of_oneself
-from memory.domain.long_term.plain_facts import clauses, unquoted
+from memory.domain.long_term.plain_facts import clauses
+from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import fitting
 from memory.domain.remembered import LONGEST, Remembered
@@ -40,7 +40,7 @@ class Judged:
 def own_statements(texts: Sequence[str]) -> list[str]:
     """What of a turn may tell something lasting of its writer: no questions, no orders, nobody else's words."""
     told = (text for text in texts if not ABOUT_MEMORY.match(text))
-    return [one for text in told for one in statements(unquoted(text)) if speaks_of_oneself(one)]
+    return [one for text in told for one in map(meant, statements(unquoted(text))) if speaks_of_oneself(one)]
 
 
 def touched(memory: LongTermMemory, said: Sequence[str]) -> list[KnownFact]:

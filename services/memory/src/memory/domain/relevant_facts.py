@@ -28,7 +28,7 @@ _KINDS = {
         "honda toyota "
         "conduzco manejo vehiculo moto motocicleta bici bicicleta furgoneta camion patinete carro",
         "income": "salary earn earns income wage wages paid make take-home sueldo gano gana ganar ingreso cobro cobra "
-        "nomina limpios netos",
+        "nomina limpios netos brutos entran",
         "work": "work business company shop store firm negocio empresa tienda dedico occupation profession "
         "employer office profesion oficio laboral boss teach clases dedicas autonomo",
         "pension": "retire retired retirement pension stop-working jubilo jubilar jubilacion jubile retiro pensionar "
@@ -38,17 +38,19 @@ _KINDS = {
         "origin": "born from childhood grew origin raised native naci nacido crecio creci origen infancia pais",
         "spouse": "marry married divorce divorced divorcio divorciado divorciar single soltero wedding husband wife "
         "spouse partner half boda caso casado casada marido mujer esposa esposo parienta",
-        "children": "pregnant embarazada expecting child kid son daughter hijo nino nina bebe family familia chaval "
+        "children": "peque crio cria pregnant embarazada expecting child kid son daughter hijo nino nina bebe "
+        "family familia chaval "
         "niece nephew sobrino twins gemelos",
         "relatives": "mother mom father dad brother sister parents aunt uncle madre padre hermano hermana tio "
         "tia family "
         "familia",
-        "debt": "loan mortgage debt owe credit borrow borrowed lent deuda debo debemos deber presto prestado prestaron "
+        "debt": "owed queda loan mortgage debt owe credit borrow borrowed lent deuda debo debemos deber presto "
+        "prestado prestaron "
         "devolver",
-        "savings": "save money cash bank dinero banco ahorrado guardo guardar",
+        "savings": "juntar juntando aparto apartamos aside save money cash bank dinero banco ahorrado guardo guardar",
         "buying": "buy bought purchase paid price cost shares compre compra pague precio acciones",
         "losing": "lose lost loss losses perdi perdida perdido",
-        "heritage": "inherit inherited inheritance received family herede herencia recibi",
+        "heritage": "dejo left inherit inherited inheritance received family herede herencia recibi",
         "health": "doctor dentist appointment medical health illness disease ill sick pain knee back pregnant rodilla "
         "espalda dolor embarazada pills medicine medication diabetes diabetic medico dentista cita salud pastillas "
         "enfermedad enfermo asthma asma celiac celiaco ",
@@ -58,16 +60,18 @@ _KINDS = {
         "bulldog labrador beagle collie perra chucho cachorro gatito loro conejo tortuga pez",
         "housing": "house housing flat estate property rent landlord lease casa vivienda inmueble propiedad alquilo "
         "casero arriendo",
-        "broker": "broker platform bank account plataforma banco",
+        "broker": "shares acciones broker platform bank account plataforma banco",
         "derivatives": "derivatives futures options derivados futuros opciones",
         "charts": "chart tradingview program software grafico grafica programa",
         "tax": "tax accountant irs audit audited impuestos contable gestor gestora hacienda inspeccion",
-        "risk": "risk risky lose losing afraid scared terrified fear riesgo tolero perder miedo panico arriesgo averse",
+        "risk": "risk risky lose losing afraid scared terrified fear riesgo tolero perder miedo panico arriesgo "
+        "averse nervous sleep susto dormir",
         "travel": "travel trip vacation vacaciones fly flies",
         "sport": "sport train coach gym soccer football tennis deporte entreno gimnasio futbol tenis",
         "time": "when time hour day date schedule morning evening night weekend cuando hora dia fecha horario noche "
         "manana tarde",
-        "sector": "sector industry industria",
+        "sector": "sector industry industria casino apuesta gambling tabaco tobacco arma weapon oil petroleo "
+        "alcohol bank",
         "goal": "goal plan objetivo",
         "age": "age edad old birthday cumpleanos birth nacimiento",
     }.items()
@@ -116,7 +120,7 @@ def _terms(fact: str) -> frozenset[str]:
 
 def facets(text: str, *, forms: bool = True) -> frozenset[str]:
     """What a text is about, of a few common things: living, working, eating, … `forms`: also where no word says it."""
-    said, bare = frozenset(map(concept, words(text))), plain(text)
+    said, bare = frozenset(map(concept, words(plain(text)))), plain(text)
     found = {name for name, listed in _KINDS.items() if said & listed}
     return frozenset(found | {name for name, form in _FORMS if forms and form.search(bare)})
 

@@ -10,11 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import LongTermMemory, Superseded
-from memory.domain.claims import Claims, claims, ends_only, fact_claims, is_attitude, may_replace, replaces, statements
+from memory.domain.claims import Claims, claims, ends_only, fact_claims, is_attitude, may_replace, replaces
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.concepts import content
-from memory.domain.long_term.plain_facts import clauses, is_plain_fact, unquoted
+from memory.domain.long_term.own_words import speaks_of_oneself
+from memory.domain.long_term.plain_facts import clauses, is_plain_fact
+from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.long_term.standing_orders import is_standing_order
+from memory.domain.relevant_facts import kinds
 from memory.domain.remembered import LONGEST, NOTES, OLDER, PREFERENCES, Remembered, superseding
 
 _LEAD = (
@@ -63,6 +66,7 @@ _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_
 """Attribute, and name on the wire."""
 _NAMES = frozenset(name for _, name in _FIELDS)
 _MOST = {"user_notes": NOTES, "preferences": PREFERENCES, "older_notes": OLDER}
+_FIGURE = re.compile(r"\d")
 _SLOTS = ("prefer length", "prefer tone", "prefer answers in")
 
 Known = Callable[[str], bool]
@@ -147,7 +151,7 @@ def _stated(text: str, known: Known) -> Iterator[_Statement]:
         if notes := notes_in(whole):
             yield from (_Statement(note, "user_notes", claims(note, short=True)) for note in notes)
             continue
-        sentence = unquoted(whole)
+        sentence = meant(unquoted(whole))
         if is_standing_order(sentence):
             order = sentence.strip(" .!¡")
             yield _Statement(order, "preferences", claims(order, short=True))
@@ -162,12 +166,21 @@ def _stated(text: str, known: Known) -> Iterator[_Statement]:
             yield _Statement(sentence.rstrip(" .!"), None, head)
         for clause in found:
             said = claims(clause, short=True)
+            if clause is found[-1]:  # "I moved house, I'm in York now" says it in two
+                said = replace(said, made=tuple(dict.fromkeys([*said.made, *claims(sentence, short=True).made])))
             worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
-            about_answers = "preferences" if _is_about_answers(said) else None
-            yield _Statement(clause, "user_notes" if worth else about_answers, said)
+            prefers = _is_about_answers(said) or (worth and preferences_in(clause))
+            yield _Statement(clause, "preferences" if prefers else "user_notes" if worth else None, said)
         if not found and not preferred:
             said = claims(sentence, short=True)
-            yield _Statement(sentence.rstrip(" .!"), "preferences" if _is_about_answers(said) else None, said)
+            lasting = "user_notes" if _says_something_lasting(sentence) and not ends_only(said) else None
+            attribute = "preferences" if _is_about_answers(said) else lasting
+            yield _Statement(" ".join(sentence.split()).rstrip(" .!"), attribute, said)
+
+
+def _says_something_lasting(sentence: str) -> bool:
+    """Whether a sentence that no rule knows speaks of its writer, and of a matter or figure: "I live off 900 euros"."""
+    return speaks_of_oneself(sentence) and bool(kinds(sentence) or _FIGURE.search(sentence))
 
 
 def _is_about_answers(said: Claims) -> bool:

@@ -2,25 +2,17 @@
 
 from datetime import datetime
 
-from pydantic import Field
-
 from contracts.envelope import Snake
 from contracts.knowledge import KnowledgeQuery
 from contracts.memory_rpc import QUEUE
 from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools.memory import KnowledgeSearchArguments
 from memory.knowledge.methods import READING, Searcher
 from memory.tool_arguments import arguments
 from runtime.service import Service
 
 SEARCH_KNOWLEDGE = tool_service("search_knowledge", QUEUE)
 SOURCE = "knowledge"
-
-
-class SearchArguments(Snake):
-    """Input of search_knowledge."""
-
-    query: str = Field(min_length=1, max_length=500)
-    limit: int = Field(default=5, ge=1, le=20)
 
 
 class PassageData(Snake):
@@ -51,7 +43,7 @@ def serve(service: Service, searcher: Searcher) -> None:
 
     async def search(request: ToolServiceRequest) -> ToolServiceData:
         caller = request.caller
-        asked = arguments(SearchArguments, request)
+        asked = arguments(KnowledgeSearchArguments, request)
         query = KnowledgeQuery(text=asked.query, limit=asked.limit, language=caller.language)
         found = await searcher.ask(caller.company_id, query, READING)
         passages = [

@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from contracts.ids import ID_PATTERN
 from contracts.text import Text
-from tool_executor.domain.shapes import ID_PATTERN, NOT_BLANK, SYMBOL_PATTERN
+from contracts.tools.arguments import NOT_BLANK, SYMBOL_PATTERN
 
 _LONGEST = 300
 _UNKNOWN = Text(es="no existe: quítalo", en="there is no such argument: leave it out")

@@ -1,26 +1,19 @@
 """Price alerts of the caller's own. The market-adapter serves them and keeps the call id with each alert."""
 
 from contracts.text import Text
+from contracts.tools.account import AlertArguments, AlertRef, ListArguments
+from contracts.tools.arguments import input_schema
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import (
-    ID,
-    SYMBOL,
     TEXT,
-    above_zero,
     gives,
     list_of,
-    one_of,
-    takes,
     with_normal_symbol,
 )
-
-CONDITIONS = (">=", "<=", "==")
 
 
 def tools() -> list[DeclaredTool]:
     """The category's tools."""
-    message = {"type": "string", "maxLength": 500, "description": "What the user wants to be told"}
-    alert_id = {**ID, "description": "The alert's id, as list_alerts shows it"}
     return [
         DeclaredTool(
             id="alert.create",
@@ -35,14 +28,7 @@ def tools() -> list[DeclaredTool]:
             per_minute=20,
             side_effects=True,
             time_limit=5.0,
-            input_schema=takes(
-                {
-                    "symbol": SYMBOL,
-                    "condition": one_of(CONDITIONS, "How the price must stand; == is touching or crossing it"),
-                    "price": above_zero("The price to watch"),
-                },
-                {"message": message},
-            ),
+            input_schema=input_schema(AlertArguments),
             output_schema=gives({"alert_id": TEXT}),
             handler=OverTheBus(),
             reconcile=OverTheBus(),
@@ -61,7 +47,7 @@ def tools() -> list[DeclaredTool]:
             required_plan="pro",
             per_minute=30,
             time_limit=5.0,
-            input_schema=takes({}, {"symbol": SYMBOL}),
+            input_schema=input_schema(ListArguments),
             output_schema=gives({"alerts": list_of({"type": "object"})}),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,
@@ -79,7 +65,7 @@ def tools() -> list[DeclaredTool]:
             destructive=True,
             idempotent=True,
             time_limit=5.0,
-            input_schema=takes({"alert_id": alert_id}),
+            input_schema=input_schema(AlertRef),
             output_schema=gives({"alert_id": TEXT}),
             handler=OverTheBus(),
             reconcile=OverTheBus(),

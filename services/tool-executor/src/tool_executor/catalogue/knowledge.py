@@ -1,8 +1,10 @@
 """search_knowledge: what the company itself has said, on its site and in its documents. Memory serves the tool."""
 
 from contracts.text import Text
+from contracts.tools.arguments import input_schema
+from contracts.tools.memory import KnowledgeSearchArguments
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import NUMBER, TEXT, gives, list_of, takes, whole, words
+from tool_executor.domain.shapes import NUMBER, TEXT, gives, list_of
 
 
 def tools() -> list[DeclaredTool]:
@@ -26,10 +28,7 @@ def tools() -> list[DeclaredTool]:
             category=Category.KNOWLEDGE,
             per_minute=30,
             time_limit=6.0,
-            input_schema=takes(
-                {"query": words("The question, or the words to look for, in any language")},
-                {"limit": whole(5, 20, "How many passages")},
-            ),
+            input_schema=input_schema(KnowledgeSearchArguments),
             output_schema=gives({"passages": list_of(passage), "complete": {"type": "boolean"}, "source": TEXT}),
             handler=OverTheBus(),
             for_visitors=True,

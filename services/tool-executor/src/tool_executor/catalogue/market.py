@@ -3,32 +3,27 @@
 from functools import partial
 
 from contracts.text import Text
+from contracts.tools.arguments import DAY_PATTERN, SymbolArguments, TickersArguments, input_schema
+from contracts.tools.market import Indicator, IndicatorArguments, OhlcvArguments
 from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus, Schema
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import (
     MAYBE,
     PRICE,
-    SYMBOL,
     TEXT,
-    TICKERS,
     gives,
     list_of,
     one_of,
     sourced,
-    takes,
-    whole,
     with_normal_symbol,
     with_normal_tickers,
 )
 
-TIMEFRAMES = ("1m", "5m", "15m", "1h", "4h", "1d", "1w")
-INDICATORS = ("RSI", "MACD", "BB", "SMA", "EMA", "ATR", "VWAP", "OBV", "ADX")
 _TIMEFRAME = one_of(("1h", "4h", "1d"), "How long a bar is")
 _VOLUME = {"type": ["number", "null"], "minimum": 0}
 _OHLCV = {**dict.fromkeys(("open", "high", "low", "close"), PRICE), "volume": _VOLUME}
 FAILURE = gives({"error": TEXT, "ticker": {"type": "string"}, "reason": TEXT})
-DAY = r"^\d{4}-\d{2}-\d{2}$"
-_DATE = {"type": ["string", "null"], "pattern": DAY}
+_DATE = {"type": ["string", "null"], "pattern": DAY_PATTERN}
 _FALL = {"type": "number", "maximum": 0, "minimum": -1}
 _SPREAD = {"type": ["number", "null"], "minimum": 0}
 _WINDOW = gives({"first": _DATE, "last": _DATE, "bars": {"type": "integer", "minimum": 1}, **_OHLCV})
@@ -66,7 +61,7 @@ def _per_ticker(entry: Schema) -> Schema:
 
 def with_indicators_once(arguments: Arguments) -> Arguments:
     """One spelling: the symbol's own, and each indicator once, in the catalogue's order."""
-    asked = [name for name in INDICATORS if name in arguments["indicators"]]
+    asked = [name for name in Indicator if name in arguments["indicators"]]
     return {**with_normal_symbol(arguments), "indicators": asked}
 
 
@@ -83,7 +78,7 @@ def tools() -> list[DeclaredTool]:
             label=Text(es="Consultando el precio…", en="Looking up the price…"),
             per_minute=60,
             time_limit=5.0,
-            input_schema=takes({"symbol": SYMBOL}),
+            input_schema=input_schema(SymbolArguments),
             output_schema=sourced(
                 {
                     "symbol": TEXT,
@@ -109,14 +104,7 @@ def tools() -> list[DeclaredTool]:
             label=Text(es="Consultando el histórico…", en="Looking up past prices…"),
             per_minute=30,
             time_limit=8.0,
-            input_schema=takes(
-                {"symbol": SYMBOL, "timeframe": one_of(TIMEFRAMES, "How long a bar is")},
-                {
-                    "limit": whole(100, 500, "How many of the last bars"),
-                    "start": {"type": "string", "pattern": DAY, "description": "First day, e.g. 2012-03-01"},
-                    "end": {"type": "string", "pattern": DAY, "description": "Last day"},
-                },
-            ),
+            input_schema=input_schema(OhlcvArguments),
             output_schema=sourced({"bars": list_of(gives({"time": TEXT, **_OHLCV})), "closed": {"type": "boolean"}}),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM", "timeframe": "1d", "limit": 20},),
@@ -133,30 +121,14 @@ def tools() -> list[DeclaredTool]:
             budget_per_ticker=3,
             per_minute=30,
             time_limit=8.0,
-            input_schema=takes(
-                {
-                    "symbol": SYMBOL,
-                    "indicators": {
-                        "type": "array",
-                        "items": {"enum": list(INDICATORS)},
-                        "minItems": 1,
-                        "maxItems": 20,
-                        "description": 'Which, e.g. ["RSI", "MACD"]',
-                    },
-                },
-                {
-                    "timeframe": {**_TIMEFRAME, "default": "1d"},
-                    "length": {"type": "integer", "minimum": 2, "maximum": 250, "description": "Bars, if not 14 or 20"},
-                    "end": {"type": "string", "pattern": DAY, "description": "As of that day; default: now"},
-                },
-            ),
+            input_schema=input_schema(IndicatorArguments),
             output_schema=sourced(
                 {
                     "timeframe": _TIMEFRAME,
                     "warmup_bars": {"type": "integer", "minimum": 0},
                     "indicators": {
                         "type": "object",
-                        "propertyNames": {"enum": list(INDICATORS)},
+                        "propertyNames": {"enum": list(Indicator)},
                         "additionalProperties": {"type": "object", "additionalProperties": MAYBE},
                     },
                 }
@@ -176,7 +148,7 @@ def tools() -> list[DeclaredTool]:
             label=Text(es="Consultando los fundamentales…", en="Looking up fundamentals…"),
             per_minute=20,
             time_limit=8.0,
-            input_schema=takes({"symbol": SYMBOL}),
+            input_schema=input_schema(SymbolArguments),
             output_schema=sourced({"symbol": TEXT, **_FUNDAMENTALS}),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM"},),
@@ -193,7 +165,7 @@ def tools() -> list[DeclaredTool]:
             label=Text(es="Analizando el mercado…", en="Analysing the market…"),
             per_minute=30,
             time_limit=15.0,
-            input_schema=takes({"tickers": TICKERS}),
+            input_schema=input_schema(TickersArguments),
             output_schema=_per_ticker(_SNAPSHOT),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"]},),
@@ -210,7 +182,7 @@ def tools() -> list[DeclaredTool]:
             label=Text(es="Consultando empresas y fechas…", en="Looking up companies and dates…"),
             per_minute=20,
             time_limit=15.0,
-            input_schema=takes({"tickers": TICKERS}),
+            input_schema=input_schema(TickersArguments),
             output_schema=_per_ticker(_EVENTS),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"]},),

@@ -3,9 +3,11 @@
 from typing import Any
 
 from contracts.text import Text
+from contracts.tools.arguments import input_schema
+from contracts.tools.memory import FactArguments, ForgetArguments, MessageSearchArguments, UpdateArguments
 from contracts.tools_rpc import MEMORY_OUTCOME
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import ID, NUMBER, TEXT, gives, list_of, sourced, takes, whole, words
+from tool_executor.domain.shapes import NUMBER, TEXT, gives, list_of, sourced
 
 
 def tools() -> list[DeclaredTool]:
@@ -39,10 +41,7 @@ def tools() -> list[DeclaredTool]:
             category=Category.MEMORY,
             per_minute=30,
             time_limit=6.0,
-            input_schema=takes(
-                {"query": words("What to look for, in the words that may have been used")},
-                {"limit": whole(5, 50, "How many passages")},
-            ),
+            input_schema=input_schema(MessageSearchArguments),
             output_schema=sourced({"passages": list_of(passage)}),
             handler=OverTheBus(),
             examples=({"query": "stop loss"}, {"query": "qué bróker uso", "limit": 3}),
@@ -60,7 +59,7 @@ def tools() -> list[DeclaredTool]:
                 "`undo` says how to take it back. Never say that you will remember something without calling this.",
             ),
             label=Text(es="Guardándolo en la memoria…", en="Keeping it in memory…"),
-            input_schema=takes({"fact": words("The fact, in the user's own words")}),
+            input_schema=input_schema(FactArguments),
             **changing,
             examples=({"fact": "I am vegan"},),
         ),
@@ -75,7 +74,7 @@ def tools() -> list[DeclaredTool]:
             ),
             label=Text(es="Olvidándolo…", en="Forgetting it…"),
             destructive=True,
-            input_schema=takes({"what": words("What to forget: its id, or the words for it")}),
+            input_schema=input_schema(ForgetArguments),
             **changing,
             examples=({"what": "vegan"},),
         ),
@@ -89,7 +88,7 @@ def tools() -> list[DeclaredTool]:
                 "words; the older one becomes history.",
             ),
             label=Text(es="Corrigiendo la memoria…", en="Correcting the memory…"),
-            input_schema=takes({"id": ID, "fact": words("The fact as it is now, in the user's own words")}),
+            input_schema=input_schema(UpdateArguments),
             **changing,
             examples=({"id": "f0123456789", "fact": "I live in Lima"},),
         ),

@@ -1,18 +1,18 @@
 """Predictions and what they are made of. The market-adapter serves both tools."""
 
 from contracts.text import Text
+from contracts.tools.arguments import SymbolArguments, input_schema
+from contracts.tools.market import FeatureArguments
 from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import (
     MAYBE,
     NUMBER,
     SHARE,
-    SYMBOL,
     TEXT,
     gives,
     list_of,
     one_of,
     sourced,
-    takes,
     with_normal_symbol,
 )
 
@@ -21,11 +21,6 @@ PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
 
 def tools() -> list[DeclaredTool]:
     """The category's tools. A prediction that is not kept yet is made on the spot, which takes a second or so."""
-    prediction_id = {
-        **TEXT,
-        "maxLength": 64,
-        "description": "A prediction_id of get_ml_signals; without it, the newest prediction of the symbol",
-    }
     return [
         DeclaredTool(
             id="ml.get_prediction",
@@ -43,7 +38,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=20.0,
             cache=CacheScope.PUBLIC,
             texts_differ=True,
-            input_schema=takes({"symbol": SYMBOL}),
+            input_schema=input_schema(SymbolArguments),
             output_schema=sourced(
                 {
                     "prediction_id": TEXT,
@@ -72,7 +67,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=20.0,
             cache=CacheScope.PUBLIC,
             texts_differ=True,
-            input_schema=takes({"symbol": SYMBOL}, {"prediction_id": prediction_id}),
+            input_schema=input_schema(FeatureArguments),
             output_schema=sourced({"features": list_of(gives({"name": TEXT, "importance": SHARE, "value": MAYBE}))}),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,

@@ -1,26 +1,18 @@
 """News and what it sounds like. The market-adapter serves both tools."""
 
-from collections.abc import Mapping
-
 from contracts.text import Text
-from tool_executor.catalogue.market import DAY
-from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus, Schema
+from contracts.tools.arguments import input_schema
+from contracts.tools.market import NewsArguments, WhenArguments
+from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import (
     NUMBER,
-    SYMBOL,
     TEXT,
     gives,
     list_of,
     sourced,
-    takes,
-    whole,
     with_normal_symbol,
 )
 
-_DAYS: Mapping[str, Schema] = {
-    "start": {"type": "string", "pattern": DAY, "description": "First day"},
-    "end": {"type": "string", "pattern": DAY, "description": "Last day"},
-}
 _SCORE = {"type": "number", "minimum": -1, "maximum": 1}
 
 
@@ -45,13 +37,7 @@ def tools() -> list[DeclaredTool]:
             cache=CacheScope.PUBLIC,
             texts_differ=True,
             budget_per_ticker=3,
-            input_schema=takes(
-                {"symbol": SYMBOL},
-                {
-                    "limit": whole(5, 50, "How many headlines"),
-                    **_DAYS,
-                },
-            ),
+            input_schema=input_schema(NewsArguments),
             output_schema=sourced({"items": list_of(item)}),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,
@@ -72,7 +58,7 @@ def tools() -> list[DeclaredTool]:
             cache=CacheScope.PUBLIC,
             texts_differ=True,
             budget_per_ticker=3,
-            input_schema=takes({"symbol": SYMBOL}, _DAYS),
+            input_schema=input_schema(WhenArguments),
             output_schema=sourced(
                 {
                     "label": TEXT,

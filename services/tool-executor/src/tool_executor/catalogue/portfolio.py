@@ -1,22 +1,19 @@
 """The caller's own paper portfolio. The market-adapter serves both tools; a fill or a cancel ends what is kept."""
 
 from contracts.text import Text
+from contracts.tools.account import HistoryArguments, Side
+from contracts.tools.arguments import NoArguments, input_schema
 from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import (
     MAYBE,
     NUMBER,
-    SYMBOL,
     TEXT,
     gives,
     list_of,
     one_of,
     sourced,
-    takes,
-    whole,
     with_normal_symbol,
 )
-
-SIDES = ("buy", "sell")
 
 
 def tools() -> list[DeclaredTool]:
@@ -33,7 +30,7 @@ def tools() -> list[DeclaredTool]:
         {
             "order_id": TEXT,
             "symbol": TEXT,
-            "side": one_of(SIDES, "What was done"),
+            "side": one_of(tuple(Side), "What was done"),
             "quantity": NUMBER,
             "price": NUMBER,
             "time": TEXT,
@@ -55,7 +52,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=5.0,
             cache=CacheScope.USER,
             texts_differ=True,
-            input_schema=takes({}),
+            input_schema=input_schema(NoArguments),
             output_schema=sourced(
                 {"positions": list_of(position), "cash": NUMBER, "equity": NUMBER, "paper": {"const": True}}
             ),
@@ -76,7 +73,7 @@ def tools() -> list[DeclaredTool]:
             time_limit=5.0,
             cache=CacheScope.USER,
             texts_differ=True,
-            input_schema=takes({}, {"limit": whole(20, 200, "How many trades"), "symbol": SYMBOL}),
+            input_schema=input_schema(HistoryArguments),
             output_schema=sourced({"trades": list_of(trade)}),
             handler=OverTheBus(),
             normaliser=with_normal_symbol,

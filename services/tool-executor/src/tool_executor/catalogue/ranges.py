@@ -1,34 +1,20 @@
 """Tools about any stretch of time: performance, correlation, crossings of averages, a rule tried on the past."""
 
 from contracts.text import Text
-from tool_executor.catalogue.market import DAY, FAILURE, OF_MARKET
-from tool_executor.domain.declaration import DeclaredTool, Schema
+from contracts.tools.arguments import input_schema
+from contracts.tools.market import BacktestArguments, CrossingArguments, RangeArguments, RelationArguments
+from tool_executor.catalogue.market import FAILURE, OF_MARKET
+from tool_executor.domain.declaration import DeclaredTool
 from tool_executor.domain.shapes import (
     MAYBE,
-    SYMBOL,
     TEXT,
-    TICKERS,
-    above_zero,
     gives,
     list_of,
-    one_of,
     sourced,
-    takes,
-    whole,
     with_normal_symbol,
     with_normal_tickers,
 )
 
-RULES = ("sma_cross", "momentum", "rsi_reversion", "buy_and_hold")
-_START: Schema = {"type": "string", "pattern": DAY, "description": "First day, e.g. 2012-03-01; default: a year ago"}
-_END: Schema = {"type": "string", "pattern": DAY, "description": "Last day; default: now"}
-_PERIOD: Schema = {
-    "type": "string",
-    "pattern": "^([1-9][0-9]{0,2}[dwmy]|[ywqm]td|since-(0[1-9]|1[0-2])(-[0-3][0-9])?)$",
-    "description": "Up to now: 5y, 30d, ytd, mtd, since-09",
-}
-_EVERY = one_of(("week", "month", "quarter", "year"), "Its returns too, the best and the worst of them")
-_STRETCH = {"start": _START, "end": _END, "period": _PERIOD}
 _FIGURE = gives({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
 
 
@@ -48,10 +34,7 @@ def tools() -> list[DeclaredTool]:
             per_minute=30,
             time_limit=15.0,
             budget_per_ticker=3,
-            input_schema=takes(
-                {"tickers": TICKERS},
-                {**_STRETCH, "amount": above_zero("Money put in at the start"), "every": _EVERY},
-            ),
+            input_schema=input_schema(RangeArguments),
             output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM"], "start": "2008-01-01", "end": "2008-12-31", "amount": 10000},),
@@ -67,7 +50,7 @@ def tools() -> list[DeclaredTool]:
             per_minute=30,
             time_limit=15.0,
             budget_per_ticker=3,
-            input_schema=takes({"tickers": TICKERS}, {**_STRETCH, "benchmark": SYMBOL}),
+            input_schema=input_schema(RelationArguments),
             output_schema=sourced({"figures": list_of(_FIGURE), "errors": list_of(FAILURE)}),
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31"},),
@@ -83,14 +66,7 @@ def tools() -> list[DeclaredTool]:
             per_minute=30,
             time_limit=8.0,
             budget_per_ticker=3,
-            input_schema=takes(
-                {"symbol": SYMBOL},
-                {
-                    "fast": whole(50, 249, "Sessions; 1: the close itself"),
-                    "slow": whole(200, 250, "Sessions"),
-                    **_STRETCH,
-                },
-            ),
+            input_schema=input_schema(CrossingArguments),
             output_schema=sourced(
                 {
                     "symbol": TEXT,
@@ -115,17 +91,7 @@ def tools() -> list[DeclaredTool]:
             per_minute=10,
             time_limit=15.0,
             budget_per_ticker=3,
-            input_schema=takes(
-                {"symbol": SYMBOL},
-                {
-                    "rule": one_of(RULES, "What decides", "sma_cross"),
-                    "fast": whole(50, 249, "Sessions of the short look; 1: the close"),
-                    "slow": whole(200, 250, "Sessions of the long look"),
-                    **_STRETCH,
-                    "cash": above_zero("Money at the start", 1e12),
-                    "cost_percent": {"type": "number", "minimum": 0, "maximum": 5, "description": "Of each trade"},
-                },
-            ),
+            input_schema=input_schema(BacktestArguments),
             output_schema=sourced(
                 {
                     "symbol": TEXT,

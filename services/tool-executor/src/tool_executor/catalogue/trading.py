@@ -2,36 +2,24 @@
 same id is how an interrupted call is looked up; and nothing is placed before the user says yes in the chat.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from contracts.text import Text
-from tool_executor.catalogue.portfolio import SIDES
+from contracts.tools.account import PRICES_OF, OrderArguments, OrderRef, OrderType
+from contracts.tools.arguments import NoArguments, input_schema
 from tool_executor.domain.declaration import ArgumentProblem, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import (
-    ID,
-    SYMBOL,
     TEXT,
-    above_zero,
     gives,
     list_of,
-    one_of,
-    takes,
     with_normal_symbol,
 )
-
-PRICES_OF: Mapping[str, frozenset[str]] = {
-    "market": frozenset(),
-    "limit": frozenset({"limit_price"}),
-    "stop": frozenset({"stop_price"}),
-    "stop_limit": frozenset({"limit_price", "stop_price"}),
-}
-"""The prices that each type of order needs; any other is refused, for somebody meant something by it."""
 
 
 def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
     """Prices that are missing, or that the order would ignore."""
-    kind = arguments["order_type"]
+    kind = OrderType(arguments["order_type"])
     problems: list[ArgumentProblem] = []
     for name in ("limit_price", "stop_price"):
         needed, given = name in PRICES_OF[kind], name in arguments
@@ -47,7 +35,6 @@ def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
 
 def tools() -> list[DeclaredTool]:
     """The category's tools."""
-    order_id = {**ID, "description": "The order's id, as get_pending_orders shows it"}
     return [
         DeclaredTool(
             id="trading.create_paper_order",
@@ -64,18 +51,7 @@ def tools() -> list[DeclaredTool]:
             per_minute=10,
             side_effects=True,
             time_limit=5.0,
-            input_schema=takes(
-                {
-                    "symbol": SYMBOL,
-                    "side": one_of(SIDES, "What to do"),
-                    "quantity": above_zero("How many shares or coins", 1e9),
-                    "order_type": one_of(tuple(PRICES_OF), "What makes it execute"),
-                },
-                {
-                    "limit_price": above_zero("Worst price to accept; for limit and stop_limit"),
-                    "stop_price": above_zero("Price that sets the order off; for stop and stop_limit"),
-                },
-            ),
+            input_schema=input_schema(OrderArguments),
             output_schema=gives(
                 {
                     "action_id": TEXT,
@@ -109,7 +85,7 @@ def tools() -> list[DeclaredTool]:
             destructive=True,
             idempotent=True,
             time_limit=5.0,
-            input_schema=takes({"order_id": order_id}),
+            input_schema=input_schema(OrderRef),
             output_schema=gives({"order_id": TEXT, "status": TEXT}),
             handler=OverTheBus(),
             reconcile=OverTheBus(),
@@ -127,7 +103,7 @@ def tools() -> list[DeclaredTool]:
             required_plan="pro",
             per_minute=30,
             time_limit=5.0,
-            input_schema=takes({}),
+            input_schema=input_schema(NoArguments),
             output_schema=gives({"orders": list_of({"type": "object"})}),
             handler=OverTheBus(),
             examples=({},),

@@ -1,8 +1,9 @@
 """The caller's watchlist: in the category market, but one's own and never kept. The market-adapter serves it."""
 
 from contracts.text import Text
+from contracts.tools.arguments import NoArguments, SymbolArguments, input_schema
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
-from tool_executor.domain.shapes import SYMBOL, TEXT, list_of, sourced, takes, with_normal_symbol
+from tool_executor.domain.shapes import TEXT, list_of, sourced, with_normal_symbol
 
 
 def tools() -> list[DeclaredTool]:
@@ -17,7 +18,7 @@ def tools() -> list[DeclaredTool]:
             category=Category.MARKET,
             per_minute=60,
             time_limit=5.0,
-            input_schema=takes({}),
+            input_schema=input_schema(NoArguments),
             output_schema=symbols,
             handler=OverTheBus(),
             examples=({},),
@@ -34,7 +35,7 @@ def tools() -> list[DeclaredTool]:
             side_effects=True,
             idempotent=True,
             time_limit=5.0,
-            input_schema=takes({"symbol": SYMBOL}),
+            input_schema=input_schema(SymbolArguments),
             output_schema=symbols,
             handler=OverTheBus(),
             reconcile=OverTheBus(),
@@ -55,7 +56,7 @@ def tools() -> list[DeclaredTool]:
             destructive=True,
             idempotent=True,
             time_limit=5.0,
-            input_schema=takes({"symbol": SYMBOL}),
+            input_schema=input_schema(SymbolArguments),
             output_schema=symbols,
             handler=OverTheBus(),
             reconcile=OverTheBus(),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from contracts.json_values import JsonObject
 from contracts.text import Text
 from contracts.tools_rpc import Category as Category
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
@@ -29,7 +30,7 @@ class CallContext:
     seconds_left: float
 
 
-Data = dict[str, Any]
+Data = JsonObject
 """A result's data: JSON values by snake_case names."""
 Schema = Mapping[str, Any]
 """A JSON Schema, 2020-12."""

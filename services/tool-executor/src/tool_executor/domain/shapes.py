@@ -6,24 +6,6 @@ from contracts.symbols import normal_symbol
 from tool_executor.domain.declaration import Schema
 from tool_executor.domain.plans import Arguments
 
-SYMBOL_PATTERN = r"^\s*[$^]?[A-Za-z0-9][A-Za-z0-9 .:/_-]*$"
-ID_PATTERN = "^[A-Za-z0-9_-]{1,64}$"
-NOT_BLANK = r"\S"
-SYMBOL: Schema = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 40,
-    "pattern": SYMBOL_PATTERN,
-    "description": "Ticker, e.g. AAPL, BRK.B, BTC/USD, ^GSPC",
-}
-TICKERS: Schema = {
-    "type": "array",
-    "items": SYMBOL,
-    "minItems": 1,
-    "maxItems": 12,
-    "description": 'Tickers, e.g. ["IBM", "MSFT"]',
-}
-ID: Schema = {"type": "string", "pattern": ID_PATTERN}
 TEXT: Schema = {"type": "string", "minLength": 1}
 NUMBER: Schema = {"type": "number"}
 PRICE: Schema = {"type": "number", "exclusiveMinimum": 0}
@@ -57,16 +39,6 @@ def sourced(required: Mapping[str, Schema]) -> Schema:
 def list_of(item: Schema) -> Schema:
     """An array."""
     return {"type": "array", "items": item}
-
-
-def words(description: str) -> Schema:
-    """A sentence or some words."""
-    return {**TEXT, "maxLength": 500, "pattern": NOT_BLANK, "description": description}
-
-
-def whole(default: int, most: int, description: str) -> Schema:
-    """A whole number from 1 to `most`."""
-    return {"type": "integer", "minimum": 1, "maximum": most, "default": default, "description": description}
 
 
 def one_of(words: Sequence[str], description: str, default: str | None = None) -> Schema:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.domain.analysis.asked import Period
+from contracts.json_values import JsonObject
 
 PERIODS: tuple[Period, ...] = ("1d", "1w", "1m", "3m", "1y", "ytd")
 _FIGURES = (
@@ -13,13 +14,13 @@ _FIGURES = (
 _IN_CURRENCY = frozenset(("market_cap", "revenue"))
 
 
-def comparison(findings: Sequence[Mapping[str, Any]], period: Period) -> dict[str, Any] | None:
+def comparison(findings: Sequence[Mapping[str, Any]], period: Period) -> JsonObject | None:
     """The figures that several findings have, the period's return first; None for fewer than two tickers."""
     if len(findings) < 2:
         return None
     names = [f"returns.{period}", *(f"returns.{other}" for other in PERIODS if other != period), *_FIGURES]
     one_currency = len({finding.get("currency") for finding in findings if finding.get("currency")}) <= 1
-    ranked: list[dict[str, Any]] = []
+    ranked: list[JsonObject] = []
     for name in names:
         if name in _IN_CURRENCY and not one_currency:
             continue
@@ -27,7 +28,7 @@ def comparison(findings: Sequence[Mapping[str, Any]], period: Period) -> dict[st
         known = [value for value in values.values() if value is not None]
         if len(known) < 2:
             continue
-        entry: dict[str, Any] = {"figure": name, "values": values}
+        entry: JsonObject = {"figure": name, "values": values}
         if len(known) == len(values) and max(known) != min(known):
             entry["highest"] = max(values, key=lambda ticker: values[ticker] or 0.0)
             entry["lowest"] = min(values, key=lambda ticker: values[ticker] or 0.0)

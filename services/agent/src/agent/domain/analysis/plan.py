@@ -8,6 +8,7 @@ from typing import Any, cast
 from agent.domain.analysis.texts import note
 from agent.domain.texts import without_thoughts
 from contracts.events.analysis import MAX_TICKERS
+from contracts.json_values import JsonObject
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
@@ -25,7 +26,7 @@ class ToolInfo:
     examples: Sequence[Mapping[str, Any]]
     budget: int
     output_schema: Mapping[str, Any]
-    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    parameters: Mapping[str, Any] = field(default_factory=JsonObject)
 
     @property
     def takes_one(self) -> bool:
@@ -39,7 +40,7 @@ class Planned:
 
     tool: str
     tickers: tuple[str, ...]
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    arguments: Mapping[str, Any] = field(default_factory=JsonObject)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +124,12 @@ def read_routing(text: str) -> tuple[Planned, ...] | None:
     for item in cast("list[Any]", items):
         if not isinstance(item, dict):
             return None
-        entry = cast("dict[str, Any]", item)
+        entry = cast("JsonObject", item)
         tool, tickers = entry.get("tool"), entry.get("tickers")
         if not isinstance(tool, str) or not isinstance(tickers, list):
             return None
         arguments = entry.get("arguments")
-        known = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
+        known = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
         beside = {name: value for name, value in known.items() if name not in ("tickers", "symbol")}
         calls.append(Planned(tool, _symbols(cast("list[Any]", tickers)), beside))
     return tuple(calls)
@@ -154,7 +155,7 @@ def _symbols(texts: list[Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _json_object(text: str) -> dict[str, Any] | None:
+def _json_object(text: str) -> JsonObject | None:
     """The JSON object in an answer, alone or among other words."""
     text = without_thoughts(text)
     start, end = text.find("{"), text.rfind("}")
@@ -164,4 +165,4 @@ def _json_object(text: str) -> dict[str, Any] | None:
         parsed = json.loads(text[start : end + 1])
     except (json.JSONDecodeError, RecursionError):
         return None
-    return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else None
+    return cast("JsonObject", parsed) if isinstance(parsed, dict) else None

@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
+from contracts.json_values import JsonObject
 
 SNAPSHOTS = frozenset(("1d", "1w", "1m", "3m", "1y", "ytd"))
 """Periods that a snapshot has."""
@@ -32,11 +33,11 @@ ReadT = TypeVar("ReadT")
 class When:
     """A stretch as tools take it: days, or a length up to now; `period`: as claims write it."""
 
-    arguments: dict[str, Any]
+    arguments: JsonObject
     period: str | None = None
 
     @property
-    def tool_arguments(self) -> dict[str, Any]:
+    def tool_arguments(self) -> JsonObject:
         """The same, a snapshot's period as a length too."""
         return self.arguments or ({"period": self.period} if self.period else {})
 

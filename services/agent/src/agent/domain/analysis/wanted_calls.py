@@ -1,7 +1,8 @@
 """What a question comes to: the calls of tools that it asks for, and what it wants told of them."""
 
 from dataclasses import dataclass, field
-from typing import Any
+
+from contracts.json_values import JsonObject
 
 PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST = (
     "get_performance", "get_correlation", "get_crossings", "backtest_strategy",
@@ -16,7 +17,7 @@ class WantedCall:
 
     tool: str
     tickers: tuple[str, ...]
-    arguments: dict[str, Any]
+    arguments: JsonObject
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
@@ -59,6 +60,8 @@ def respond(
     results, missed = _results(after), any(map(is_unknown, said))
     accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
     handed = any(tool == HAND_OFF for tool, _, _ in results)
+    # What the rules forgot they have told of; here nothing was found that is meant.
+    results = [one for one in results if one[0] != FORGET]
     if handed:
         # Nobody has come: what was asked beside the person is still due.
         results = [one for one in results if one[0] != HAND_OFF]

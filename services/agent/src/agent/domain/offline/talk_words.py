@@ -57,8 +57,10 @@ FORGET = re.compile(
     r"por favor)?\W*"
 )
 STATED = re.compile(
-    r"^(?:(?:and|but|well|actually|now|y|pero|bueno|ahora)[, ]+)*"
-    r"(?:i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now) )?(?:like|love)\b|i always\b|"
+    r"^(?:(?:and|but|well|actually|now|hi|hey|so|ok|btw|by the way|honestly|y|pero|bueno|buenas|hola|pues|oye|mira|"
+    r"ahora|la verdad(?: es que)?|por cierto)[, ]+)*"
+    r"(?:i(?:'m| am) (?:no longer|not) .*any ?more\b|(?:me|nos) (?:he|hemos) (?:mudado|jubilado|casado)\b|ya no soy\b|"
+    r"i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now) )?(?:like|love)\b|i always\b|"
     r"my name is\b|call me\b|"
     r"(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a mi )?(?:ahora )?me gustan?\b|me llamo\b|mi nombre es\b|llamame\b|"
     r"my (?:risk (?:profile|tolerance)|level|experience|(?:trading )?style|time ?zone) is\b|"

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from contracts.json_values import JsonObject
 from contracts.languages import Language
 from contracts.proposal_rpc import MOST_PROPOSALS, FactProposal, ProposalGround
 
@@ -42,7 +43,7 @@ _TASK: dict[Language, str] = {
 }
 
 
-def proposal_messages(ground: ProposalGround, language: Language) -> list[dict[str, Any]]:
+def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonObject]:
     """The messages of the model call."""
     said: list[str] = []
     room = MOST_CHARACTERS
@@ -66,7 +67,7 @@ def read_proposals(text: str) -> list[FactProposal] | None:
         answer: Any = json.loads(text[start : end + 1]) if start >= 0 else None
     except ValueError:
         return None
-    changes = cast("dict[str, Any]", answer).get("changes") if isinstance(answer, dict) else None
+    changes = cast("JsonObject", answer).get("changes") if isinstance(answer, dict) else None
     if not isinstance(changes, list):
         return None
     found: list[FactProposal] = []

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from agent.domain.context.compression import PromptMessage
+from contracts.json_values import JsonObject
 from contracts.languages import Language
 
 MOST_CHARACTERS = 60_000
@@ -27,7 +27,7 @@ _TASK: dict[Language, str] = {
 }
 
 
-def summary_messages(earlier: str | None, said: Iterable[PromptMessage], language: Language) -> list[dict[str, Any]]:
+def summary_messages(earlier: str | None, said: Iterable[PromptMessage], language: Language) -> list[JsonObject]:
     """The messages of the model call."""
     lines: list[dict[str, str]] = []
     room = MOST_CHARACTERS

@@ -18,6 +18,7 @@ from gateway.errors import Refused
 ModelT = TypeVar("ModelT", bound=BaseModel)
 MOST_PAGE = 100
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
+_PAGE_TOKEN = re.compile(r"([0-9]{1,17})-([0-9]{1,15})")
 _YES = frozenset({"yes", "confirm", "approve", "sí", "si", "confirmar", "confirmo"})
 _NO = frozenset({"no", "reject", "cancel", "rechazar", "rechazo", "cancelar"})
 _READ = ("text/plain", "text/*", "*/*", "application/json")
@@ -107,15 +108,15 @@ class ListTasks(_Camel):
     include_artifacts: bool = False
 
     @property
-    def offset(self) -> int:
-        """Where the page begins; raises A2AError."""
+    def before(self) -> tuple[int, int] | None:
+        """The place (Task.place) of the last task of the page before; raises A2AError."""
         if self.status not in {None, "", "TASK_STATE_UNSPECIFIED", *STATES}:
             raise invalid("status", "there is no such state")
         if not self.page_token:
-            return 0
-        if not self.page_token.isascii() or not self.page_token.isdigit() or len(self.page_token) > 6:
+            return None
+        if not (found := _PAGE_TOKEN.fullmatch(self.page_token)):
             raise invalid("pageToken", "not one of this agent's")
-        return int(self.page_token)
+        return int(found[1]), int(found[2])
 
 
 def read(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:

@@ -5,12 +5,12 @@ the conversation, so any gateway can say at any time how a task stands.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts import ws
 from contracts.events import turn
-from contracts.events.chat import Action, ActionState, Owner, OwnerKind, Role
+from contracts.events.chat import Action, ActionState, OwnerKind, Role
 from contracts.ids import is_id
 from contracts.rpc import MessageView
 from contracts.text import Text
@@ -26,6 +26,7 @@ CANCELED = "TASK_STATE_CANCELED"
 INPUT_REQUIRED = "TASK_STATE_INPUT_REQUIRED"
 TERMINAL = frozenset({COMPLETED, FAILED, CANCELED})
 STATES = frozenset({SUBMITTED, WORKING, INPUT_REQUIRED, *TERMINAL, "TASK_STATE_REJECTED", "TASK_STATE_AUTH_REQUIRED"})
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE = re.compile(r"[1-9][0-9]{0,14}")
 _BESIDE = ("citations", "charts")
 _AWAITED = Text(es="Se ha avisado a una persona.", en="A person has been asked to answer.")
@@ -67,6 +68,12 @@ class Task:
         self._artifacts: dict[str, Json] = {}
         self._texts: dict[str, ClientText] = {}
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """Its last change, in microseconds since 1970, and its message's sequence, which no other task has: lists begin
+        with the greatest."""
+        return (self.changed - _EPOCH) // timedelta(microseconds=1), self.name.seq
+
     # ------------------------------------------------------------------ as the protocol shows it
 
     def view(self, history: int | None = None, *, artifacts: bool = True) -> Json:
@@ -107,7 +114,7 @@ class Task:
                 about = {"tool": event.tool, "callId": event.call_id, "success": event.success}
                 return [self._turn(WORKING, about=about)]
             case ws.OwnerFrame():
-                return self._owner(event.owner)
+                return self._owner(event)
             case ws.MessageFrame() if event.message.role is Role.SYSTEM:
                 return [self._turn(self.state, event.message.text, at=event.message.created_at)]
             case Ended():
@@ -120,17 +127,18 @@ class Task:
         self.actions = actions
         return self._decided(datetime.now(UTC))
 
-    def _owner(self, owner: Owner) -> list[Json]:
+    def _owner(self, event: ws.OwnerFrame) -> list[Json]:
+        owner = event.owner
         self.left_to_person = owner.kind is not OwnerKind.AI
         if not self.left_to_person:
             return []
         said = (_HAS_IT if owner.kind is OwnerKind.HUMAN else _AWAITED).said_in(self._language)
-        return [self._turn(WORKING, said, about={"owner": owner.to_wire()})]
+        return [self._turn(WORKING, said, about={"owner": owner.to_wire()}, at=event.created_at)]
 
     def _end(self, event: Ended) -> list[Json]:
         message = event.message
         if message is None:
-            return [self._turn(CANCELED if event.outcome is ExchangeEnd.CANCELLED else WORKING)]
+            return [self._turn(CANCELED if event.outcome is ExchangeEnd.CANCELLED else WORKING, at=event.at)]
         if event.outcome is ExchangeEnd.NOTICE:
             self._metadata = {"code": message.code}
             return [self._turn(FAILED, message.text, about=self._metadata, at=message.created_at)]

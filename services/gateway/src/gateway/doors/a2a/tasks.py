@@ -104,7 +104,7 @@ class Tasks:
     async def listed(self, params: Mapping[str, Any]) -> Json:
         """ListTasks: the newest first; without a context those of the caller's newest conversations."""
         wanted = wire.read(wire.ListTasks, params)
-        offset = wanted.offset
+        before = wanted.before
         if wanted.context_id:
             conversations = await self._mine(wanted.context_id)
         else:
@@ -118,9 +118,10 @@ class Tasks:
         state = wanted.status if wanted.status not in {"", "TASK_STATE_UNSPECIFIED"} else None
         after = wanted.status_timestamp_after
         found = [one for one in found if state in {None, one.state} and (after is None or one.changed >= after)]
-        found.sort(key=lambda task: (task.changed, task.name.seq), reverse=True)
-        page = found[offset : offset + wanted.page_size]
-        more = str(offset + len(page)) if offset + len(page) < len(found) else ""
+        found.sort(key=lambda task: task.place, reverse=True)
+        rest = [one for one in found if before is None or one.place < before]
+        page = rest[: wanted.page_size]
+        more = "{}-{}".format(*page[-1].place) if len(page) < len(rest) else ""
         return {
             "tasks": [one.view(wanted.history_length, artifacts=wanted.include_artifacts) for one in page],
             "nextPageToken": more,

@@ -78,13 +78,17 @@ async def previous(api: Api, caller: TokenCaller, response: str) -> str:
 
 async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
     """Its conversation; raises NOT_FOUND unless that is the caller's, and for a response that was deleted."""
-    try:
-        conversation = await api.threads.own(caller, name.conversation)
-    except Refused:  # whose client has never heard of a conversation
-        raise not_found("response") from None
+    conversation = await _own(api, caller, name)
     if await api.memory.withdrawn(caller.company, conversation, name.within):
         raise not_found("response")
     return conversation
+
+
+async def _own(api: Api, caller: TokenCaller, name: ResponseName) -> str:
+    try:
+        return await api.threads.own(caller, name.conversation)
+    except Refused:  # whose client has never heard of a conversation
+        raise not_found("response") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,10 +218,16 @@ async def events(run: KeptResponse) -> AsyncGenerator[Json]:
 
 
 async def resume(
-    api: Api, stack: AsyncExitStack, asking: ResponseCaller, name: ResponseName, after: int = -1
+    api: Api,
+    stack: AsyncExitStack,
+    asking: ResponseCaller,
+    name: ResponseName,
+    after: int = -1,
+    *,
+    deleted_too: bool = False,
 ) -> KeptResponse:
-    """A response that was begun somewhere; raises NOT_FOUND unless it is there and the caller's."""
-    conversation = await there(api, asking.caller, name)
+    """A response that was begun somewhere; raises NOT_FOUND unless it is the caller's, and there (or `deleted_too`)."""
+    conversation = await (_own if deleted_too else there)(api, asking.caller, name)
     thread = await stack.enter_async_context(
         api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1, door=DOOR)
     )

@@ -14,7 +14,7 @@ from contracts.completion_rpc import OWN_MODEL
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT
 from contracts.languages import named_language
-from gateway.domain.blank import is_blank
+from contracts.plain_text import is_blank
 from gateway.doors import server_sent
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
@@ -125,12 +125,14 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     name = read_name(response)
     asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     async with AsyncExitStack() as stack:
-        run = await kept.resume(api, stack, asking, name)
+        # What is being answered is not deleted, and is stopped also where memory cannot say so.
+        run = await kept.resume(api, stack, asking, name, deleted_too=True)
         try:
             await run.thread.cancel(name.asked)
         except Refused as error:
             if error.code != ErrorCode.NOT_FOUND:
                 raise
+            await kept.there(api, caller, name)
             return _json(await kept.standing(run))
         try:
             async with asyncio.timeout(CANCEL_SECONDS):

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from contracts.tools.account import Side
 from market_adapter.domain.bars import Bar, Dividend, Split
 from market_adapter.domain.paper.actions import action_of
 from market_adapter.domain.paper.fills import match, turn_in_bar
@@ -23,7 +24,6 @@ from market_adapter.domain.paper.orders import (
     Fill,
     Order,
     OrderState,
-    Side,
     content_hash,
     contents,
     plain,

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_DOWN, Decimal
 
+from contracts.tools.account import OrderType, Side
 from market_adapter.domain.bars import Bar
-from market_adapter.domain.paper.orders import LOT, Order, OrderType, Side
+from market_adapter.domain.paper.orders import LOT, Order
 
 PARTICIPATION = Decimal("0.1")
 RANK = {OrderType.MARKET: 0, OrderType.STOP: 1, OrderType.STOP_LIMIT: 1, OrderType.LIMIT: 2}

@@ -3,7 +3,8 @@
 from decimal import Decimal
 
 from contracts.text import Text
-from market_adapter.domain.paper.orders import LOT, Decision, Order, OrderState, OrderType, Side, plain, to_cents
+from contracts.tools.account import OrderType, Side
+from market_adapter.domain.paper.orders import LOT, Decision, Order, OrderState, plain, to_cents
 
 _SIDES = {Side.BUY: Text(es="Comprar", en="Buy"), Side.SELL: Text(es="Vender", en="Sell")}
 _TERMS = {

@@ -14,6 +14,8 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
 from enum import StrEnum
 from fractions import Fraction
 
+from contracts.tools.account import OrderType, Side
+
 CENT = Decimal("0.01")
 LOT = Decimal("0.00000001")
 """The smallest part of a share or coin: what a split leaves below it is dropped."""
@@ -21,22 +23,6 @@ CONFIRM_WITHIN = timedelta(hours=1)
 """By the wall clock: it is a person who has to answer."""
 GOOD_FOR = timedelta(days=90)
 """By the market's clock."""
-
-
-class Side(StrEnum):
-    """Buy or sell."""
-
-    BUY = "buy"
-    SELL = "sell"
-
-
-class OrderType(StrEnum):
-    """The four."""
-
-    MARKET = "market"
-    LIMIT = "limit"
-    STOP = "stop"
-    STOP_LIMIT = "stop_limit"
 
 
 class OrderState(StrEnum):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from contracts.json_values import JsonObject
 from market_adapter.domain.series import Floats, Series
 from market_adapter.domain.signals.calibration import Calibration, calibrate
 from market_adapter.domain.signals.features import FIRST, NAMES, direction, features
@@ -30,7 +31,7 @@ LEAST = 500
 MARGIN = 0.02
 """A probability closer to one half than this is neutral."""
 ROUNDS = 60
-PARAMETERS: dict[str, Any] = {
+PARAMETERS: JsonObject = {
     "objective": "binary",
     "num_leaves": 7,
     "learning_rate": 0.05,

@@ -174,7 +174,9 @@ def values(text: str, *, short: bool) -> list[Value]:
     """What a sentence says that attributes are; nothing if it says what they are not. `short`: it is one "
     "remembered fact, or about to be one."""
     said = plain(text)[:READ]
-    if not _OF_ONESELF.search(said) or _NOT_SO.search(said):
+    if _NOT_SO.search(said):  # "I'm single, no kids": what is not so is one of several things
+        said = ", ".join(part for part in said.split(", ") if not _NOT_SO.search(part))
+    if not _OF_ONESELF.search(said):
         return []
     changed = changing(said)
     said = without_adverbs(said)

@@ -16,8 +16,7 @@ _CONCEPTS = {
     "have": "have has had own owned owns hold held holds got tengo tenemos tenia tener tuve poseo posee "
     "collect colecciono",
     "live": "live lives lived living reside based vivo vivi vivia vivir vivimos resido residia",
-    "work": "work works worked working job jobs employed trabajo trabajaba trabajar trabaje empleo puesto curro "
-    "curra curraba currando",
+    "work": "work works worked working job jobs employed trabajo trabajaba trabajar trabaje empleo puesto",
     "study": "study studies studied studying student estudio estudie estudiaba estudiar estudiando estudiante cursando "
     "learn learns learned learnt learning aprendo aprendia aprender aprendiendo",
     "like": "like likes liked love loves loved enjoy enjoyed gusta gustan gustaba gustaban encanta encantan encantaba "
@@ -72,7 +71,8 @@ _CONCEPTS = {
     "medicine": "medicine medicina",
     "trip": "trip journey flight viaje vuelo",
     "bank": "bank banks banco bancos",
-    "contribute": "contribute contribution aporto aportacion aportaciones aportar",
+    "contribute": "contribute contribution aporto aportacion aportaciones aportar meto aparto",
+    "fear": "fear scared scare scares terrified terrifies afraid frightened miedo panico pavor asusta asustan aterra",
     "dog": "dog dogs perro perra perros perras perrito perrita chucho",
     "cat": "cat cats gato gata gatos gatas gatito gatita",
 }
@@ -91,12 +91,13 @@ _NEUTRAL = frozenset(
         todavia aun anymore longer mas just recently recien please also tambien too mostly sobre solo only again otra
         anyway todo toda todos todas every all lot mucho bastante quite suelo nowadays number numero new nuevo nueva
         completely entirely completo turns resulta current actual jamas ultimamente even since called llama
-        llamo named not nor final
+        llamo named not nor final whatsoever tan totally total totalmente absolutely plus
         """
     )
 )
 _SAYS_NOTHING = STOP | _NEUTRAL
 _CONTRACTED = (
+    (re.compile(r"\bcurr(o|a|amos|ando|aba|ar)\b"), r"trabaj\1"),
     (re.compile(r"\b(i|we|you|they)'m\b"), r"\1 am"),
     (re.compile(r"\bcan'?t\b"), "can not"),
     (re.compile(r"\bwon'?t\b"), "will not"),
@@ -104,6 +105,7 @@ _CONTRACTED = (
     (re.compile(r"\b(i|we)'ve\b"), r"\1 have"),
     (re.compile(r"\b(i|we)'re\b"), r"\1 are"),
     (re.compile(r"\b(i|we)'ll\b"), r"\1 will"),
+    (re.compile(r"(?<=\w)'s (?=(?:done|over|gone|paid|off|finished|history|behind)\b)"), " is "),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
 )
 _ADDRESS = re.compile(r"[\w.+-]{1,60}@[\w.-]{1,60}\w")

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contracts.spoken import MONTHS
-from memory.domain.long_term.concepts import content, plain
+from memory.domain.long_term.concepts import concept, content, plain
+from memory.domain.long_term.slots import OCCASION
 from memory.domain.long_term.state_patterns import EMPLOYED
 
 
@@ -39,7 +40,11 @@ _ALL_MY = (
     rf"(?:(?:all|both|the rest|most)(?: of)? (?:(?:{_MINE}|those|these) )?|{_MINE} (?:(?:two|three|dos|tres) )?|"
     r"(?:tod[oa]s?|amb[oa]s) (?:(?:mis?|las?|los|el) )?)"
 )
-_WHO = r"\b(?:i|we|s?he|they|(?:my|our) \w+)(?: have| has| had)?(?: just| already| finally| recently){0,3} "
+_WHO = (
+    r"(?:\b(?:i|we|s?he|they|(?:my|our) \w+)(?: have| has| had)? ?|(?:^|[,;:.] ))"
+    r"(?:(?:just|already|finally|recently) ){0,3}"
+)
+"""Who did it, or nobody where a clause begins with what was done: "dumped my Disney"."""
 _QUI = r"(?:(?:me|nos|se) )?"
 _WORK = _set("work")
 _LOOK = _set("look")
@@ -59,7 +64,8 @@ _OVER: tuple[tuple[frozenset[str], str, str], ...] = (
         "backed out of|withdrew from|withdrawn from|unsubscribed from|parted with|moved on from|moved out of|"
         "gone off|went off|grown out of|lost interest in|abandoned|ditched|dumped|scrapped|called off|got over|"
         "gotten over|finished|completed|is done with|am done with|are done with|put an end to",
-        "dejar|dejar de|parar de|abandonar|borrar de|desapuntar de|deshacer de|dar de baja de|cansar de|"
+        "dejar|dejar de|parar de|abandonar|borrar de|desapuntar de|deshacer de|quitar de encima|dar de baja de|"
+        "cansar de|"
         "aburrir de|terminar|acabar|superar|concluir|finalizar",
     ),
     (
@@ -89,7 +95,9 @@ _IRREGULAR = {
 }
 _GONE = (
     "died|passed away|healed|recovered|lapsed|expired|run out|ran out|moved out|broke down|broken down|is gone|"
-    "fell through|fallen through|is over|closed down|went bust"
+    "fell through|fallen through|is over|closed down|went bust|is off the table|is out of the question|is "
+    "behind (?:me|us)|"
+    "is history|is done(?: and \\w+(?: for)?)?|is paid for"
 )
 _MURIO = (
     "murio|muerto|fallecio|fallecido|curado|curo|recuperado|caducado|caduco|vencido|vencio|rompio|roto|"
@@ -154,18 +162,25 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      frozenset(), False),
     (rf"\b(?:i am|we are) (?:leaving|quitting|dropping|giving up|tired of|over) {_ALL_MY}?{_WHAT}", frozenset(), False),
     (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
-    (r"\bno more (?P<what>\w+ing\b[^.,;:!?\n]{0,40})", frozenset(), False),
+    (r"\bno more (?P<what>\w+ing\b[^.,;:!?\n]{0,40}|[^.,;:!?\n]{1,40}?(?= for (?:me|us)\b))", frozenset(), False),
+    (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_GONE})\b", frozenset(), True),
+    (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ni hablar|queda descartado|lo descarto|se acabo)",
+     frozenset(), True),
+    (rf"\bse acabo (?:lo de )?{_ALL_MY}?{_WHAT}|\b(?:ya paso|paso ya) de {_ALL_MY}?(?P<que>[^.,;:!?\n]{{1,60}})",
+     frozenset(), False),
     (r"\b(?:i|we)(?: have| had)* (?:had to )?put (?P<what>[^.,;:!?\n]{1,40}?) (?:down|to sleep)\b", frozenset(), False),
     (r"\b(?:stole|wrecked|crashed|totalled) (?:my|our) (?P<what>\w+(?: \w+)?)", _OWNED, False),
     (r"\b(?:me|nos) (?:han robado|robaron|quitaron|han quitado) (?:el|la|mi|nuestr[oa]) (?P<what>\w+(?: \w+)?)",
      _OWNED, False),
     (rf"\bse (?:me|nos) (?:han? )?(?:{_MURIO}) {_ALL_MY}{_WHAT}", frozenset(), False),
-    (r"\b(?P<what>\w+) (?:se fue|se ha ido|se marcho|left|has left)\b(?=[^.!?]{0,60}?\b(?:ahora|now)\b)",
-     frozenset(), True),
+    (r"\b(?:a )?(?P<what>\w+) (?:se (?:ha )?(?:fue|ido|marcho|marchado|jubilo|jubilado)|(?:l[aoe] (?:han "
+        r")?\w+(?:ado|aron))|"
+     r"(?:has )?(?:left|retired|quit|moved on))\b(?=[^.!?]{0,60}?\b(?:ahora|now)\b)", frozenset(), True),
     (r"\b(?:sale of|venta de(?:l)?) (?:the |my |our |la |mi |nuestr[oa] )?(?P<what>[^.,;:!?\n]{1,40}?) (?:went through|"
      r"closed|completed|is done|se cerro|se ha cerrado|se completo)\b", _OWNED, False),
     (r"\b(?P<what>\w+) (?:and i|y yo)(?: have| just| ya| finally| nos)* (?:broken? up|broke up|split(?: up)?|separated|"
-     r"divorced|terminamos|rompimos|lo dejamos|separamos|divorciamos|hemos (?:terminado|roto))\b", _COUPLE, False),
+     r"divorced|terminamos|rompimos|lo (?:dejamos|hemos dejado)|separamos|divorciamos|hemos (?:terminado|"
+     r"roto))\b", _COUPLE, False),
     (r"\b(?:lo hemos dejado|lo dejamos|hemos roto) (?:mi )?(?P<what>\w+) y yo\b", _COUPLE, False),
     (r"\b(?:me|nos)(?: han| ha)? (?:subido|bajado|subieron|bajaron|subio|bajo|rebajado|aumentado) (?:el|la|los|las) "
      r"(?P<what>\w+(?: \w+)?)(?= a \d)", _PAID, True),
@@ -231,24 +246,40 @@ _RETIRED = re.compile(
     r"\b(?:is|has|got|was|have|esta|se ha|se) (?:now |just |been |ya )?(?:retired|jubilad[oa]|jubilo|laid off|fired|"
     r"unemployed|en (?:el )?paro|desemplead[oa]|despedid[oa])\b"
 )
+_USED_AS = {
+    "broker": _set("broker trade use invest"),
+    "bank": _set("bank account"),
+    "work": _set("work be"),
+    "car": _set("car drive"),
+    "flat": _set("flat house live rent"),
+    "house": _set("house flat live rent"),
+}
+_CHANGED_OF = re.compile(
+    r"\b(?:(?:i|we)(?: have)?(?: just)? (?:changed|switched)|(?:(?:he|hemos) cambiado|cambie|cambiamos) de) "
+    r"(?P<what>brokers?|banks?|jobs?|cars?|flats?|broker|bancos?|trabajo|empleo|coche|carro|piso|casa)\b"
+)
+"""What kind of thing is another now, whichever it was."""
 _GRADUATED = re.compile(
     r"\b(?:i|we)(?: have| just)* (?:graduated|finished (?:school|college|my degree|university|my studies))\b|"
     r"\b(?:me gradue|termine (?:la carrera|mis estudios|la universidad)|acabe la carrera)\b"
 )
 _BORN = re.compile(
-    r"\b(?:baby|twins|son|daughter|boy|girl)\b.{0,20}\b(?:born|arrived|here|came)\b|\b(?:gave|has given) birth\b|"
+    r"\b(?:baby|twins|son|daughter|boy|girl|little one)\b.{0,20}\b(?:born|arrived|here|came)\b|\b(?:gave|has "
+    r"given) birth\b|"
     r"\bdado a luz\b|\bdio a luz\b|\b(?:nacio|ha nacido|nacieron|han nacido)\b.{0,20}\b(?:hij[oa]s?|bebe|"
-    r"nin[oa]|gemel[oa]s)\b|"
-    r"\b(?:hij[oa]s?|bebe|nin[oa]|gemel[oa]s)\b.{0,20}\b(?:nacio|ha nacido|nacieron|han nacido|llego)\b"
+    r"nin[oa]|gemel[oa]s|peque|cri[oa])\b|"
+    r"\b(?:hij[oa]s?|bebe|nin[oa]|gemel[oa]s|peque|cri[oa])\b.{0,20}\b(?:nacio|ha nacido|nacieron|han nacido|llego)\b"
 )
 _ALONE = re.compile(
-    r"\b(?:me (?:he ido|fui|mude|he mudado) a vivir sol[oa]|(?:ahora|ya) vivo sol[oa]|"
+    r"\b(?:me (?:he ido|fui|mude|he mudado) a vivir sol[oa]|(?:ahora|ya) vivo sol[oa]|me (?:he )?independi(?:ce|zado)|"
     r"(?:moved out|now live|live) (?:on my own|by myself|alone)(?: now)?|got my own (?:place|flat|apartment))\b"
 )
-_SHARING = content("comparto compartimos share shares sharing roommate roommates flatmate flatmates housemates")
+_SHARING = content(
+    "comparto compartimos share shares sharing roommate roommates flatmate flatmates housemates padres parents"
+)
 _HOME_BOUGHT = re.compile(
-    r"\b(?:i|we)(?: have| just| finally| recently)* bought (?:a|an|our|my) (?:\w+ )?(?:house|home|flat|apartment|"
-    r"condo|place)\b|"
+    r"\b(?:i|we)(?: have| just| now| finally| recently)* (?:bought|own) (?:a|an|our|my) (?:\w+ )?(?:house|home|flat|"
+    r"apartment|condo|place)\b|\b(?:ya tenemos|ya tengo) (?:casa|piso|vivienda)(?: propi[oa])?\b|"
     r"\b(?:(?:me|nos) (?:he|hemos) comprado|(?:me|nos) (?:compre|compramos)|hemos comprado|compramos) "
     r"(?:una? |nuestr[oa] )?(?:casa|piso|apartamento|vivienda)\b"
 )
@@ -275,7 +306,8 @@ _IS_SO_NO_LONGER = re.compile(r"(?:(?:am|are|is) )?no longer\b|(?:do|does|am|are
 _CONDITION = re.compile(r" (?:when|while|if|unless|cuando|mientras|si) (?P<rest>[^.,;:!?\n]{1,60})")
 """What is so no longer under it may be so without it: "I no longer run when it rains"."""
 _SINCE = re.compile(
-    r" (?:yesterday|today|recently|ayer|hoy|hace poco"
+    r" (?:yesterday|today|tonight|this (?:morning|afternoon|evening)|recently|ayer|hoy|esta (?:manana|tarde|noche)|"
+    rf"hace poco|(?:on |last |this |el (?:pasado )?)(?:{'|'.join(OCCASION)})\b"
     rf"|(?:back |early |late )?(?:in|on|since|en|desde|el|la)(?: \w+){{0,2}}? (?:{'|'.join(MONTHS)}|(?:19|20)\d\d)"
     r"|(?:last|this|este|esta|el|la) (?:week|month|year|semana|mes|ano)(?: pasad[oa])?"
     r"|\w+(?: \w+)? (?:days?|weeks?|months?|years?) ago|hace \w+(?: \w+)? (?:dias?|semanas?|mes(?:es)?|anos?))\b.*$"
@@ -307,7 +339,7 @@ def _endings(said: str) -> Iterator[StatementEnd]:
     for pattern, among, replaced in _COMPILED:
         for match in pattern.finditer(said):
             groups = match.groupdict()
-            named = _CLAUSE.split(f"{(groups.get('be') or '') + groups['what']} ", maxsplit=1)[0]
+            named = _CLAUSE.split(f"{(groups.get('be') or '') + (groups['what'] or groups['que'])} ", maxsplit=1)[0]
             if not _IS_SO_NO_LONGER.match(match[0]):
                 named = _SINCE.sub("", named)
             elif condition := _CONDITION.search(said, match.start("what")):
@@ -334,5 +366,7 @@ def _endings(said: str) -> Iterator[StatementEnd]:
         yield StatementEnd(frozenset(), _RENTING, replaced=True)
     if _PROMOTED.search(said):
         yield StatementEnd(frozenset(), _ROLES, sole=True, replaced=True)
+    if (changed := _CHANGED_OF.search(said)) and not exchanged:
+        yield StatementEnd(frozenset(), _USED_AS[concept(changed["what"].removesuffix("s"))], sole=True, replaced=True)
     if _GRADUATED.search(said):
         yield StatementEnd(frozenset(), _set("study"))

@@ -28,7 +28,7 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         rf"contratado|contrataron)(?: a trabajar)? (?:en|por|para) {_VALUE}",
     ),
     ("employer", rf"\bi (?:have )?(?:joined|got a (?:new )?job (?:at|with)|found a job (?:at|with)) {_VALUE}"),
-    ("employer", rf"\bme (?:ha contratado|han contratado en|contrato) {_VALUE}"),
+    ("employer", rf"\bme (?:ha contratado|han (?:contratado|cogido) en|contrato) {_VALUE}"),
     ("home", rf"\b(?:my|our) (?:home|house|flat|apartment|place) is in {_VALUE}"),
     ("home", rf"\b(?:mi|nuestr[oa]) (?:casa|piso|vivienda|apartamento|departamento) esta en {_VALUE}"),
     ("home", rf"\bmoved(?: house)?\b.{{0,20}}\bi am (?:now )?in {_VALUE}"),

@@ -7,11 +7,11 @@ one that does. What stands in quotation marks are somebody else's words.
 import re
 
 from memory.domain.long_term.concepts import plain
-from memory.domain.recall.words import folded, words
+from memory.domain.long_term.speech import same_length, unquoted
+from memory.domain.recall.words import words
 
 FEWEST = 2
 """Words of a plain fact."""
-_QUOTED = re.compile(r'"[^"]*"|“[^“”]*”|«[^«»]*»|^[^\S\n]*>.*$', re.M)
 _EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
@@ -55,8 +55,20 @@ _WHEN = (
     r"a partir|"
     r"por|this|two|three|a year|an? \w+ ago|dos|tres)\b[^,.;:]{1,40}?,? "
 )
-_CLAUSE_START = re.compile(rf"(?:^|(?<=[,;:] )|(?<=and )|(?<=but )|(?<=because )|(?<= y )|(?<= pero )|(?<=porque ))"
-                           rf"(?:{_WHEN})?(?={_START})")  # fmt: skip
+_LEAD = (
+    r"(?:(?:so|well|ok|okay|yeah|yep|hey|hi|hello|ugh|oh|wow|lol|ha(?:ha)+|hm+|wait|look|listen|honestly|frankly|tbh|btw|"
+    r"(?:just )?fyi|by the way|to be honest|not gonna lie|ngl|you know(?: what)?|guess what|the thing is|truth is|"
+    r"right now|me(?=,)|myself(?=,)|personally|anyway|the rest of the (?:year|week|time)|since|as|given that|"
+    r"now that|because|"
+    r"though|although|which means|plus|apparently|"
+    r"pues|bueno|buenas|a ver|oye|mira|hombre|tio|vale|(?:ja)+|la verdad(?: es)?(?: que)?|lo cierto es que|es que|"
+    r"resulta que|por cierto|en serio|sinceramente|perdona|hola|te cuento|en mi caso|por mi parte|encima|o sea|"
+    r"el resto del (?:ano|tiempo)|como|aunque|ya que|dado que|asi que|ahora mismo|entre semana|los findes|"
+    r"los fines de semana|and|but|y|pero)\b[\s,;:.!]*+)"
+)
+"""What people say before they come to it, and what joins a clause to another."""
+_CLAUSE_START = re.compile(rf"(?:^\W*|(?<=[,;:.!] )|(?<=[—–(])\s*|(?<=and )|(?<=but )|(?<=because )|(?<= so )|(?<= y )|"
+                           rf"(?<= pero )|(?<=porque ))(?P<lead>{_LEAD}{{0,5}})(?:{_WHEN})?(?={_START})")  # fmt: skip
 _TOGETHER = re.compile(r"(?:my |mi )?\w+ (?:and i|y yo)\b")
 """Somebody and the writer: one subject, and no two clauses."""
 _FOR_WHAT = re.compile(rf"^for [^,.;:!?]{{1,40}}?,? (?={_START})")
@@ -156,21 +168,16 @@ _HIS_VERB = re.compile(r"^(?:\w+ )?(?:mis?|nuestr[oa]s?) \w+ (?:se |ya |no )*\w{
 """A Spanish verb of the third person after its noun: "mi pasaporte caduca"."""
 
 
-def unquoted(text: str) -> str:
-    """A text with spaces where it quotes somebody, so that a place in one is a place in the other."""
-    return _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
-
-
 def clauses(sentence: str) -> list[str]:
     """The clauses of a sentence, in its own words, each beginning where its writer speaks of themselves."""
     bare = unquoted(sentence.replace("’", "'"))
-    folded = _same_length(bare)
-    starts = [match.start() for match in _CLAUSE_START.finditer(folded)]
+    folded = same_length(bare)
+    starts = [(match.start(), match.end("lead")) for match in _CLAUSE_START.finditer(folded)]
     if together := _TOGETHER.match(folded):
-        starts = [together.start(), *(start for start in starts if start >= together.end())]
+        starts = [(0, 0), *(one for one in starts if one[0] >= together.end())]
     found: list[str] = []
-    for place, start in enumerate(starts):
-        end = starts[place + 1] if place + 1 < len(starts) else len(sentence)
+    for place, (_, start) in enumerate(starts):
+        end = starts[place + 1][0] if place + 1 < len(starts) else len(sentence)
         if clause := _TAIL.sub("", bare[start:end]).strip(" .,;:!"):
             found.append(" ".join(clause.split()))
     return found
@@ -210,9 +217,3 @@ def is_plain_fact(clause: str) -> bool:
         return True
     bare = _FOR_WHAT.sub("", said)
     return not any(pattern.match(one) for pattern in (_PASSING, _PASSING_ES) for one in (said, bare))
-
-
-def _same_length(text: str) -> str:
-    """Folded letter by letter, so that a place in it is a place in the text."""
-    letters = ((letter, folded(letter)) for letter in text)
-    return "".join(small if len(small) == 1 else letter for letter, small in letters)

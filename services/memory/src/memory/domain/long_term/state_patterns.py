@@ -64,7 +64,9 @@ UNEMPLOYED = re.compile(
     r"sin trabajo|sin empleo)\b"
 )
 EMPLOYED = re.compile(
-    r"\b(?:got|found|landed|started|have) (?:an? )?(?:new )?job\b|\b(?:encontre|consegui|empece|tengo|he encontrado) "
+    r"\b(?:got|found|landed|started|have) (?:an? |the )?(?:new )?job\b|\b(?:they hired me|(?:got|was) hired)\b|"
+    r"\bme (?:han )?(?:cogido|cogieron|contratado|contrataron|fichado|ficharon)\b|\b(?:encontre|consegui|empece|"
+    r"tengo|he encontrado) "
     r"(?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bempece (?:\w+ )?en\b|"
     r"\bi (?:will )?start(?:ed)?(?: "
     r"work(?:ing)?)? (?:at|with)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"

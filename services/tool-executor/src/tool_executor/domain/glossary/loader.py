@@ -20,6 +20,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, cast
 
+from contracts.json_values import JsonObject
 from contracts.languages import LANGUAGES, Language
 from tool_executor.domain.glossary.concept import LEVELS, Concept
 from tool_executor.domain.glossary.name_keys import key_of, unordered_key_of, words_of
@@ -97,7 +98,7 @@ def _concept(name: str, value: Any) -> Concept:
 def _table(value: Any, known: frozenset[str], place: str) -> Table:
     if not isinstance(value, dict):
         raise _Wrong(_at(place, "is missing" if place else "must be a table"))
-    table = cast("dict[str, Any]", value)
+    table = cast("JsonObject", value)
     if unknown := sorted(table.keys() - known):
         raise _Wrong(_at(place, f"unknown entry {unknown[0]!r}; known are {', '.join(sorted(known))}"))
     return table

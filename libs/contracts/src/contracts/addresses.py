@@ -1,0 +1,30 @@
+"""Addresses in a company's settings: origins of its pages, its sites, and which paths count."""
+
+import re
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, ValidationInfo
+
+from contracts.enumerations import at_the_door
+from contracts.own_tools import endpoint, is_local
+from contracts.plain_text import LINE_OF_SETTINGS
+
+_AUTHORITY = re.compile(r"(?:(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?")
+"""A host, or an IPv6 address in brackets, and a port if any."""
+
+
+def _origin(value: str, info: ValidationInfo) -> str:
+    parts = urlsplit(value)
+    if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname or parts.username or parts.password:
+        raise ValueError("use an https origin such as https://www.example.com")
+    if parts.path not in {"", "/"} or parts.query or parts.fragment:
+        raise ValueError("use the origin alone, with no path")
+    if at_the_door(info) and not _AUTHORITY.fullmatch(parts.netloc):
+        raise ValueError("name one host, with no wildcards, such as https://www.example.com")
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+Origin = Annotated[str, AfterValidator(_origin)]
+SiteAddress = Annotated[str, Field(max_length=2048), AfterValidator(endpoint)]
+PathRule = Annotated[str, Field(min_length=1, max_length=512), LINE_OF_SETTINGS]

@@ -1,0 +1,62 @@
+"""What a text may hold that people write and others are shown: `LINE` for names, titles and labels, `WORDS` for what
+has several lines. What shows nothing, or turns the direction of the text around it, is refused in words."""
+
+import re
+from dataclasses import dataclass
+from unicodedata import category
+
+from pydantic import GetCoreSchemaHandler, ValidationInfo
+from pydantic_core import CoreSchema, core_schema
+
+from contracts.enumerations import at_the_door
+
+_UNSEEN = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp"))
+"""Categories of spaces, and of characters that show nothing: zero-width spaces and joiners, marks of direction."""
+_FILLERS = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters, marks and symbols that show nothing either: fillers, the blank Braille pattern, variation selectors."""
+_IN_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+_IN_NO_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Those, ends of lines, and what turns the direction of all that follows: `gpj.exe` must not read `exe.jpg`."""
+
+
+def is_blank(text: str) -> bool:
+    """Whether nobody would see anything of it."""
+    return all(category(char) in _UNSEEN or _FILLERS.match(char) for char in text)
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without what a line may not hold; empty when nothing of it can be seen."""
+    line = _IN_NO_LINE.sub("", " ".join(text.split()))
+    return "" if is_blank(line) else line
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """Marks a text. `blank`: it may say nothing. `door`: what is stored already is read as it is."""
+
+    lines: bool = False
+    blank: bool = False
+    door: bool = False
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.with_info_after_validator_function(self._checked, handler(source))
+
+    def _checked(self, text: str, info: ValidationInfo) -> str:
+        if self.door and not at_the_door(info):
+            return text
+        found = (_IN_NO_TEXT if self.lines else _IN_NO_LINE).search(text)
+        if found is not None and found[0] in "\n\r":
+            raise ValueError("write it on one line")
+        if found is not None:
+            raise ValueError(f"take out the invisible character U+{ord(found[0]):04X}")
+        if text and not self.blank and is_blank(text):
+            raise ValueError("write something")
+        return text if self.lines else text.strip()
+
+
+LINE, WORDS = PlainText(), PlainText(lines=True, blank=True)
+LINE_OF_SETTINGS, WORDS_OF_SETTINGS = PlainText(door=True), PlainText(lines=True, door=True)
+PROMPT = PlainText(lines=True, blank=True, door=True)
+"""Of settings too; a blank one is warned of."""

@@ -1,0 +1,86 @@
+"""What the arguments of several tools share, and how a model of them is shown to whoever calls the tool.
+
+Whoever serves a tool reads its model's types and bounds; a pattern stands in the schema alone, for the executor to
+check: a symbol that nobody writes like that is the market's to explain.
+"""
+
+from datetime import date
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import Field, WithJsonSchema
+
+from contracts.envelope import Snake
+from contracts.events.analysis import MAX_TICKERS
+from contracts.ids import ID_PATTERN
+from contracts.json_values import JsonObject, is_object, list_of, object_of, objects_of
+
+SYMBOL_PATTERN = r"^\s*[$^]?[A-Za-z0-9][A-Za-z0-9 .:/_-]*$"
+NOT_BLANK = r"\S"
+DAY_PATTERN = r"^\d{4}-\d{2}-\d{2}$"
+_NOT_SHOWN = {"title", "anyOf", "$ref"}
+
+SymbolText = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=40,
+        description="Ticker, e.g. AAPL, BRK.B, BTC/USD, ^GSPC",
+        json_schema_extra={"pattern": SYMBOL_PATTERN},
+    ),
+]
+Day = Annotated[date, WithJsonSchema({"type": "string", "pattern": DAY_PATTERN})]
+Amount = Annotated[
+    Decimal,
+    Field(gt=0, max_digits=18, decimal_places=8, allow_inf_nan=False),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1e15}),
+]
+IdText = Annotated[str, WithJsonSchema({"type": "string", "pattern": ID_PATTERN}), Field(min_length=1, max_length=64)]
+Words = Annotated[str, Field(min_length=1, max_length=500, json_schema_extra={"pattern": NOT_BLANK})]
+
+
+class NoArguments(Snake):
+    """Nothing is asked for in particular."""
+
+
+class SymbolArguments(Snake):
+    """One symbol."""
+
+    symbol: SymbolText
+
+
+class TickersArguments(Snake):
+    """Several symbols."""
+
+    tickers: list[SymbolText] = Field(min_length=1, max_length=MAX_TICKERS, description='Tickers, e.g. ["IBM", "MSFT"]')
+
+
+def input_schema(arguments: type[Snake]) -> JsonObject:
+    """A tool's input as JSON Schema 2020-12: these arguments and no others."""
+    shape = arguments.model_json_schema()
+    named, properties = object_of(shape.get("$defs")), object_of(shape.get("properties"))
+    return {
+        "type": "object",
+        "properties": {name: _shown(object_of(rule), named) for name, rule in properties.items()},
+        "required": list_of(shape.get("required")),
+        "additionalProperties": False,
+    }
+
+
+def _shown(rule: JsonObject, named: JsonObject) -> JsonObject:
+    """One argument's rule, with what it refers to put in its place: no title, no null where it may be left out, and
+    no mark that only the serving service reads."""
+    own = {
+        name: value
+        for name, value in rule.items()
+        if name not in _NOT_SHOWN and not name.startswith("x-") and (name, value) != ("default", None)
+    }
+    if "$ref" in rule:
+        words = object_of(named[str(rule["$ref"]).rpartition("/")[2]])
+        own = {"type": words["type"], "enum": words["enum"], **own}
+    for choice in objects_of(rule.get("anyOf")):
+        if choice.get("type") != "null":
+            own = {**_shown(choice, named), **own}
+    if is_object(items := own.get("items")):
+        own["items"] = _shown(items, named)
+    return own

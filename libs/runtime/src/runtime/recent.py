@@ -1,0 +1,70 @@
+"""Values that were used last: what a process holds of conversations depends on how many go on, not on how many were."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, TypeVar
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+ValueT = TypeVar("ValueT")
+KEPT_SECONDS = 300.0
+"""Since the last use. Less than the half hour of silence after which a visitor's next message is a new visit; and what
+was erased does not live on here."""
+
+
+class Recent(Generic[KeyT, ValueT]):
+    """Bounded in number, in size and in time since each was kept; the oldest go first, whenever another one comes."""
+
+    def __init__(
+        self,
+        most: int,
+        *,
+        largest: int | None = None,
+        size: Callable[[ValueT], int] = lambda value: 1,
+        seconds: float = KEPT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`largest`: of all values together, by `size`."""
+        self._most, self._largest, self._seconds = most, largest, seconds
+        self._size_of, self._clock = size, clock
+        self._kept: OrderedDict[KeyT, tuple[float, int, ValueT]] = OrderedDict()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Iterator[KeyT]:
+        return iter(list(self._kept))
+
+    def get(self, key: KeyT) -> ValueT | None:
+        """What is kept and not too old."""
+        kept = self._kept.get(key)
+        if kept is None or self._clock() - kept[0] > self._seconds:
+            return None
+        return kept[2]
+
+    def keep(self, key: KeyT, value: ValueT) -> None:
+        """From now on, instead of what was kept before."""
+        self.drop(key)
+        now, size = self._clock(), self._size_of(value)
+        self._kept[key] = now, size, value
+        self._size += size
+        while self._kept and (
+            len(self._kept) > self._most
+            or (self._largest is not None and self._size > self._largest)
+            or now - next(iter(self._kept.values()))[0] > self._seconds
+        ):
+            self.drop(next(iter(self._kept)))
+
+    def drop(self, key: KeyT) -> None:
+        """Keeps it no longer."""
+        gone = self._kept.pop(key, None)
+        if gone is not None:
+            self._size -= gone[1]
+
+    def clear(self) -> None:
+        """Keeps nothing."""
+        self._kept.clear()
+        self._size = 0

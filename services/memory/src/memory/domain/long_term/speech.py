@@ -1,0 +1,125 @@
+"""What of a text its writer says themselves, and means: no quotation, no pasted text, no question, no joke; of each
+sentence no words of somebody else's and nothing that is only imagined.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from itertools import pairwise
+
+from memory.domain.recall.words import folded
+
+_QUOTED = re.compile(r'"[^"]*"|“[^“”]*”|«[^«»]*»|^[^\S\n]*>.*$', re.M)
+_PASTED = re.compile(
+    r"^[^:\n]{0,80}\b(?:translate|summari[sz]e|proofread|rewrite|paraphrase|correct|traduce(?:me)?|resume(?:me)?"
+    r"|corr[ií]ge(?:me)?|reescribe(?:me)?|parafrasea(?:me)?"
+    r"|(?:text|e?-?mail|message|page|article|paragraph|letter|post|texto|correo|mensaje|p[aá]gina|art[ií]culo"
+    r"|p[aá]rrafo|carta|web) (?:says?|said|reads|dice|dec[ií]a|pone)|(?:this|the following|est[ea]|(?:el|la) siguiente)"
+    r" (?:text|e?-?mail|message|page|article|paragraph|letter|post|texto|correo|mensaje|p[aá]gina|art[ií]culo"
+    r"|p[aá]rrafo|carta))\b[^:\n]{0,40}:(?P<text>(?:(?!\n\s*\n)[\s\S])*)",
+    re.I | re.M,
+)
+"""What somebody wants worked on, or a page says, up to an empty line."""
+_SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
+"""A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
+_JOKE = re.compile(
+    r"\b(?:just kidding|only kidding|i'?m kidding|jk|just joking|i'?m joking|(?:it'?s|that'?s|it is) not "
+    r"(?:really )?true(?! that)"
+    r"|seriously though|(?:all )?jok(?:es|ing) aside|(?:no|ahora|ya),? (?:ya )?en serio|bromas aparte|fuera de bromas"
+    r"|(?:es|era) (?:una )?broma|estoy bromeando|es mentira|no es (?:verdad|cierto)(?! que))\b",
+    re.I,
+)
+_ASIDE = re.compile(
+    r"\b(?:did i (?:tell you|mention)|have i told you|did you know|do you know|te (?:he dicho|dije|cont[eé]|coment[eé])"
+    r"|sab(?:es|[ií]as)) (?:that |que )(?!es\b)(?P<said>[^?]+)\?|"
+    r"\b(?:did i (?:tell you|mention)|have i told you) (?P<told>(?:i|we|my)\b[^?]+)\?",
+    re.I,
+)
+"""A question that tells what it asks about: "did I tell you I have two kids?"."""
+_ASKS = re.compile(
+    r"\W*(?:(?:and|but|so|hey|ok|y|pero|oye|entonces),? )*(?:can|could|should|would|will|shall|may|do|does|did|"
+    r"is|are|am|"
+    r"was|were|have i|has|what|which|who|whose|when|where|why|how|que|cual(?:es)?|quien|cuanto|cuanta|cuantos|cuantas|"
+    r"cuando|donde|por que|puedo|debo|deberia|conviene|merece)\b"
+)
+"""A question that begins before its last comma."""
+_WISH = re.compile(
+    r"^\W*(?:(?:hey|oye|please|por favor),? )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\?"
+    r"|^\W*(?:(?:oye|por favor),? )?(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
+    re.I,
+)
+_FOR_GOOD = re.compile(r"\b(?:always|from now on|in future|never|siempre|nunca|a partir de ahora|de ahora en "
+    r"adelante)\b",
+                       re.I)  # fmt: skip
+_REPORTS = re.compile(
+    r"(?<!\bi )(?<!\bi always )(?<!\bwe )\b(?:says|said|keeps? saying|thinks|tells|told me|told us|keeps telling|"
+    r"reckons|believes|claims|"
+    r"swears|insists|suggests|suggested|recommends|recommended|advises|advised|wants me|(?:they|people|friends|"
+    r"parents) "
+    r"(?:say|think|tell me)|dicen?|dijo|dijeron|ha dicho|han dicho|cree(?:n)? que|"
+    r"pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|ha aconsejado|aseguran?|insisten?|"
+    r"quiere que)\b"
+)
+_UNREAL = re.compile(
+    r"\b(?:(?:even )?if (?:i|we|my \w+) (?:were|was|had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|"
+    r"imaginate|imaginemos|imagina|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
+    r"according to|segun (?:mi|el|la|los)|what if|i wish|ojala|as if|como si|unless|a menos que|a no ser que|"
+    r"si (?:\w+ ){0,2}?(?!para\b|cara\b)\w+(?:ara|iera|uera|ase|iese))\b"
+)
+_BACK = re.compile(r"\b(?:but|pero|though|although|however|sin embargo|aunque|so|asi que|la verdad)\b|[—–(]")
+"""Where somebody speaks of what is so again."""
+_BOUNDARY = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
+
+
+def unquoted(text: str) -> str:
+    """A text with spaces where it quotes somebody, so that a place in one is a place in the other."""
+    return _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
+
+
+def same_length(text: str) -> str:
+    """Folded letter by letter, so that a place in it is a place in the text."""
+    letters = ((letter, folded(letter)) for letter in text)
+    return "".join(small if len(small) == 1 else letter for letter, small in letters)
+
+
+def statements(text: str) -> list[str]:
+    """The sentences of a text without its questions; what comes before a question in its sentence is kept."""
+    text = text.replace("’", "'")
+    for pasted in _PASTED.finditer(unquoted(text)):
+        text = text[: pasted.start("text")] + " " * len(pasted["text"]) + text[pasted.end("text") :]
+    if joke := _JOKE.search(text):
+        text = text[joke.end() :]
+    bare, found = unquoted(text), list[str]()
+    starts = [0, *(match.end() for match in _SENTENCE.finditer(bare)), len(text)]
+    for start, end in pairwise(starts):
+        said = " ".join(text[start:end].split())
+        if "?" in said:
+            said = _in_question(said)
+        if said := said.strip(" ,"):
+            found.append(said)
+    return found
+
+
+def _in_question(said: str) -> str:
+    if aside := _ASIDE.search(said):
+        return aside["said"] or aside["told"]
+    if (wish := _WISH.match(said)) and _FOR_GOOD.search(said):
+        return wish["wish"] or wish["deseo"]
+    before = said.rpartition("¿")[0] or said.rpartition(", ")[0]
+    return "" if _ASKS.match(folded(before)) else before
+
+
+def meant(sentence: str) -> str:
+    """A sentence with spaces for what somebody else says in it, and for what is only imagined."""
+    said = same_length(sentence)
+    boundaries = [0, *(match.start() for match in _BOUNDARY.finditer(said))]
+    ends = [*(match.start() for match in _BACK.finditer(said)), len(said)]
+    found = [
+        (boundaries[bisect_right(boundaries, match.start()) - 1], match.end()) for match in _REPORTS.finditer(said)
+    ]
+    found += [match.span() for match in _UNREAL.finditer(said)]
+    kept, at = list[str](), 0
+    for start, end in sorted((start, ends[bisect_left(ends, end)]) for start, end in found):
+        if end > at:
+            kept += [sentence[at : max(start, at)], " " * (end - max(start, at))]
+            at = end
+    return "".join([*kept, sentence[at:]])
