@@ -10,9 +10,9 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from runtime.testing import eventually
+from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
 from tests.browser.console import a_visitor, signed_in
-from tests.browser.test_accessibility import violations
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack

@@ -8,8 +8,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from runtime.testing import eventually
+from tests.browser.axe import violations
 from tests.browser.console import a_visitor, signed_in
-from tests.browser.test_accessibility import violations
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 
