@@ -95,13 +95,7 @@ class OpenAICompatible(ProviderClient):
             **(prompt.sampling or {}),
         }
         if prompt.tools:
-            request["tools"] = [
-                {
-                    "type": "function",
-                    "function": {"name": t.name, "description": t.description, "parameters": t.parameters},
-                }
-                for t in prompt.tools
-            ]
+            request["tools"] = [orjson.Fragment(tool.definition) for tool in prompt.tools]
             request["tool_choice"] = prompt.tool_choice
             if not prompt.parallel_calls:
                 request["parallel_tool_calls"] = False
@@ -151,18 +145,22 @@ async def _read_stream(
 
 
 def _read_lines(reading: _CompatibleStream, lines: list[bytes], sink: TextSink, provider: str) -> bool:
-    """Reads events; whether the last one was among them."""
-    for line in lines:
-        if not line.startswith(b"data:"):
-            continue
-        data = line[5:].strip()
-        if data == b"[DONE]":
-            reading.finished = True
-            return True
-        try:
-            _read_event(reading, orjson.loads(data), sink, provider)
-        except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
-            raise ModelDownError(f"{provider} sent a chunk that cannot be read") from error
+    """Reads events, whose text goes on in one piece; whether the last one was among them."""
+    known = len(reading.text)
+    try:
+        for line in lines:
+            if not line.startswith(b"data:"):
+                continue
+            data = line[5:].strip()
+            if data == b"[DONE]":
+                reading.finished = True
+                return True
+            _read_event(reading, orjson.loads(data), provider)
+    except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
+        raise ModelDownError(f"{provider} sent a chunk that cannot be read") from error
+    finally:
+        if len(reading.text) > known:
+            sink.text("".join(reading.text[known:]))
     return False
 
 
@@ -174,11 +172,11 @@ async def _read_out(content: aiohttp.StreamReader) -> None:
                 await content.read()
 
 
-def _read_event(reading: _CompatibleStream, event: dict[str, Any], sink: TextSink, provider: str) -> None:
+def _read_event(reading: _CompatibleStream, event: dict[str, Any], provider: str) -> None:
     # Nearly every event is one piece of text in a choice: what is rare is looked for behind it.
     choices = event.get("choices")
     if choices:
-        _read_choice(reading, choices[0], sink, provider)
+        _read_choice(reading, choices[0], provider)
         if not reading.model:
             reading.model = text_in(event.get("model"))
     error, usage = event.get("error"), event.get("usage") or event.get("x_groq")
@@ -190,7 +188,7 @@ def _read_event(reading: _CompatibleStream, event: dict[str, Any], sink: TextSin
         reading.usage = TokenCount(tokens_in(counts.get("prompt_tokens")), tokens_in(counts.get("completion_tokens")))
 
 
-def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], sink: TextSink, provider: str) -> None:
+def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: str) -> None:
     delta: dict[str, Any] = choice.get("delta") or choice.get("message") or {}
     piece = delta.get("content")
     if piece:
@@ -203,7 +201,6 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], sink: TextS
             piece = reading.thoughts.heard(piece)
         if piece:
             reading.text.append(piece)
-            sink.text(piece)
     reason = choice.get("finish_reason")
     if reason:
         reading.finished = True
@@ -242,11 +239,8 @@ async def _body(content: aiohttp.StreamReader, provider: str) -> bytes:
 
 
 def _read_whole(reading: _CompatibleStream, body: bytes, sink: TextSink) -> None:
-    """A server that does not stream answers in one piece, which is fine."""
-    try:
-        _read_event(reading, orjson.loads(body), sink, "the provider")
-    except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
-        raise ModelDownError("the provider's answer cannot be read") from error
+    """A server that does not stream answers in one piece, which is fine: one event without its name."""
+    _read_lines(reading, [b"data:" + body.replace(b"\n", b" ")], sink, "the provider")
 
 
 def _stream_error(provider: str, error: dict[str, Any]) -> ModelDownError | BadToolCallError:

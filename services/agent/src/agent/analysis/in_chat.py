@@ -7,6 +7,7 @@ id is the analysis' id, so a turn that is driven anew finds the same analysis.
 import json
 import time
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from agent.domain.analysis.asked import is_analysis
@@ -74,6 +75,7 @@ def analyses_markets(company: CompanyConfig) -> bool:
     return company.trades and company.tool_config.categories.customers.get(CATEGORY) is not False
 
 
+@cache
 def analysis_tool(language: Language) -> OfferedTool:
     """The tool as a model sees it."""
     return OfferedTool(NAME, _DESCRIPTION[language], CATEGORY, _PARAMETERS, _LABEL[language])

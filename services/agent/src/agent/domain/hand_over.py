@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from agent.domain.context.compression import PromptMessage
 from agent.domain.offered_tool import OfferedTool
@@ -73,7 +74,12 @@ _NOTES: dict[str, str] = {
 
 def offered_with_hand_over(tools: Sequence[OfferedTool], language: Language) -> tuple[OfferedTool, ...]:
     """The tools, and this one: everybody has it."""
-    return (*tools, OfferedTool(NAME, DESCRIPTION[language], CATEGORY, PARAMETERS, LABEL[language]))
+    return (*tools, _offered(language))
+
+
+@cache
+def _offered(language: Language) -> OfferedTool:
+    return OfferedTool(NAME, DESCRIPTION[language], CATEGORY, PARAMETERS, LABEL[language])
 
 
 def completed(

@@ -157,6 +157,8 @@ def cited(text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()) 
     """The text with only such numbers as stand for what was given, counted anew, and what they stand for. `others`:
     what figures may come from besides, such as the question and what other tools gave.
     """
+    if "[" not in text:
+        return text, ()
     numbers = Numbers(given)
     beside = figures("\n".join(others))
 

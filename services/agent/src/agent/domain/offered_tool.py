@@ -1,11 +1,17 @@
 """What a model is offered to call."""
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from agent.domain.text_features import stems
+from contracts.json_values import object_of
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class OfferedTool:
     """A tool that the caller may use. `parameters` is JSON Schema; `label` is what a person reads while it runs;
     `changes`: it has effects, so that the user's own words have to ask for it."""
@@ -16,3 +22,23 @@ class OfferedTool:
     parameters: Mapping[str, Any]
     label: str
     changes: bool = False
+
+    @cached_property
+    def definition(self) -> str:
+        """The JSON that travels with every call of a model."""
+        function = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return json.dumps({"type": "function", "function": function}, ensure_ascii=False, separators=(",", ":"))
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of the definition."""
+        return len(self.definition.encode())
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The telling words of its name, description, label and arguments."""
+        properties = object_of(self.parameters.get("properties"))
+        about = [
+            f"{name.replace('_', ' ')} {object_of(one).get('description', '')}" for name, one in properties.items()
+        ]
+        return frozenset(stems(" ".join([re.sub(r"[_.\-]", " ", self.name), self.description, self.label, *about])))

@@ -8,7 +8,6 @@ one of them has it in the next step, and a call of a tool that is not shown is p
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -18,7 +17,6 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.text_features import plain, stems
 from agent.domain.tool_cues import CUES, USUAL
 from agent.domain.turn.journal import Journal
-from contracts.json_values import object_of
 from contracts.languages import Language
 
 NAME = "show_tools"
@@ -49,7 +47,7 @@ def chosen_tools(
     tools: Sequence[OfferedTool], spoken: Sequence[str], journal: Journal, language: Language
 ) -> tuple[OfferedTool, ...]:
     """The tools that a model is shown, in their own order. `spoken`: what was said, newest last, by both sides."""
-    if len(tools) <= MOST_TOOLS and _size(tools) <= MOST_BYTES:
+    if len(tools) <= MOST_TOOLS and sum(tool.size for tool in tools) <= MOST_BYTES:
         return tuple(tools)
     called = _called(journal) | ALWAYS
     rank = _ranked(tools, spoken)
@@ -58,12 +56,12 @@ def chosen_tools(
     size = 0
     for tool in ordered:
         must = tool.name in called
-        size += _size([tool])
+        size += tool.size
         if not must and (len(shown) >= MOST_TOOLS - 1 or (len(shown) >= LEAST and size > MOST_BYTES - OWN_BYTES)):
             break
         shown.append(tool)
     names = {tool.name for tool in shown}
-    hidden = [tool.name for tool in tools if tool.name not in names]
+    hidden = tuple(tool.name for tool in tools if tool.name not in names)
     kept = tuple(tool for tool in tools if tool.name in names)
     return (*kept, _showing(hidden, language)) if hidden else kept
 
@@ -77,7 +75,8 @@ def shown_more(arguments: str, tools: Iterable[OfferedTool]) -> str:
     return json.dumps({"success": True, "data": data}, ensure_ascii=False)
 
 
-def _showing(hidden: Sequence[str], language: Language) -> OfferedTool:
+@lru_cache(maxsize=256)
+def _showing(hidden: tuple[str, ...], language: Language) -> OfferedTool:
     names = {"type": "array", "items": {"type": "string", "enum": list(hidden)}, "minItems": 1}
     parameters = {"type": "object", "properties": {"names": names}, "required": ["names"]}
     return OfferedTool(NAME, _DESCRIPTION[language], "tools", parameters, _LABEL[language])
@@ -100,14 +99,13 @@ def _names(arguments: str) -> list[str]:
 
 def _ranked(tools: Sequence[OfferedTool], spoken: Sequence[str]) -> dict[str, float]:
     """How likely each tool is the one that is needed."""
-    words = {tool.name: _words_of(tool) for tool in tools}
-    spread = Counter(word for found in words.values() for word in found)
+    spread = Counter(word for tool in tools for word in tool.words)
     rank = {tool.name: USUAL.get(tool.name, 0.0) for tool in tools}
     for age, text in enumerate(reversed(spoken[-SPOKEN_BEFORE - 1 :])):
         weight = NEWEST if age == 0 else BEFORE
         asked, cues = _heard(text[:MOST_HEARD])
         for tool in tools:
-            shared = sum(math.log(1 + len(tools) / spread[word]) for word in asked & words[tool.name])
+            shared = sum(math.log(1 + len(tools) / spread[word]) for word in asked & tool.words)
             if tool.name in CUES:
                 shared *= DESCRIBED
             rank[tool.name] += weight * (shared + cues.get(tool.name, 0.0))
@@ -120,27 +118,3 @@ def _heard(text: str) -> tuple[frozenset[str], Mapping[str, float]]:
     folded = plain(text)
     found = {name: len({match[0] for match in cues.finditer(folded)}) for name, cues in CUES.items()}
     return frozenset(stems(text)), {name: CUE * (min(count, 3) + 1) / 2 for name, count in found.items() if count}
-
-
-@lru_cache(maxsize=4096)
-def _described(name: str, description: str, label: str, arguments: str) -> frozenset[str]:
-    return frozenset(stems(" ".join([re.sub(r"[_.\-]", " ", name), description, label, arguments])))
-
-
-def _words_of(tool: OfferedTool) -> frozenset[str]:
-    """The telling words of its name, description, label and arguments."""
-    properties = object_of(tool.parameters.get("properties"))
-    about = [f"{name.replace('_', ' ')} {object_of(one).get('description', '')}" for name, one in properties.items()]
-    return _described(tool.name, tool.description, tool.label, " ".join(about))
-
-
-def _size(tools: Iterable[OfferedTool]) -> int:
-    """Bytes of the definitions as they are sent."""
-    return sum(_bytes(tool.name, tool.description, json.dumps(tool.parameters, ensure_ascii=False)) for tool in tools)
-
-
-@lru_cache(maxsize=4096)
-def _bytes(name: str, description: str, parameters: str) -> int:
-    function: dict[str, object] = {"name": name, "description": description, "parameters": {}}
-    head = {"type": "function", "function": function}
-    return len(json.dumps(head, ensure_ascii=False).encode()) - 2 + len(parameters.encode())

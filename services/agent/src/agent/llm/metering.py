@@ -14,7 +14,6 @@ from uuid import uuid4
 import structlog
 
 from agent.domain.cost import ModelPrice, ModelUse, Reservation, SpendingAccount, estimated_tokens, prompt_bytes
-from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import picture_tokens
 from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount
 from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
@@ -341,26 +340,10 @@ class _CountedText:
         self._sink.restart()
 
 
-_tool_bytes: dict[tuple[str, str], int] = {}
-MAX_TOOLS = 5_000
-"""Tools whose size is remembered."""
-
-
-def _size(tool: OfferedTool) -> int:
-    """Bytes of what goes with every call for a tool."""
-    key = (tool.name, tool.description)
-    size = _tool_bytes.get(key)
-    if size is None:
-        if len(_tool_bytes) >= MAX_TOOLS:
-            _tool_bytes.clear()
-        size = _tool_bytes[key] = len(tool.name) + len(tool.description) + len(str(tool.parameters))
-    return size
-
-
 def prompt_tokens(prompt: Prompt, more: int = 0, most: int | None = None) -> int:
     """About how many tokens a prompt has. `more`: what is still to come into its messages; `most`: they will be made to
     fit into so many."""
     messages = list(prompt.messages)
     said = estimated_tokens(prompt_bytes(messages), len(messages)) + more
-    tools = estimated_tokens(sum(map(_size, prompt.tools)), len(prompt.tools))
+    tools = estimated_tokens(sum(tool.size for tool in prompt.tools), len(prompt.tools))
     return (said if most is None else min(said, most)) + picture_tokens(messages) + tools

@@ -9,7 +9,9 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
+
+from agent.domain.offered_tool import OfferedTool
 
 PER_MESSAGE = 4
 KEPT_TEXTS = 20_000
@@ -26,17 +28,6 @@ _L = TypeVar("_L", bound=str)
 Cutting = Callable[[str, int, Count, _L], str]
 """(text, most tokens, count, language) → the text in so many tokens."""
 Message = Mapping[str, Any]
-
-
-class ToolDefinition(Protocol):
-    """What a tool's definition says to a model."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def parameters(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,6 @@ class Counter:
     def __init__(self, count: Count) -> None:
         self._count = count
         self._kept: OrderedDict[str, int] = OrderedDict()
-        self._tools: dict[int, tuple[Sequence[ToolDefinition], int]] = {}
         self._cuts: OrderedDict[tuple[str, int, str], str] = OrderedDict()
         self._characters = 0
 
@@ -120,19 +110,11 @@ class Counter:
         """Tokens of several messages."""
         return sum(map(self.message, messages))
 
-    def tools(self, tools: Sequence[ToolDefinition]) -> int:
+    def tools(self, tools: Sequence[OfferedTool]) -> int:
         """Tokens of the definitions as they are sent."""
-        # The catalogue hands out the same sequence until it changes: holding it keeps its identity its own.
-        known = self._tools.get(id(tools))
-        if known is not None:
-            return known[1]
-        total = sum(self.text(_definition(tool)) for tool in tools)
-        if len(self._tools) >= 256:
-            self._tools.clear()
-        self._tools[id(tools)] = (tools, total)
-        return total
+        return sum(self.text(tool.definition) for tool in tools)
 
-    def estimate(self, messages: Sequence[Message], tools: Sequence[ToolDefinition], window: int) -> TokenEstimate:
+    def estimate(self, messages: Sequence[Message], tools: Sequence[OfferedTool], window: int) -> TokenEstimate:
         """The estimate of a prompt; its first message is the system prompt."""
         first = bool(messages) and messages[0]["role"] == "system"
         system = self.message(messages[0]) if first else 0
@@ -153,8 +135,3 @@ def most_tokens(messages: Iterable[Message]) -> int:
 
 def _content(message: Message) -> str:
     return str(message.get("content") or "")
-
-
-def _definition(tool: ToolDefinition) -> str:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return json.dumps({"type": "function", "function": function}, ensure_ascii=False, separators=(",", ":"))
