@@ -143,7 +143,7 @@ async def test_no_service_starts_on_half_a_backup(mongo_server: MongoDatabase) -
     kept = {"_id": "format", "format": FORMAT, "release": "1.0"}
     async with documents.database(mongo_server.url, mongo_server.database) as target:
         store = cast("Database", target)  # it knows each command that is used here
-        with pytest.raises(BackupFailed, match=r"^a duplicate key; what is there is half: "):
+        with pytest.raises(BackupFailed, match=r"^MongoDB: a duplicate key; what is there is half: "):
             await broken_off(target)
         with pytest.raises(NotReady, match=r"backup of 2026-01-01 .* restore again"):
             await check_format(store)

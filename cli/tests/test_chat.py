@@ -147,6 +147,23 @@ def test_the_final_message_replaces_what_was_streamed_of_an_answer_that_was_driv
     assert out.getvalue().splitlines()[:3] == ["30 E", "29 ", "29 USD."]
 
 
+def test_nobodys_words_steer_the_terminal() -> None:
+    out, aside = io.StringIO(), io.StringIO()
+    screen = Screen(out, aside, as_json=False)
+    screen.show({"type": "message.delta", "messageId": ANSWER["id"], "deltaSeq": 0, "delta": "a\x1b"})
+    screen.show({"type": "message.delta", "messageId": ANSWER["id"], "deltaSeq": 1, "delta": "]0;b\x07"})
+    source = {"title": "c\x9b2J", "url": "https://d.test/\u202e"}
+    screen.show({"type": "message.created", "message": {**ANSWER, "text": "e\x1b[2J\r\nf\x00", "citations": [source]}})
+    screen.show({"type": "owner.changed", "owner": {"kind": "human", "name": "g\x1b]52;c;h\x07"}})
+    assert out.getvalue().splitlines() == [
+        "a\ufffd]0;b\ufffd",
+        "e\ufffd[2J",
+        "f\ufffd",
+        "  [c\ufffd2J] https://d.test/\ufffd",
+    ]
+    assert "g\ufffd]52;c;h\ufffd" in aside.getvalue()
+
+
 def test_what_the_visitor_wrote_is_not_repeated() -> None:
     out = io.StringIO()
     screen = Screen(out, io.StringIO(), as_json=False)

@@ -132,15 +132,28 @@ def test_the_doctor_finds_nothing_wrong_with_a_fresh_installation(tmp_path: Path
     assert findings["stack"]["advice"]
 
 
-def test_the_doctor_names_an_address_that_does_not_answer_without_its_password(
+def test_the_doctor_names_what_does_not_answer_and_values_that_cannot_be_without_showing_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NEXUS_MONGODB_URL", "mongodb://ada:geheim@127.0.0.1:1/nexus?authSource=admin")
     monkeypatch.setenv("GROQ_API_KEY", "gsk-geheim")
+    monkeypatch.setenv("NEXUS_NATS_PING_INTERVAL", "geheim")
     examined = nexus("doctor", "--data", str(tmp_path))
     assert examined.exit_code == 1
     assert "127.0.0.1:1" in examined.stdout
+    assert "✗ settings        NEXUS_NATS_PING_INTERVAL: Input should be a valid integer" in examined.stdout
     assert "geheim" not in examined.stdout
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("up",), ("top",)])
+def test_a_file_of_settings_that_is_no_text_is_told_in_one_line(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_bytes(b"NEXUS_LOG_LEVEL=\xff\xfe")
+    monkeypatch.chdir(tmp_path)
+    refused = nexus(*command)
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1), refused.output
+    assert ".env in this folder is not UTF-8 text" in refused.stderr
 
 
 def test_arguments_of_a_tool_take_the_types_that_it_declares() -> None:

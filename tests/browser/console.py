@@ -30,3 +30,11 @@ async def until_focused(page: Page, name: str, *, back: bool = False, most: int 
             return
         await page.keyboard.press("Shift+Tab" if back else "Tab")
     raise AssertionError(f"Tab does not lead to {name!r}")
+
+
+async def opened(visits: Visits, visitor: ChatClient, persona: str = "Agent") -> Page:
+    """The visitor's conversation in an agent's browser, its line up."""
+    page = await signed_in(visits, persona)
+    await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
+    await expect(page.locator(".banner button")).to_be_visible()
+    return page

@@ -1,15 +1,13 @@
 """For everybody: axe finds nothing on any page, light or dark, and the chat is used with keys alone."""
 
 import uuid
-from pathlib import Path
-from typing import Any
 
-import axe_playwright_python
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel
+from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
 from tests.browser.visits import Scheme, Visits
 from tests.support.chat_client import ChatClient
@@ -17,20 +15,8 @@ from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 PAGES = ("/", "/pricing", "/help", "/guide", "/es", "/es/pricing", "/es/help", "/es/guide", "/docs")
 DOCS = ("/docs/es/tus-usuarios", "/docs/en/settings", "/docs/en/api/notes", "/docs/en/search?q=hours")
-
-
-async def violations(page: Page) -> list[str]:
-    """What axe-core finds, in one line each."""
-    await page.evaluate(AXE)  # evaluated by the browser itself: the page's policy lets no other script in
-    found: dict[str, Any] = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    return [
-        f"{one['id']} ({one['impact']}): {node['html'][:200]} {node['any'][:1]}"
-        for one in found["violations"]
-        for node in one["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

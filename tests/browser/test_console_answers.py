@@ -3,25 +3,16 @@
 import uuid
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from agent.scripted_model.script import Reply, Rule
 from agent.scripted_model.server import ScriptedModel
-from tests.browser.console import a_visitor, signed_in
-from tests.browser.test_running_answers import QUICKLY, SLOWLY
+from tests.browser.chat_page import QUICKLY, SLOWLY
+from tests.browser.console import a_visitor, opened, signed_in
 from tests.browser.visits import Visits
-from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-async def opened(visits: Visits, visitor: ChatClient, persona: str = "Agent") -> Page:
-    """The visitor's conversation in an agent's browser, its line up."""
-    page = await signed_in(visits, persona)
-    await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
-    await expect(page.locator(".banner button")).to_be_visible()
-    return page
 
 
 async def test_a_draft_is_seen_stopped_and_taken_over_and_nobody_is_spoken_over(

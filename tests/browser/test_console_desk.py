@@ -7,12 +7,12 @@ from itertools import count
 
 import aiohttp
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from runtime.testing import eventually
+from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
 from tests.browser.console import a_visitor, signed_in
-from tests.browser.test_accessibility import violations
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
@@ -53,6 +53,23 @@ async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_
         await page.get_by_label("Add a label").fill("vip")
         await page.keyboard.press("Enter")
         await expect(row.locator(".chip")).to_have_text("vip")
+        # What is refused when one has gone on is told where one is by then, and leads back.
+        gone_on = asyncio.Event()
+
+        async def refuse(route: Route) -> None:
+            if route.request.method == "PATCH":
+                await gone_on.wait()
+                await route.fulfill(status=422, content_type="application/problem+json", json={"detail": "not now"})
+            else:
+                await route.fallback()
+
+        await page.route("**/v2/conversations/*", refuse)
+        await page.get_by_label("Add a label").fill("late")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("link", name="Mentions").click()
+        gone_on.set()
+        await page.get_by_role("alert").filter(has_text="not now").get_by_role("link").click()
+        await page.unroute("**/v2/conversations/*")
         await page.get_by_role("button", name="Private note").click()
         await page.get_by_label("Your message").fill("@ben knows <b>more</b>")
         # What is begun is there again, and as the note that it was: after a look elsewhere, and after a reload.
@@ -139,7 +156,7 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         page = await signed_in(visits)
         await page.get_by_role("link", name="Ready replies").click()
         await page.get_by_label("Shortcut, e.g. refund").fill("hours")
-        await page.get_by_label("Reply", exact=True).fill("We open at 9. Greetings, {agent} of {company}")
+        await page.get_by_label("Reply", exact=True).fill("Hello {name}, we open at 9. Greetings, {agent} of {company}")
         await page.get_by_role("button", name="Keep", exact=True).click()
         await expect(page.locator(".replies")).to_contain_text("/hours")
         assert await violations(page) == []
@@ -150,7 +167,7 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         await expect(page.locator(".picker").get_by_role("option")).to_have_count(1)
         assert await violations(page) == []
         await page.keyboard.press("Enter")
-        await expect(field).to_have_value("We open at 9. Greetings, Elena of demo")
+        await expect(field).to_have_value("Hello, we open at 9. Greetings, Elena of demo")
 
 
 async def test_a_busy_conversation_moves_its_row_all_the_while_and_its_thread_is_read_to_its_beginning(

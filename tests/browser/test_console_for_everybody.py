@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from tests.browser.axe import violations
 from tests.browser.console import a_visitor, signed_in
-from tests.browser.test_accessibility import violations
 from tests.browser.visits import Scheme, Visits
 from tests.support.running_stack import RunningStack
 

@@ -5,8 +5,8 @@ import uuid
 import pytest
 from playwright.async_api import expect
 
+from tests.browser.axe import violations
 from tests.browser.console import a_visitor, signed_in
-from tests.browser.test_accessibility import violations
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack

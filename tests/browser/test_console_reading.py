@@ -7,11 +7,9 @@ from playwright.async_api import expect
 
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel
-from tests.browser.chat_page import ChatPage
-from tests.browser.console import a_visitor, signed_in, until_focused
-from tests.browser.test_accessibility import violations
-from tests.browser.test_console_answers import opened
-from tests.browser.test_running_answers import conversation_of
+from tests.browser.axe import violations
+from tests.browser.chat_page import ChatPage, conversation_of
+from tests.browser.console import a_visitor, opened, signed_in, until_focused
 from tests.browser.visits import Scheme, Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack

@@ -8,9 +8,9 @@ import zlib
 import pytest
 from playwright.async_api import FilePayload, Locator, expect
 
+from tests.browser.axe import violations
 from tests.browser.chat_page import conversation_of
 from tests.browser.console import signed_in
-from tests.browser.test_accessibility import violations
 from tests.browser.visits import Visits
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -10,9 +10,9 @@ import pytest_asyncio
 from playwright.async_api import FilePayload, Page, Route, WebSocketRoute, expect
 
 from runtime.testing import eventually
+from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
 from tests.browser.host_site import HostSite, host_site
-from tests.browser.test_accessibility import violations
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack
 

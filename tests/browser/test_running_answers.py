@@ -12,7 +12,7 @@ from playwright.async_api import expect
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel
 from gateway.testing_http import Http
-from tests.browser.chat_page import ChatPage, conversation_of
+from tests.browser.chat_page import QUICKLY, SLOWLY, ChatPage, conversation_of
 from tests.browser.host_site import HostSite, host_site
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
@@ -20,11 +20,8 @@ from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-SLOWLY = Reply(text=" ".join(f"word{number}" for number in range(120)), token_ms=100)
-"""Six seconds of text."""
 CONFIRMED = re.compile(r"\bconfirmed\b")
 """A card's class. Its text says that it is confirmed until it tells of the fill, which may be at once."""
-QUICKLY = Reply(text="A quick answer.")
 
 
 @asynccontextmanager

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.scripted_model.server import ScriptedModel
-from tests.faults.test_paused import as_it_should_be
-from tests.support.paused import HEADER, PROCESSES, pause_and_ask
+from tests.support.paused import HEADER, PROCESSES, as_it_should_be, pause_and_ask
 from tests.support.running_stack import RunningStack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(600)]

@@ -6,7 +6,7 @@ Here a short form; all pauses and all pairs are in paused_matrix.py (`make test-
 import pytest
 
 from agent.scripted_model.server import ScriptedModel
-from tests.support.paused import NEEDED, PROCESSES, Pause, pause_and_ask, system
+from tests.support.paused import PROCESSES, as_it_should_be, pause_and_ask, system
 from tests.support.running_stack import RunningStack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(420)]
@@ -18,24 +18,6 @@ MISSING = {
     "market-adapter": "the portfolio",
 }
 """What a customer's prompt names as not available while this stands still."""
-
-
-def as_it_should_be(pause: Pause) -> None:
-    """What holds after every pause, whoever stood still."""
-    assert pause.findings == [], pause.row()
-    victims = set(pause.victims)
-    if "nats" in victims:
-        assert not [at for chat in pause.chats for at in chat.acked.values() if pause.began < at < pause.thawed], (
-            "accepted by nobody"
-        )
-    for effect in ("alert", "order"):
-        status, body = pause.asked[effect].answer
-        assert status == 200 or body["error"]["code"] in {"TIMEOUT", "UNAVAILABLE"}, body
-    if not victims & NEEDED:
-        assert pause.asked["visitor"].answer["role"] == "assistant"
-        assert pause.asked["tool answer"].answer["role"] == "assistant"
-        if pause.seconds > 30:
-            assert pause.began + pause.asked["visitor"].seconds < pause.thawed, "answered after the pause alone"
 
 
 @pytest.mark.parametrize("seconds", [2, 8])

@@ -42,6 +42,7 @@ from memory.application.positions import Positions, ProjectionSource
 from memory.application.projection import Projection
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.facts import LogFact
+from memory.position_parts import POSITIONS_EVERY
 from memory.service_part import ServicePart
 from memory.settings import MemorySettings
 from runtime.clock import SystemClock
@@ -188,7 +189,7 @@ class Memory:
         hooks.on_reconnect.append(refresh)
         self._parts += [
             consumer,
-            PeriodicSweep("position of MongoDB", app.POSITIONS_EVERY, self.positions.look),
+            PeriodicSweep("position of MongoDB", POSITIONS_EVERY, self.positions.look),
             PeriodicSweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
             PeriodicSweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
             told,

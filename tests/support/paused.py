@@ -319,3 +319,21 @@ async def pause_and_ask(
     after = {name: stack.process(name).pid for name in PROCESSES}
     pause.findings += [f"{name} was started anew" for name in PROCESSES if before[name] != after[name]]
     return pause
+
+
+def as_it_should_be(pause: Pause) -> None:
+    """What holds after every pause, whoever stood still."""
+    assert pause.findings == [], pause.row()
+    victims = set(pause.victims)
+    if "nats" in victims:
+        assert not [at for chat in pause.chats for at in chat.acked.values() if pause.began < at < pause.thawed], (
+            "accepted by nobody"
+        )
+    for effect in ("alert", "order"):
+        status, body = pause.asked[effect].answer
+        assert status == 200 or body["error"]["code"] in {"TIMEOUT", "UNAVAILABLE"}, body
+    if not victims & NEEDED:
+        assert pause.asked["visitor"].answer["role"] == "assistant"
+        assert pause.asked["tool answer"].answer["role"] == "assistant"
+        if pause.seconds > 30:
+            assert pause.began + pause.asked["visitor"].seconds < pause.thawed, "answered after the pause alone"

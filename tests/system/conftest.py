@@ -1,10 +1,13 @@
 """One stack for the tests of this folder, which one worker runs: they share it as customers do, each with
 its own visitors."""
 
+import uuid
 from collections.abc import AsyncIterator, Iterator
 
+import aiohttp
 import pytest
 
+from gateway.testing_http import Http
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
@@ -28,3 +31,19 @@ async def visitor(stack: RunningStack) -> AsyncIterator[ChatClient]:
     async with ChatClient(stack.url, token) as client:
         await client.hello(locale="en")
         yield client
+
+
+@pytest.fixture
+async def http(stack: RunningStack) -> AsyncIterator[Http]:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=90)) as session:
+        yield Http(stack.url, session)
+
+
+@pytest.fixture
+async def company(stack: RunningStack, http: Http) -> str:
+    """A company of the test's own, created by its admin."""
+    name = f"co-{uuid.uuid4().hex[:12]}"
+    settings = {"companyId": name, "aiAutoResponseEnabled": True, "responseDelayMs": 0}
+    status, body, _ = await http("POST", "/v2/llm/config", token=stack.mint("admin", "root", name), json=settings)
+    assert status == 201, body
+    return name

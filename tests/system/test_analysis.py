@@ -8,14 +8,12 @@ import json
 import math
 import statistics
 import uuid
-from collections.abc import AsyncIterator
 from datetime import date, timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-import aiohttp
 import jsonschema_rs
 import nats
 import pytest
@@ -38,12 +36,6 @@ class Bar(NamedTuple):
     low: float
     close: float
     volume: float
-
-
-@pytest.fixture
-async def http(stack: RunningStack) -> AsyncIterator[Http]:
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=90)) as session:
-        yield Http(stack.url, session)
 
 
 def customer(stack: RunningStack, user: str | None = None) -> str:

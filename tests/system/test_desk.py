@@ -6,9 +6,6 @@ from gateway.testing_http import Http
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
-from tests.system.test_rest import company, http
-
-__all__ = ["company", "http"]  # fixtures
 
 
 async def test_a_conversation_through_a_shift(stack: RunningStack, http: Http, company: str) -> None:
@@ -73,4 +70,4 @@ async def test_a_conversation_through_a_shift(stack: RunningStack, http: Http, c
         assert (status, own["previous"]) == (201, name), own
         await http("PUT", "/v2/replies/hi", token=ana, json={"text": "Hi {name}"})
         status, replies, _ = await http("GET", "/v2/replies", token=ben)
-        assert replies["items"] == [{"shortcut": "hi", "text": "Hi {name}"}]
+        assert replies == {"items": [{"shortcut": "hi", "text": "Hi {name}"}], "company": company}

@@ -5,13 +5,10 @@ import json
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import aiohttp
-import pytest
 
 from contracts.json_values import JsonObject, list_of, object_of, objects_of
 from gateway.testing_http import Http
@@ -179,12 +176,6 @@ ELSEWHERE = {"/v2/channels/chatwoot/{channelId}", "/a2a", "/v2/knowledge/refresh
 has nothing to refresh."""
 CUT = ("page.url", "page.title", "team.signedOut")
 """What a site says of itself, and who was signed out long ago, is cut, not refused."""
-
-
-@pytest.fixture
-async def http(stack: RunningStack) -> AsyncIterator[Http]:
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as session:
-        yield Http(stack.url, session)
 
 
 def token_for(stack: RunningStack, path: str) -> str:

@@ -60,6 +60,9 @@ async def test_what_is_refused_is_a_result_that_tells_its_code(stack: RunningSta
         with pytest.raises(MCPError) as unknown:
             await client.call_tool("no_such_tool", {})
         assert unknown.value.error.data == {"code": "TOOL_NOT_FOUND"}
+        for listed in (client.list_tools, client.list_resources):
+            with pytest.raises(MCPError, match="cursor"):
+                await listed(cursor="made-up")
 
 
 @pytest.mark.parametrize("mode", MODES)

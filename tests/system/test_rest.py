@@ -1,32 +1,12 @@
 """A company's first day over HTTP: its admin sets it up, its people write with help, its customer sees what is kept."""
 
 import uuid
-from collections.abc import AsyncIterator
 from typing import Any
-
-import aiohttp
-import pytest
 
 from gateway.testing_http import Http
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
-
-
-@pytest.fixture
-async def http(stack: RunningStack) -> AsyncIterator[Http]:
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session:
-        yield Http(stack.url, session)
-
-
-@pytest.fixture
-async def company(stack: RunningStack, http: Http) -> str:
-    """A company of the test's own, created by its admin."""
-    name = f"co-{uuid.uuid4().hex[:12]}"
-    settings = {"companyId": name, "aiAutoResponseEnabled": True, "responseDelayMs": 0}
-    status, body, _ = await http("POST", "/v2/llm/config", token=stack.mint("admin", "root", name), json=settings)
-    assert status == 201, body
-    return name
 
 
 async def test_an_admin_sets_the_company_up_and_sees_what_it_used(

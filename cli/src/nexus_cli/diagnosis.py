@@ -12,8 +12,6 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
-from dotenv import dotenv_values
-
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
 from contracts.providers import KEYS
 from nexus_cli.doctor.diagnosis import Diagnosis
@@ -71,7 +69,7 @@ def _versions() -> list[Diagnosis]:
 
 def _environment() -> dict[str, str]:
     """`.env` below, the environment above; empty values count as unset."""
-    merged = {**dotenv_values(".env"), **os.environ}
+    merged = {**setting_names.dotenv(), **os.environ}
     return {key: value for key, value in merged.items() if value}
 
 
@@ -87,6 +85,10 @@ def _settings() -> list[Diagnosis]:
     return [
         Diagnosis("settings", "ok", f"set: {', '.join(names)}"),
         *(Diagnosis("settings", "wrong", f"{name} is no setting", f"write {one}") for name, one in wrong.items()),
+        *(
+            Diagnosis("settings", "wrong", one, "set it right in the environment or in .env")
+            for one in setting_names.wrong_values()
+        ),
         *(
             Diagnosis("settings", "note", f"{name} is no setting any more", instead)
             for name, instead in setting_names.removed(frozenset(names)).items()

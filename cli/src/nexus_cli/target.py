@@ -129,4 +129,6 @@ def driver_says(error: Exception) -> str:
     if isinstance(error, BulkWriteError):
         # Its own text holds the documents.
         return str((error.details or {}).get("writeErrors", [{}])[0].get("errmsg", "a write was refused"))
-    return masked_text(str(error)).partition(", Timeout:")[0]
+    # The driver cancels what a server was asked that has stopped answering.
+    said = str(error).replace("operation cancelled", "it has stopped answering")
+    return masked_text(said).partition(", Timeout:")[0]

@@ -133,6 +133,40 @@ async def test_a_server_of_s3_is_one_and_says_in_time_when_it_hangs_or_refuses(
     await store.close()
 
 
+def answer(body: str, status: str = "200 OK", more: str = "") -> bytes:
+    return f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {len(body)}\r\n{more}\r\n{body}".encode(
+        "latin-1"
+    )
+
+
+SAME = "<ListBucketResult><Contents><Key>files/1</Key></Contents></ListBucketResult>"
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (answer(SAME), "from the beginning"),
+        (answer("<html>Sign in</html>"), "something else"),
+        (answer("\xff", more="Content-Type: text/xml; charset=none-such\r\n"), "something else"),
+        (answer("", "307 Temporary Redirect", "Location: http://127.0.0.1:1/\r\n"), "answered 307"),
+        (answer(SAME)[:-9], "broke off"),
+        (b"", "does not answer"),
+    ],
+)
+async def test_what_is_no_list_of_s3_is_said_and_no_page_comes_twice(said: bytes, why: str) -> None:
+    async def tell(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(said)
+        writer.close()
+
+    server = await asyncio.start_server(tell, "127.0.0.1", 0)
+    store = S3Store(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", "files", KEY, SystemClock())
+    with pytest.raises(FilesUnavailable, match=why):
+        await store.list("files/", 2, after="files/1")
+    await store.close()
+    server.close()
+
+
 def signature(method: str, path: str, query: dict[str, str], headers: dict[str, str], body_hash: str = NOTHING) -> str:
     host = {"host": "examplebucket.s3.amazonaws.com"}
     at = datetime(2013, 5, 24, tzinfo=UTC)

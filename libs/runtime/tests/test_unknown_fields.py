@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.json_values import JsonObject
 from runtime.unknown_fields import UnknownFields, kept
 
 STORED = {"cash": "1", "mood": 1, "orders": [{"id": "a", "qty": 1, "tag": "x"}, {"id": "b", "new": True}], "due": 5}
@@ -19,7 +20,7 @@ VALUES = st.recursive(
 def test_a_change_keeps_fields_and_elements_that_were_not_read() -> None:
     unknown = UnknownFields()
     unknown.found("doc", 1, STORED, READ)
-    written = {"cash": "2", "orders": [{"id": "a", "qty": 2}, {"id": "c", "qty": 9}]}
+    written: JsonObject = {"cash": "2", "orders": [{"id": "a", "qty": 2}, {"id": "c", "qty": 9}]}
     assert unknown.with_them("doc", 1, written) == {
         "cash": "2",
         "mood": 1,

@@ -14,7 +14,6 @@ from contracts.symbols import parse_symbol
 from contracts.tools.market import Timeframe
 from market_adapter.adapters.guard import PATIENCE
 from market_adapter.adapters.live_provider import LiveProvider
-from market_adapter.adapters.polite_session import seconds_of
 from market_adapter.handlers import market_tools
 from market_adapter.testing_live import ACME, BTC, NOW, Script, provider_at, reason, request
 from runtime.errors import RpcError
@@ -32,14 +31,6 @@ async def test_a_source_that_wants_us_to_wait_is_not_asked_again(
         assert await reason(live.quote(parse_symbol(f"T{number}"))) == "rate_limited"
         assert await reason(live.fundamentals(ACME)) == "rate_limited"
     assert len(script.asked) == asked
-
-
-@pytest.mark.parametrize(("header", "seconds"), [
-    ("120", 120), (" 3 ", 3), ("-5", 0), ("99999999", 3600), ("nan", None), ("soon", None), (None, None),
-    ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
-])  # fmt: skip
-def test_how_long_they_want_us_to_wait(header: str | None, seconds: float | None) -> None:
-    assert seconds_of(header) == seconds
 
 
 async def test_a_bad_ticker_is_left_alone_by_itself(live: LiveProvider, script: Script) -> None:

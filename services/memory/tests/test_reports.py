@@ -16,6 +16,7 @@ from contracts.channels import ChatKind, fact
 from contracts.company_rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
 from contracts.envelope import CloudEvent
 from contracts.events.chat import AssistantMessage, Owner, OwnerChanged, OwnerKind, Usage, VisitorMessage
+from contracts.events.desk import ConversationUpdated
 from contracts.events.fact import ConversationRated, UsageRecorded
 from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.ids import answer_id, turn_id, uuid7
@@ -45,6 +46,15 @@ from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 DAY = timedelta(days=1)
+DESK: list[dict[str, Any]] = [
+    {"assignee": "op1"},
+    {"assignee": ""},
+    {"state": "resolved"},
+    {"state": "open"},
+    {"state": "snoozed"},
+    {"person": "u9"},
+    {"person": ""},
+]
 
 
 class Chatter:
@@ -61,7 +71,7 @@ class Chatter:
         door = chance.choice([None, "chat", "chat", "responses", "a2a"])
         heard = 0
         for _ in range(chance.randint(1, 9)):
-            match chance.randint(0, 9):
+            match chance.randint(0, 11):
                 case 0 | 1 | 2:
                     heard = await self._visitor(writer, user, locale, door)
                 case 3 | 4 | 5 if heard:
@@ -73,6 +83,8 @@ class Chatter:
                     await self._asked(writer, opens)
                 case 8:
                     await writer.owner(chance.choice([OwnerKind.HUMAN, OwnerKind.AI]), "op1")
+                case 9 | 10:
+                    await self._at_the_desk(name)
                 case _:
                     await writer.system("DEADLINE", heard)
         for _ in range(chance.randint(0, 2)):
@@ -112,6 +124,12 @@ class Chatter:
     async def _asked(self, writer: Writer, opens: datetime | None) -> None:
         owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
         await writer.put(ChatKind.OWNER, OwnerChanged(owner=owner, by="v1", reason="asked", opens_at=opens), uuid7())
+
+    async def _at_the_desk(self, name: str) -> None:
+        """Given to somebody else, resolved, opened again, put off, or merged with a customer: no figure is another."""
+        change = self._chance.choice(DESK)
+        data = ConversationUpdated(company_id="acme", conversation_id=name, by="op2", **change)
+        await self._tell("conversation.updated.v1", None, data)
 
     async def _used(self, name: str, user: str | None) -> None:
         data = UsageRecorded(

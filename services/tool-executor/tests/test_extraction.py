@@ -78,6 +78,24 @@ def test_a_page_that_names_no_title_has_its_first_heading_in_every_process():
     assert (page.title, page.blocks[0].headings) == ("Part a", ["Part a"])
 
 
+@pytest.mark.parametrize(
+    "item",
+    [
+        "<h2><button aria-expanded=false>{0}<svg><title>arrow</title></svg></button></h2><div>{1}</div>",
+        "<div class=head><button aria-controls=p{2}><b>{0}</b></button></div><div id=p{2} hidden><p>{1}</div>",
+        "<li><button>{0}</button><p>{1}</p></li>",
+    ],
+)
+def test_what_a_button_unfolds_stands_below_its_words(item: str):
+    asked = [("May I bring a dog?", "In the garden."), ("Is there a shower?", "Two.")]
+    items = "".join(item.format(*one, at) for at, one in enumerate(asked))
+    page = extract_html(f"<main><h1>House</h1><button>Buy</button><div>{items}</div><p>After</p></main>")
+    assert [(block.headings, block.text) for block in page.blocks[:2]] == [([head], text) for head, text in asked]
+    after = page.blocks[2]
+    assert (after.headings, after.text) == ([asked[1][0]] if "<h2>" in item else [], "After")
+    assert not any("Buy" in f"{block.headings}{block.text}" for block in page.blocks)
+
+
 def test_rows_stay_whole_with_cells_over_several_rows_and_columns():
     page = extract_html(
         "<table><thead><tr><th>Plan<th>Month<th>Year</thead><tr><td rowspan=2>Pro<td>29 <b>USD</b><td>290"

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from contracts.languages import named_language
 from nexus_cli.ask.client import Series
+from nexus_cli.plain import plain
 
 Report = Mapping[str, Any]
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -41,9 +42,9 @@ _PERIODS = ("1d", "1w", "1m", "3m", "ytd", "1y")
 def show(console: Console, report: Report, series: Series) -> None:
     """Prints the whole report."""
     words = _WORDS[named_language(report.get("language")) or "en"]
-    console.print(Text(str(report["query"]), style="bold"))
+    console.print(Text(plain(report["query"]), style="bold"))
     console.print()
-    console.print(Text(str(report["summary"])))
+    console.print(Text(plain(report["summary"])))
     findings = report["findings"]
     priced = [finding for finding in findings if finding.get("returns")]
     if priced:
@@ -135,7 +136,7 @@ def _listed(console: Console, title: str, lines: Sequence[str]) -> None:
     console.print()
     console.print(Text(title, style="bold"))
     for line in lines:
-        console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(plain(f"• {line}")), (0, 0, 0, 2), expand=False))
 
 
 def _coloured(fraction: float | None, words: Mapping[str, str]) -> Text:

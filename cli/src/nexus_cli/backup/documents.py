@@ -51,9 +51,13 @@ async def database(url: str, name: str) -> AsyncGenerator[Database]:
             await client.admin.command("ping")
         yield client[name]
     except PyMongoError as error:
-        raise BackupFailed(f"MongoDB: {driver_says(error)[:300]}") from error
+        raise BackupFailed(_said(error)) from error
     finally:
         await client.close()
+
+
+def _said(error: PyMongoError) -> str:
+    return f"MongoDB: {driver_says(error)[:300]}"
 
 
 async def names(source: Database) -> list[str]:
@@ -80,7 +84,7 @@ async def being_restored(target: Database, made_at: str) -> AsyncGenerator[None]
     try:
         yield
     except (BackupFailed, PyMongoError, OSError) as error:
-        said = driver_says(error)[:300]
+        said = _said(error) if isinstance(error, PyMongoError) else error
         raise BackupFailed(f"{said}; what is there is half: mend it, empty bus and store, restore again") from error
     await target[POSITIONS].delete_one({"_id": RESTORED})
 

@@ -110,7 +110,7 @@ async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> S
                     raise BackupFailed(f"stream {name}: {said.decode(errors='replace')}")
         done: StreamInfo = orjson.loads((await inbox.request(to, b"", deadline=60.0)).data)
     except (TimeoutError, NatsError) as error:
-        raise BackupFailed(f"stream {name}: the server took no more of it within {ANSWER:g} s; try again") from error
+        raise BackupFailed(f"stream {name}: the server took no more of it in time") from error
     if "error" in done:
         raise BackupFailed(f"stream {name}: {why(done)}")
     metadata: dict[str, str] = {**(done["config"].get("metadata") or {}), FIRST_MADE: kept.made}

@@ -11,6 +11,7 @@ from rich.text import Text
 from contracts.languages import Language
 from nexus_cli.chat.client import Frame
 from nexus_cli.chat.words import word
+from nexus_cli.plain import plain
 
 FINAL = frozenset({"assistant", "operator", "system"})
 """Roles whose messages answer somebody."""
@@ -66,7 +67,7 @@ class Screen:
 
     def aside(self, line: str, style: str = "dim") -> None:
         """One line beside the answers."""
-        self._aside.print(Text(line, style=style))
+        self._aside.print(Text(plain(line), style=style))
 
     def _word(self, name: str) -> str:
         return word(self._language, name)
@@ -76,7 +77,7 @@ class Screen:
             print(file=self._out)
             self._streamed[message] = ""
         self._streamed[message] = self._streamed.get(message, "") + text
-        print(text, end="", file=self._out, flush=True)
+        print(plain(text), end="", file=self._out, flush=True)
 
     def _message(self, message: Frame) -> None:
         if message["role"] not in FINAL:
@@ -92,12 +93,12 @@ class Screen:
     def _text(self, message: Frame) -> None:
         streamed = self._streamed.pop(message["id"], "")
         if streamed != message["text"]:  # the final message is what counts
-            print(("\n" if streamed else "") + message["text"], end="", file=self._out)
+            print(("\n" if streamed else "") + plain(message["text"]), end="", file=self._out)
         print(file=self._out)
         for citation in cast(list[Frame], message.get("citations") or []):
-            print(f"  [{citation.get('title') or citation['url']}] {citation['url']}", file=self._out)
+            print(plain(f"  [{citation.get('title') or citation['url']}] {citation['url']}"), file=self._out)
         for file in cast(list[Frame], message.get("files") or []):
-            print(f"  [{file['name']}] {file['type']}, {file['size']} bytes", file=self._out)
+            print(plain(f"  [{file['name']}] {file['type']}, {file['size']} bytes"), file=self._out)
         self._out.flush()
 
     def _actions(self, actions: list[Frame]) -> None:

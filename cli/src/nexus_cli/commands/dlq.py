@@ -11,6 +11,7 @@ import typer
 
 from nexus_cli.commands.bus import on_bus
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
+from nexus_cli.plain import plain
 
 if TYPE_CHECKING:
     from runtime.dead_letters import DeadLetters, Letter
@@ -35,7 +36,7 @@ def list_letters(
         return
     for letter in letters:
         print(f"{letter.seq:>8}  {letter.time:%Y-%m-%d %H:%M:%S}  {letter.service:<15}  {letter.subject}")
-        print(f"{'':>8}  {letter.reason[:160]}")
+        print(plain(f"{'':>8}  {letter.reason[:160]}"))
     if not letters:
         print("no dead letters")
 
@@ -49,8 +50,8 @@ def show(seq: Sequence, data: Data = DEFAULT_DATA, as_json: Json = False) -> Non
         return
     body = view.pop("body")
     for key, value in view.items():
-        print(f"{key:<12}{value}")
-    print(body if isinstance(body, str) else json.dumps(body, indent=2, ensure_ascii=False))
+        print(plain(f"{key:<12}{value}"))
+    print(plain(body if isinstance(body, str) else json.dumps(body, indent=2, ensure_ascii=False)))
 
 
 @app.command()

@@ -46,8 +46,12 @@ def doctor(
 
 def _examine(data: Path) -> Sequence[Diagnosis]:
     from nexus_cli.diagnosis import examine
+    from runtime.errors import NotReady
 
-    return asyncio.run(examine(data))
+    try:
+        return asyncio.run(examine(data))
+    except NotReady as error:
+        fail(error)
 
 
 def _live(data: Path, services: Mapping[str, Sequence[str]], company: str) -> Sequence[Diagnosis]:

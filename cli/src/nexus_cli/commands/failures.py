@@ -7,14 +7,16 @@ from typing import NoReturn
 
 import typer
 
+from nexus_cli.plain import plain
+
 
 def fail(line: object) -> NoReturn:
     """Ends the command with exit code 1 and one line."""
-    print(f"nexus: {line}", file=sys.stderr)
+    print(f"nexus: {plain(line)}", file=sys.stderr)
     raise typer.Exit(1)
 
 
 def misuse(line: object) -> NoReturn:
     """Ends the command with exit code 2: the arguments make no sense."""
-    print(f"nexus: {line}", file=sys.stderr)
+    print(f"nexus: {plain(line)}", file=sys.stderr)
     raise typer.Exit(2)

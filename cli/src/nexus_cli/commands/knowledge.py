@@ -13,6 +13,7 @@ from nexus_cli.commands import evaluate
 from nexus_cli.commands.bus import with_rpc
 from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company
+from nexus_cli.plain import plain
 
 if TYPE_CHECKING:
     from contracts.knowledge import Run
@@ -53,7 +54,7 @@ def crawl(
         else:
             print(_line(ended))
             for left in ended.left[-SHOWN:]:
-                print(f"  {left.outcome}: {left.url}: {left.message or left.reason}")
+                print(plain(f"  {left.outcome}: {left.url}: {left.message or left.reason}"))
         if ended.problem:
             fail(ended.problem)
 
@@ -81,8 +82,8 @@ def search(
             print(json.dumps([one.to_wire() for one in found.passages], indent=2, ensure_ascii=False))
             return
         for one in found.passages:
-            print(f"{one.score:.2f}  {' › '.join((one.title, *one.heading))}  {one.url or ''}".rstrip())
-            print("      " + one.text.replace("\n", "\n      "))
+            print(plain(f"{one.score:.2f}  {' › '.join((one.title, *one.heading))}  {one.url or ''}".rstrip()))
+            print("      " + plain(one.text).replace("\n", "\n      "))
         if not found.passages:
             print(f"nothing is found in {found.documents} documents")
 
@@ -102,7 +103,7 @@ def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json 
             print(json.dumps([one.to_wire() for one in found.items], indent=2, ensure_ascii=False))
             return
         for one in found.items:
-            print(f"{one.count:>5}  {one.last_at:%Y-%m-%d %H:%M}  {one.question}")
+            print(plain(f"{one.count:>5}  {one.last_at:%Y-%m-%d %H:%M}  {one.question}"))
         if not found.items:
             print("no gaps")
 

@@ -144,12 +144,13 @@ async def inject(stack: Breakable, fault: Fault, everybody: Sequence[str] = PROC
                 proxy.refusing = False
         case Kind.RESTART:
             os.kill(process.pid, signal.SIGTERM)
-            async with asyncio.timeout(READY_WITHIN):
-                while stack.process(fault.process).pid == process.pid:  # noqa: ASYNC110 - nothing here is told of it
-                    await asyncio.sleep(0.05)
         case Kind.STEP_DOWN | Kind.SCALE:
             raise ValueError(f"{fault.kind} is a cluster's")
     ended = time.monotonic()
+    if fault.kind is Kind.RESTART:
+        async with asyncio.timeout(READY_WITHIN):
+            while stack.process(fault.process).pid == process.pid:  # noqa: ASYNC110 - nothing here is told of it
+                await asyncio.sleep(0.05)
     # Whoever has lost a server is not ready either; of a service nobody else's readiness depends.
     await stack.ready_again(everybody if fault.process.startswith(SERVERS) else (fault.process,), READY_WITHIN)
     return FaultWindow(fault, began, ended, time.monotonic())

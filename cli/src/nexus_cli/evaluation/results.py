@@ -14,6 +14,7 @@ from rich.text import Text
 
 from nexus_cli.evaluation.checks import CaseCheck
 from nexus_cli.evaluation.runner import Result
+from nexus_cli.plain import plain
 
 
 class BadRunError(Exception):
@@ -206,7 +207,7 @@ def failures(run: RunView) -> Text:
         if "error" in case:
             said.append(f"\n{case['id']}", style="bold magenta").append(f"  not tried: {case['error']}\n")
         for check in failed:
-            said.append(f"  {check['name']}: ", style="red").append(f"{check.get('detail', '')}\n")
+            said.append(f"  {check['name']}: ", style="red").append(f"{plain(check.get('detail', ''))}\n")
     return said
 
 

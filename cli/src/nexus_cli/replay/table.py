@@ -8,6 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from nexus_cli.plain import plain
 from nexus_cli.replay.summary import Turn, money, summary, tool_text, verdict
 
 _COLOURS = {"identical": "green", "same answer": "green", "other answer": "yellow", "no answer": "red"}
@@ -24,7 +25,7 @@ def table(turns: Sequence[Turn]) -> Table:
         word = verdict(turn)
         first = Text(word, style=_COLOURS[word])
         first.append(f"\n{turn['at'][11:19]}", style="dim")
-        drawn.add_row(first, Text(turn["question"]), _side(turn, "recorded"), _side(turn, "replayed"))
+        drawn.add_row(first, Text(plain(turn["question"])), _side(turn, "recorded"), _side(turn, "replayed"))
     return drawn
 
 
@@ -65,11 +66,11 @@ def closing(turns: Sequence[Turn]) -> str:
 
 def _side(turn: Turn, side: str) -> Text:
     data = turn[side]
-    text = Text(data["text"] or "-")
+    text = Text(plain(data["text"] or "-"))
     if data.get("error"):
-        text = Text(data["error"], style="red")
+        text = Text(plain(data["error"]), style="red")
     for use in data["tools"]:
-        text.append(f"\n• {tool_text(use)}", style="cyan" if use["inRecord"] else "red")
+        text.append(f"\n• {plain(tool_text(use))}", style="cyan" if use["inRecord"] else "red")
     text.append(
         f"\n{data['model'] or '-'}, {data['promptTokens']}+{data['completionTokens']} tokens, "
         f"{money(data['cost'])}, {data['latencyMs']:.0f} ms",

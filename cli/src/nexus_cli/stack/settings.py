@@ -6,6 +6,8 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from nexus_cli.stack.errors import BadSetting
+from runtime.errors import NotReady
+from runtime.setting_names import dotenv
 
 
 class StackSettings(BaseSettings):
@@ -36,7 +38,10 @@ def read_settings() -> StackSettings:
         BadSetting: a variable has a value that it cannot have; the message names it, and not the value.
     """
     try:
+        dotenv()
         return StackSettings()
+    except NotReady as error:
+        raise BadSetting(str(error)) from None
     except ValidationError as error:
         problems = "; ".join(f"NEXUS_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors())
         raise BadSetting(f"{problems}: set it right in the environment or in .env") from None

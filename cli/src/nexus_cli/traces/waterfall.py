@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from nexus_cli.plain import plain
 from nexus_cli.traces.spans import ServiceSpan
 from runtime.gen_ai import INPUT_TOKENS, OUTPUT_TOKENS, SPAN_CHAT, SPAN_COMMIT, SPAN_CONTEXT, SPAN_QUEUE, SPAN_TOOL
 
@@ -113,7 +114,7 @@ def table(turn: str, spans: Sequence[ServiceSpan], width: int) -> Table:
         bar = Text(" " * left + "█" * min(length, space - left), style=colour)
         drawn.add_row(
             Text(row.span.service, style=colour),
-            Text(row.step, style="bold"),
+            Text(plain(row.step), style="bold"),
             _name(row),
             f"{_ms(span.start - start):.1f}",
             f"{_ms(span.end - span.start):.1f}",

@@ -6,8 +6,9 @@ for one value, or without end. Nothing stops such a check once it runs, so it is
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast
 from urllib.parse import unquote
+
+from contracts.json_values import JsonObject, is_list, is_object, object_of
 
 MOST_EVALUATIONS = 1_000
 """Parts of a schema that may be evaluated for one value."""
@@ -36,7 +37,7 @@ class SchemaRefusedError(ValueError):
     """A schema whose check may take longer than anybody can wait, or leads elsewhere."""
 
 
-def check_cost(schema: Any) -> None:
+def check_cost(schema: object) -> None:
     """Raises SchemaRefusedError for a schema by which one value would be checked too often, or for ever, or that refers
     to what does not stand in it."""
     parts = _Parts(schema)
@@ -62,21 +63,20 @@ def _too_often() -> SchemaRefusedError:
 class _Parts:
     """The schema's parts, by their identity, and which of them are evaluated for what; 0: a boolean, or no schema."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: object) -> None:
         self._root = root
-        self._known: dict[int, Mapping[str, Any]] = {}
-        self._anchors: dict[str, list[Any]] = {}
+        self._known: dict[int, JsonObject] = {}
+        self._anchors: dict[str, list[object]] = {}
         self._led_to: dict[int, Counter[int]] = {0: Counter()}
         self._steps = 0
         self._index()
 
-    def add(self, part: Any) -> int:
+    def add(self, part: object) -> int:
         """The number of a part."""
-        if not isinstance(part, Mapping):
+        if not is_object(part):
             return 0
-        known = cast("Mapping[str, Any]", part)
-        self._known[id(known)] = known
-        return id(known)
+        self._known[id(part)] = part
+        return id(part)
 
     def evaluated(self, begin: Mapping[int, int]) -> Counter[int]:
         """How often each part is evaluated for a value for which these are."""
@@ -94,7 +94,7 @@ class _Parts:
         when these are evaluated for the value."""
         for word, of_any in _INSIDE:
             always: Counter[int] = Counter()
-            of_one: dict[Any, Counter[int]] = {}
+            of_one: dict[str | int, Counter[int]] = {}
             for part, count in here.items():
                 for inner in (inner for any_word in of_any for inner in self._under(part, any_word)):
                     always[inner] += count
@@ -130,17 +130,17 @@ class _Parts:
     def _under(self, part: int, word: str) -> Iterator[int]:
         return (inner for _, inner in self._named(part, word))
 
-    def _named(self, part: int, word: str) -> Iterator[tuple[Any, int]]:
+    def _named(self, part: int, word: str) -> Iterator[tuple[str | int, int]]:
         """The parts under a word, with their names or places: of an object or a list, or the one that is there."""
-        found: Any = self._known.get(part, {}).get(word)
-        several: Iterable[tuple[Any, Any]] = (("", found),)
-        if isinstance(found, list):
-            several = enumerate(cast("list[Any]", found))
-        elif isinstance(found, Mapping) and (word == "properties" or word in _OF_NAMES):
-            several = cast("Mapping[str, Any]", found).items()
+        found = self._known.get(part, {}).get(word)
+        several: Iterable[tuple[str | int, object]] = (("", found),)
+        if is_list(found):
+            several = enumerate(found)
+        elif is_object(found) and (word == "properties" or word in _OF_NAMES):
+            several = found.items()
         return ((name, self.add(inner)) for name, inner in several)
 
-    def _targets(self, reference: str) -> list[Any]:
+    def _targets(self, reference: str) -> list[object]:
         """What a reference means: of a name that stands twice both, of the schema of schemas nothing."""
         own = self._of_root("$id")
         place = reference.removeprefix(own.rstrip("#")) if isinstance(own, str) else reference
@@ -150,36 +150,34 @@ class _Parts:
             return []
         if place in self._anchors:
             return self._anchors[place]
-        found: Any = self._root
+        found = self._root
         for escaped in unquote(place).split("/")[1:]:
             name = escaped.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list):
-                listed = cast("list[Any]", found)
-                found = listed[int(name)] if name.isdecimal() and int(name) < len(listed) else None
+            if is_list(found):
+                found = found[int(name)] if name.isdecimal() and int(name) < len(found) else None
             else:
-                found = cast("Mapping[str, Any]", found).get(name) if isinstance(found, Mapping) else None
-        if not place.startswith("#/") or not isinstance(found, (bool, Mapping)):
+                found = object_of(found).get(name)
+        if not place.startswith("#/") or not isinstance(found, (bool, dict)):
             raise SchemaRefusedError(f"it refers to {reference[:200]}; put the definition into the schema itself")
         return [found]
 
     def _index(self) -> None:
         """Finds every name. References in a part with an address of its own would mean other parts: it is refused."""
         address = "id" if "draft-04" in str(self._of_root("$schema")) else "$id"
-        level: list[Any] = [self._root]
+        level: list[object] = [self._root]
         while level:
-            inside: list[Any] = []
+            inside: list[object] = []
             for one in level:
-                if isinstance(one, list):
-                    inside += cast("list[Any]", one)
-                elif isinstance(one, Mapping):
-                    known = cast("Mapping[str, Any]", one)
-                    if one is not self._root and isinstance(known.get(address), str):
+                if is_list(one):
+                    inside += one
+                elif is_object(one):
+                    if one is not self._root and isinstance(one.get(address), str):
                         raise SchemaRefusedError(f"only the whole schema may have {address}, no part of it")
-                    for name in (known.get("$anchor"), known.get("$dynamicAnchor")):
+                    for name in (one.get("$anchor"), one.get("$dynamicAnchor")):
                         if isinstance(name, str):
-                            self._anchors.setdefault(f"#{name}", []).append(known)
-                    inside += known.values()
+                            self._anchors.setdefault(f"#{name}", []).append(one)
+                    inside += one.values()
             level = inside
 
-    def _of_root(self, word: str) -> Any:
-        return cast("Mapping[str, Any]", self._root).get(word) if isinstance(self._root, Mapping) else None
+    def _of_root(self, word: str) -> object:
+        return object_of(self._root).get(word)

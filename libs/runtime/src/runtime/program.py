@@ -13,13 +13,14 @@ from pydantic import ValidationError
 
 from runtime import logging as logs
 from runtime.errors import NotReady
-from runtime.setting_names import as_one_line
+from runtime.setting_names import as_one_line, dotenv
 from runtime.settings import LogSettings
 
 
 def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Runs it to its end. It cannot start where it raises NotReady, or a setting has a value that it cannot have."""
     try:
+        dotenv()
         uvloop.run(service())
     except NotReady as error:
         problem = str(error)
@@ -32,7 +33,7 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
         return
     if not structlog.is_configured():
         # It ended before it could say how it logs.
-        with suppress(ValidationError):
+        with suppress(ValidationError, UnicodeDecodeError):  # then it logs as without settings
             logs.configure(service.__module__.partition(".")[0].replace("_", "-"), LogSettings())
     structlog.get_logger(__name__).error("service.not_ready", error=problem)
     sys.exit(1)

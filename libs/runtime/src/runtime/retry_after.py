@@ -4,8 +4,8 @@ import math
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-LONGEST = 86_400.0
-"""Seconds that anybody may ask for; more are as good as for ever."""
+LONGEST = 3_600.0
+"""Seconds that anybody may ask for: for who asks for more it is as if they had said for ever."""
 
 
 def seconds_in(header: str | None) -> float | None:

@@ -85,9 +85,16 @@ class S3Store:
             answer.release()
             raise FilesUnavailable("the object storage has no such bucket")
         try:
-            return [html.unescape(key) for key in _KEYS.findall(await answer.text())]
+            said = (await answer.read()).decode(errors="replace")
         except (aiohttp.ClientError, TimeoutError) as error:
             raise FilesUnavailable(f"a list broke off: {error.__class__.__name__}") from error
+        if "<ListBucketResult" not in said:
+            raise FilesUnavailable("the object storage answered something else than a list: is it an address of S3?")
+        keys = [html.unescape(key) for key in _KEYS.findall(said)]
+        if after and keys and min(keys) <= after:
+            # Whoever turns the pages would never come to an end.
+            raise FilesUnavailable("the object storage lists from the beginning again: it does not know start-after")
+        return keys
 
     async def delete(self, keys: Sequence[str]) -> None:
         room = asyncio.Semaphore(DELETES)
@@ -120,7 +127,9 @@ class S3Store:
         url = URL(f"{self._origin}{path}" + (f"?{asked}" if asked else ""), encoded=True)
         limit = limit or _limit(total=LOOKING)
         try:
-            answer = await self._session.request(method, url, headers=sent, data=body, timeout=limit)
+            answer = await self._session.request(
+                method, url, headers=sent, data=body, timeout=limit, allow_redirects=False
+            )
             if answer.status < REFUSED or (answer.status == NOT_FOUND and method != "PUT"):
                 return answer
             said = (await answer.content.read(1000)).decode(errors="replace")

@@ -49,9 +49,17 @@ def known() -> frozenset[str]:
     return frozenset(name for model in _models(EnvSettings) for names in settings_of(model).values() for name in names)
 
 
+def dotenv() -> dict[str, str | None]:
+    """What stands in `.env`. Raises NotReady: it is no text."""
+    try:
+        return dotenv_values(".env")
+    except UnicodeDecodeError:
+        raise NotReady("the file .env in this folder is not UTF-8 text: save it as that") from None
+
+
 def written() -> frozenset[str]:
     """The names that begin with NEXUS_ in the environment and in `.env`."""
-    everywhere = {*os.environ, *dotenv_values(".env")}
+    everywhere = {*os.environ, *dotenv()}
     return frozenset(name.upper() for name in everywhere if name.upper().startswith(PREFIX))
 
 
@@ -80,6 +88,24 @@ def check_names() -> None:
 
 def as_one_line(error: ValidationError) -> str | None:
     """What is wrong with which variable, without its value; None: the error is not of settings."""
+    told = _values(error)
+    if told is None:
+        return None
+    return f"{'; '.join(told)}: set it right in the environment, in .env or in the values of your deployment"
+
+
+def wrong_values() -> list[str]:
+    """What is wrong with the variables of every settings model that this process has imported, one line each."""
+    found: set[str] = set()
+    for model in _models(EnvSettings):
+        try:
+            model()
+        except ValidationError as error:
+            found.update(_values(error) or ())
+    return sorted(found)
+
+
+def _values(error: ValidationError) -> list[str] | None:
     model = next((one for one in _models(EnvSettings) if one.__name__ == error.title), None)
     if model is None:
         return None
@@ -88,7 +114,7 @@ def as_one_line(error: ValidationError) -> str | None:
     for one in error.errors(include_input=False, include_url=False):
         field = str(one["loc"][0]) if one["loc"] else ""
         told.append(f"{' or '.join(variables.get(field, (field,)))}: {one['msg'].removeprefix('Value error, ')}")
-    return f"{'; '.join(told)}: set it right in the environment, in .env or in the values of your deployment"
+    return told
 
 
 def is_slip(name: str, setting: str) -> bool:

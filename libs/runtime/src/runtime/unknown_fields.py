@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
-from typing import Any, cast
 
-Document = dict[str, Any]
+from contracts.json_values import JsonObject, is_list, is_object, object_of
+
 MOST = 10_000
 _NAMES = ("id", "callId", "key", "number", "text")
 """Fields that name an element of a list."""
@@ -21,9 +21,9 @@ class UnknownFields:
     def __init__(self, fields: Collection[str] = ()) -> None:
         """`fields`: those of the document itself that are there or not, as this release decides."""
         self._fields = frozenset(fields)
-        self._found: OrderedDict[str, tuple[Any, Document, Document]] = OrderedDict()
+        self._found: OrderedDict[str, tuple[object, JsonObject, JsonObject]] = OrderedDict()
 
-    def found(self, name: str, version: Any, stored: Mapping[str, Any], read: Mapping[str, Any]) -> None:
+    def found(self, name: str, version: object, stored: Mapping[str, object], read: Mapping[str, object]) -> None:
         """A document was read. `read`: the same as this release would write it, changed by nobody."""
         self._found.pop(name, None)
         if stored != read:
@@ -31,34 +31,35 @@ class UnknownFields:
             if len(self._found) > MOST:
                 self._found.popitem(last=False)
 
-    def knows(self, name: str, version: Any) -> bool:
+    def knows(self, name: str, version: object) -> bool:
         """Whether this version of the document says more."""
         return name in self._found and self._found[name][0] == version
 
-    def with_them(self, name: str, version: Any, written: Document) -> Document:
+    def with_them(self, name: str, version: object, written: JsonObject) -> JsonObject:
         """What to store over the version that was read: `written`, with what it does not know."""
         of, stored, read = self._found.get(name, (None, written, written))
         if of != version:
             return written
-        merged: Document = kept(stored, read, written)
+        merged = object_of(kept(stored, read, written))
         gone = {field for field in merged.keys() - written.keys() if field in self._fields}
         return {field: value for field, value in merged.items() if field not in gone}
 
 
-def kept(stored: Any, read: Any, written: Any) -> Any:
+def kept(stored: object, read: object, written: object) -> object:
     """`written`, with all of `stored` that is missing in `read`: what whoever wrote it could not know."""
     if written == read:
         return stored
-    if isinstance(stored, dict) and isinstance(read, dict) and isinstance(written, dict):
-        old, seen, new = cast("Document", stored), cast("Document", read), cast("Document", written)
-        known = {name: kept(old[name], seen[name], new[name]) for name in new.keys() & old.keys() & seen.keys()}
-        return {name: value for name, value in old.items() if name not in seen} | new | known
-    if isinstance(stored, list) and isinstance(read, list) and isinstance(written, list):
-        return _lists(cast("list[Any]", stored), cast("list[Any]", read), cast("list[Any]", written))
+    if is_object(stored) and is_object(read) and is_object(written):
+        known = {
+            name: kept(stored[name], read[name], written[name]) for name in written.keys() & stored.keys() & read.keys()
+        }
+        return {name: value for name, value in stored.items() if name not in read} | written | known
+    if is_list(stored) and is_list(read) and is_list(written):
+        return _lists(stored, read, written)
     return written
 
 
-def _lists(stored: list[Any], read: list[Any], written: list[Any]) -> list[Any]:
+def _lists(stored: list[object], read: list[object], written: list[object]) -> list[object]:
     old, seen = {_name(each): each for each in stored}, {_name(each): each for each in read}
     if None in old or None in seen or len(old) < len(stored):
         return written
@@ -69,9 +70,8 @@ def _lists(stored: list[Any], read: list[Any], written: list[Any]) -> list[Any]:
     return result + [each for name, each in old.items() if name not in seen and name not in names]
 
 
-def _name(element: Any) -> Any:
+def _name(element: object) -> str | int | None:
     """What tells an element from the others; None: nothing does."""
-    if not isinstance(element, dict):
+    if not is_object(element):
         return element if isinstance(element, str | int) else None
-    fields = cast("Document", element)
-    return next((fields[name] for name in _NAMES if isinstance(fields.get(name), str | int)), None)
+    return next((value for name in _NAMES if isinstance(value := element.get(name), str | int)), None)

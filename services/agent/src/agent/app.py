@@ -132,12 +132,7 @@ class Agent:
         publisher, rpc = Publisher(nats), RpcClient(nats)
         chat, self._messages = ConversationLog(nats), DirectReader(nats, CHAT.name)
         self._nats = nats
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONNECTIONS),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            # With it every request asks a thread about .netrc, so only where there is a proxy to be found.
-            trust_env=bool(getproxies_environment()),
-        )
+        self._session = _session()
         self.settings = CompanyCache(nats, rpc)
         self.companies = AgentCompanies(self.settings)
         self._catalogue = ExecutorCatalogue(rpc)
@@ -194,26 +189,10 @@ class Agent:
             summaries=self._summaries,
             proposals=self._proposer,
         )
-        limits = Limits(
-            settings.turn_deadline_seconds,
-            settings.model_seconds,
-            settings.tool_seconds,
-            TokenWindow(settings.window_tokens, settings.compress_above_tokens, settings.compress_to_tokens),
-            connections.models.window_tokens,
-            connections.models.sees,
-        )
+        limits = _limits(settings, connections.models)
         self.engine = TurnEngine(wrap(ports) if wrap else ports, self._watches, limits, lambda: self.worker.stood_still)
         self.settings.on_change(self._company_changed)
-        self.worker = PullWorker(
-            nats,
-            CHAT.name,
-            DURABLE,
-            TURN_TRIGGERS,
-            TurnHandler(self.engine, self._followed).handle,
-            slots=settings.slots,
-            ack_wait=settings.ack_wait_seconds,
-            longest=LONGEST_TURNS * settings.turn_deadline_seconds,
-        )
+        self.worker = _turn_worker(nats, TurnHandler(self.engine, self._followed), settings)
         self.analysis_ports = AnalysisPorts(
             store=analyses,
             outcomes=AnalysisFacts(publisher),
@@ -226,27 +205,7 @@ class Agent:
             clock=self._clock,
             verify=connections.verify,
         )
-        analyst = Analyst(
-            self.analysis_ports,
-            AnalysisLimits(
-                max_tool_calls=settings.analysis_max_tool_calls,
-                default_tickers=settings.proxies,
-                seconds=settings.analysis_deadline_seconds,
-                model=settings.model_seconds,
-                tool=settings.tool_seconds,
-            ),
-        )
-        self.analyses = PullWorker(
-            nats,
-            FACTS.name,
-            ANALYSES_DURABLE,
-            [ANALYSIS_REQUESTS],
-            AnalysisHandler(analyst).handle,
-            slots=settings.analysis_slots,
-            ack_wait=settings.ack_wait_seconds,
-            service="agent",
-            longest=LONGEST_TURNS * settings.analysis_deadline_seconds,
-        )
+        self.analyses = _analysis_worker(nats, self.analysis_ports, settings)
         self.workers = (self.worker, self.analyses)
         self._server = RpcServer(nats)
         self._help = HelpMethods(
@@ -363,3 +322,61 @@ class Agent:
 
     def _driven_here(self, key: Key, turn_id: str) -> bool:
         return self.engine.running(key, turn_id) is not None
+
+
+def _session() -> aiohttp.ClientSession:
+    """The HTTP connections to model servers."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        # With it every request asks a thread about .netrc, so only where there is a proxy to be found.
+        trust_env=bool(getproxies_environment()),
+    )
+
+
+def _limits(settings: AgentSettings, models: ModelSettings) -> Limits:
+    return Limits(
+        settings.turn_deadline_seconds,
+        settings.model_seconds,
+        settings.tool_seconds,
+        TokenWindow(settings.window_tokens, settings.compress_above_tokens, settings.compress_to_tokens),
+        models.window_tokens,
+        models.sees,
+    )
+
+
+def _turn_worker(nats: Client, handler: TurnHandler, settings: AgentSettings) -> PullWorker:
+    return PullWorker(
+        nats,
+        CHAT.name,
+        DURABLE,
+        TURN_TRIGGERS,
+        handler.handle,
+        slots=settings.slots,
+        ack_wait=settings.ack_wait_seconds,
+        longest=LONGEST_TURNS * settings.turn_deadline_seconds,
+    )
+
+
+def _analysis_worker(nats: Client, ports: AnalysisPorts, settings: AgentSettings) -> PullWorker:
+    analyst = Analyst(
+        ports,
+        AnalysisLimits(
+            max_tool_calls=settings.analysis_max_tool_calls,
+            default_tickers=settings.proxies,
+            seconds=settings.analysis_deadline_seconds,
+            model=settings.model_seconds,
+            tool=settings.tool_seconds,
+        ),
+    )
+    return PullWorker(
+        nats,
+        FACTS.name,
+        ANALYSES_DURABLE,
+        [ANALYSIS_REQUESTS],
+        AnalysisHandler(analyst).handle,
+        slots=settings.analysis_slots,
+        ack_wait=settings.ack_wait_seconds,
+        service="agent",
+        longest=LONGEST_TURNS * settings.analysis_deadline_seconds,
+    )

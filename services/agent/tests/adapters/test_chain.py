@@ -23,7 +23,6 @@ from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.heard import Heard
 from contracts.own_model import OwnModel
-from runtime.retry_after import LONGEST, seconds_in
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
 PROMPT = Prompt(
@@ -132,15 +131,6 @@ async def test_what_servers_do_beside_the_standard_is_read_or_refused(session: a
                 await model.reply(PROMPT, Heard())
         else:
             assert await model.reply(PROMPT, Heard()) == replace(wanted, provider="groq", model="")
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [(None, None), ("7", 7), ("0.5", 0.5), ("-3", 0), ("nan", None), ("inf", LONGEST), ("soon", None), ("", None),
-     ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("Wed, 21 Oct 9999 07:28:00 GMT", LONGEST), ("Wed, 99 Oct 2015", None)],
-)  # fmt: skip
-def test_a_pause_is_read_as_a_number_or_a_date_and_has_an_end(header: str | None, seconds: float | None) -> None:
-    assert seconds_in(header) == seconds
 
 
 @pytest.mark.parametrize("where", ["http://127.0.0.1:1", "http://no-such-host.invalid/v1"], ids=["refused", "no name"])

@@ -53,6 +53,9 @@ def test_what_the_tools_gave_may_be_said(text: str) -> None:
     "text",
     [
         "IBM rose 9.9% over the last year.",
+        "IBM's volatility rose from 19.9% to 16.5%.",
+        "MSFT yields 3.1%, less than the 1.7% of IBM.",
+        "IBM is 3.8% above its peak.",
         "IBM fell 2.7% over the last year.",
         "MSFT rose 13.4% over the last year.",
         "MSFT rose 2.7% over the last year.",

@@ -107,6 +107,7 @@ EVENTS = [
         ("Which events are coming up this week?", "- 5 March 2013: US employment report (BLS)"),
         ("¿Qué resultados se publican la próxima semana?", "- 13 de marzo de 2013: IBM results, Q1, previsto (IBM)"),
         ("Is there anything on the calendar tomorrow?", "- 5 March 2013: US employment report (BLS)"),
+        ("what reports are coming next week and what's the Fed doing?", "- 13 March 2013: IBM results, Q1"),
         ("¿Hay eventos hoy?", "Lo siguiente:"),
         ("When does the Fed meet next?", "- 5 March 2013"),
         ("Which events do you organise this week?", None),

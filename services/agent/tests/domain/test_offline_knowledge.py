@@ -86,7 +86,10 @@ TUNING = [
         ("how much is the tuning?", "Tuning: Price 80 €. [1]"),
         ("do you move pianos?", "I am not sure that this answers your question. The site says:\n- Upright pianos: We"),
         ("do you move the first piano for free?", "I am not sure"),
-        ("how much is the tuning in Oslo?", "I do not know: "),
+        (
+            "how much is the tuning in Oslo?",
+            "I do not find an answer to that on the site. This comes nearest: Prices: ",
+        ),
     ],
 )
 def test_an_answer_is_for_certain_where_it_has_every_word_and_no_other_section_tells_as_much(
@@ -117,7 +120,7 @@ def test_a_row_for_another_age_is_no_answer(question: str, row: str) -> None:
     ("question", "answer"),
     [
         ("can the tuner of harps varnish or polish a violin?", "I am not sure that this answers your question."),
-        ("do you have a tuner of harps for polished varnished violins?", "I do not know: "),
+        ("do you have a tuner of harps for polished varnished violins?", "I do not find an answer"),
     ],
 )
 def test_what_is_done_is_told_in_other_words_and_what_is_not_named_is_not_there(question: str, answer: str) -> None:
@@ -285,7 +288,7 @@ INN = [
         ("can I cancel for free?", "en", "Cancel three days before"),
         ("any discount for a week?", "en", "From a week on it is 15 % less."),
         ("¿tenéis ático?", "es", "No lo sé"),
-        ("how many lamps are in the attic?", "en", "I do not know"),
+        ("how many lamps are in the attic?", "en", "I do not find an answer"),
     ],
 )
 def test_what_is_said_of_a_thing_is_told_apart_from_the_thing(question: str, language: str, answer: str) -> None:

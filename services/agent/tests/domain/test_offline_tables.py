@@ -27,7 +27,7 @@ MUSIC = [
         ("how much is it?", "Lute: Days Monday, Fee 60 €. [1]"),
         ("and for 3 weeks?", "Lute: Days Monday, Fee 60 €. [1]"),
         ("what days?", "Lute: Days Monday, Fee 60 €. [1]"),
-        ("and the flute?", "I do not know: "),
+        ("and the flute?", "I do not find an answer"),
     ],
 )
 def test_what_follows_a_row_of_a_table_is_of_that_table(question: str, answer: str) -> None:

@@ -49,6 +49,36 @@ from gateway.web.proxies import Proxies
 from gateway.web.settings_words import describe
 
 VERSION = "2.0"
+ROUTERS = tuple(
+    module.router
+    for module in (
+        visitors,
+        desk,  # its /conversations/counts before what takes any word for an id
+        people,
+        conversations,
+        files,
+        agent_help,
+        company_settings,
+        companies,
+        own_tools,
+        sign_in,
+        team,
+        usage,
+        reports,
+        tryouts,
+        recorded_turns,
+        knowledge,
+        knowledge_answers,
+        failed_turns,
+        tools,
+        analysis,
+        personal,
+        erasures,
+        principals,
+        personas,
+        widget,
+    )
+)
 CHAT_PATH = "/v2/chat/ws"
 
 
@@ -84,34 +114,9 @@ def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None
     # A request is held against the routes one after the other, and most requests are those of doors.
     if mcp is not None:
         application.router.routes.append(Route(MCP_PATH, mcp, methods=["POST", "GET", "DELETE"]))
-    for door in DOORS:
-        application.include_router(door)
-    application.include_router(visitors.router)
-    # Its /conversations/counts before what takes any word for an id.
-    application.include_router(desk.router)
-    application.include_router(people.router)
-    application.include_router(conversations.router)
-    application.include_router(files.router)
-    application.include_router(agent_help.router)
-    application.include_router(company_settings.router)
-    application.include_router(companies.router)
-    application.include_router(own_tools.router)
-    application.include_router(sign_in.router)
-    application.include_router(team.router)
-    application.include_router(usage.router)
-    application.include_router(reports.router)
-    application.include_router(tryouts.router)
-    application.include_router(recorded_turns.router)
-    application.include_router(knowledge.router)
-    application.include_router(knowledge_answers.router)
-    application.include_router(failed_turns.router)
-    application.include_router(tools.router)
-    application.include_router(analysis.router)
-    application.include_router(personal.router)
-    application.include_router(erasures.router)
-    application.include_router(principals.router)
-    application.include_router(personas.router)
-    application.include_router(widget.router)
+    # As routes of the application's own: each router between would match a request once more.
+    for router in (*DOORS, *ROUTERS):
+        application.router.routes.extend(router.routes)
     application.router.routes.extend(health)
     # The document of the interface is made with nothing behind it.
     offered = getattr(api, "personas", None) is not None

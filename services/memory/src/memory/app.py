@@ -10,21 +10,17 @@ from contracts.streams import CHAT, FACTS, KNOWLEDGE
 from memory import (
     budget_methods,
     context_handlers,
-    fact_tools,
     handlers,
     insight_handlers,
     migrations,
     owner_methods,
     personal_handlers,
-    proposal_methods,
-    recall_methods,
     report_handlers,
     sign_in_methods,
     sources,
 )
 from memory.adapters import mongo, stream_figures
 from memory.adapters.announcements import BusAnnouncements
-from memory.adapters.bus_consumers import BusConsumers
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_consumer import DURABLE, ChatConsumer
 from memory.adapters.chat_log import StreamLog
@@ -33,19 +29,15 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_facts import MongoFacts
-from memory.adapters.mongo_lessons import MongoLessons
-from memory.adapters.mongo_memories import MongoMemories
 from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
-from memory.adapters.mongo_talks import MongoTalks
 from memory.adapters.mongo_usage import MongoUsage
 from memory.adapters.near_windows import NearWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_echoes import RedisEchoes
 from memory.adapters.redis_looks import RedisLooks
-from memory.adapters.redis_positions import RedisPositions
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import PrincipalCheck
@@ -55,19 +47,13 @@ from memory.application.activity import Activity
 from memory.application.budgets import BudgetBook
 from memory.application.companies import CompanyRegistry
 from memory.application.exports import Exports
-from memory.application.former import FormerConsumers
 from memory.application.handoffs import Handoffs
 from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
 from memory.application.inbox_search import InboxSearch
 from memory.application.insights import Insights
-from memory.application.learner import Learner
-from memory.application.lessons import Lessons
 from memory.application.log_trimmer import Trimming
-from memory.application.memories import Memories
-from memory.application.message_search import Searching
 from memory.application.older_conversations import listed
-from memory.application.positions import Positions
 from memory.application.projection import Projection
 from memory.application.reports import Reports
 from memory.application.seed import seed
@@ -78,6 +64,8 @@ from memory.desk_parts import desk_part
 from memory.domain.facts import LogFact
 from memory.erasure_parts import ErasureNeeds, erasure_part
 from memory.knowledge.room import Room
+from memory.long_term_parts import long_term_part
+from memory.position_parts import position_part
 from memory.service_part import Loop, ServicePart
 from memory.settings import MemorySettings
 from memory.webhook_parts import webhook_parts
@@ -97,10 +85,6 @@ BOUNDS_EVERY = 30.0
 SETTINGS_AGAIN, SETTINGS_EVERY, SETTINGS_LOOKS = 5.0, 3_600.0, 3
 """Seconds to the next look at the settings on the bus after one that has found something, for it may have been answered
 by a replica that was behind, and after one that has not; and how often it is repeated when a store may be older."""
-FORMER_EVERY = 600.0
-"""Seconds between looks for consumers of earlier releases."""
-POSITIONS_EVERY = 5.0
-"""Seconds between looks at whether a store is still what it was."""
 REST = 5
 """How many times as long it takes until the next look where nothing waited: what comes then comes with a fact, and the
 replica that takes it in looks in its usual time."""
@@ -246,19 +230,20 @@ class MemoryReplica:
         sign_in_methods.serve(service, companies, self._clock, local=self._dev.dev)
         owner_methods.serve(service, looks, floor)
         budget_methods.serve(service, self._spending, room.searcher)
-        memories = Memories(
-            store=MongoMemories(self._database["memories"]), announcements=announcements, clock=self._clock
-        )
-        learner = Learner(
-            memories=memories,
+        memories, learner, lessons, searching = long_term_part(
+            service,
+            asked=self._database,
+            storing=self._storing,
             conversations=conversations,
+            announcements=announcements,
+            market=market,
             inbox=inbox,
             histories=histories,
-            market=market,
+            embeddings=room.embeddings,
             log=log,
+            floor=floor,
+            clock=self._clock,
         )
-        proposal_methods.serve(service, learner, memories, histories, log)
-        lessons = Lessons(learner, MongoLessons(self._storing["lessons"]), log)
         context_part(
             service,
             self._database,
@@ -273,17 +258,6 @@ class MemoryReplica:
             seconds=settings.context_part,
         )
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
-        searching = Searching(
-            talks=MongoTalks(self._database["conversations"], self._database["facts"]),
-            memories=memories,
-            inbox=inbox,
-            floor=floor,
-            clock=self._clock,
-            embeddings=room.embeddings,
-        )
-        recall_methods.serve(service, searching)
-        fact_tools.serve(service, memories, histories, log, self._clock)
-        service.on_stop(searching.stop)
         drops = (windows.drop, near.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
         place = FileSettings()
@@ -321,34 +295,22 @@ class MemoryReplica:
         in_mongodb = sources.in_mongodb(
             log, projection, self._executions, self._usages, insights, self._ratings, learner, lessons, room, desk
         )
-        mongodb = Positions(
-            "mongodb",
-            MongoPositions(self._storing),
-            BusConsumers(service.nats),
+        mongodb, position_sweeps = position_part(
+            service,
+            self._storing,
+            self._budgets,
             in_mongodb,
+            sources.in_redis(log, activity, self._spending),
             now=self._clock.now,
             empty=store == fresh,
             every=settings.positions_sweep,
             restored=older,
         )
-        redis = Positions(
-            "redis",
-            RedisPositions(self._budgets),
-            BusConsumers(service.nats),
-            sources.in_redis(log, activity, self._spending),
-            now=self._clock.now,
-            empty=True,
-            every=settings.positions_sweep,
-        )
         rest = REST * settings.handoff_sweep
         waiting = PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.look, rest=rest)
         due = PeriodicSweep("conversations that are due", settings.handoff_sweep, desk.sweep, rest=rest)
         in_turn = PeriodicSweep("conversations in turn", settings.handoff_sweep, desk.sweep_waiting, rest=rest)
-        former = FormerConsumers(BusConsumers(service.nats), sources.of_earlier_releases(in_mongodb))
         floor.store = lambda: mongodb.behind.get(sources.PROJECTION)
-        service.add_check("store", mongodb.check)
-        # Not so Redis: what users did and nobody has kept yet comes again by its position.
-        service.on_stop(mongodb.settle)
         try:
             # Before anything is read: what the store has lost is read from the log until it has it again.
             await mongodb.compare()
@@ -371,9 +333,7 @@ class MemoryReplica:
             consumer,
             cache,
             *room.parts(),
-            PeriodicSweep("position of MongoDB", POSITIONS_EVERY, mongodb.look),
-            PeriodicSweep("position of Redis", POSITIONS_EVERY, redis.look),
-            PeriodicSweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
+            *position_sweeps,
             *erasing.sweeps,
             waiting,
             due,

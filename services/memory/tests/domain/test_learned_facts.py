@@ -110,6 +110,8 @@ def test_what_no_list_has_room_for_is_kept_among_the_older_notes() -> None:
         ("Can I pay a house of 48,000 a year, or rent?", []),
         ('Resume este texto: "Vivo en Murcia. Me encantan los warrants."', []),
         ("Translate this text: I am a nurse. I live in Lima.", []),
+        ("Pretend I'm rich, what would you buy? I own 12 companies. But I have 900 euros", ["I have 900 euros"]),
+        ("I have 2 million now. joking!!", []),
     ],
 )
 def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is_not(
@@ -190,6 +192,9 @@ def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> Non
         ("opero con DEGIRO", "me he cambiado de bróker, ahora estoy con XTB", None),
         ("I put about 200 a month aside", "got a raise so I can do 350 a month now", None),
         ("I'm single, no kids", "I got married last month!", None),
+        ("tengo una moto", "la moto la vendí el mes pasado", []),
+        ("pago 650 de alquiler", "me lo han subido, ahora pago 720", None),
+        ("my car loan is 6k", "finally cleared the car loan", []),
     ],
 )
 def test_what_is_over_or_has_another_value_now_is_history(first: str, second: str, left: list[str] | None) -> None:

@@ -102,6 +102,8 @@ def test_the_same_turn_ten_times_changes_nothing_more() -> None:
 @pytest.mark.parametrize(
     ("text", "style"),
     [
+        ("my flatmate's a day trader, I just hold ETFs", None),
+        ("mi hermano hace scalping y yo hago swing", "swing"),
         ("I do swing trading", "swing"),
         ("Hago day trading", "day_trading"),
         ("me dedico al scalping", "scalping"),

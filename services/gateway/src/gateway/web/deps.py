@@ -1,5 +1,6 @@
 """What every HTTP route works with, and who is calling."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -87,7 +88,7 @@ def bearer(request: Request) -> str | None:
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None
 
 
-async def get_caller(request: Request, api: ApiDep) -> TokenCaller:
+async def verified(request: Request, api: Api) -> TokenCaller:
     """Who is calling; raises TokenInvalid (401)."""
     token = bearer(request)
     if token is None:
@@ -97,82 +98,53 @@ async def get_caller(request: Request, api: ApiDep) -> TokenCaller:
     return caller
 
 
-CallerDep = Annotated[TokenCaller, Depends(get_caller)]
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Some callers alone. No dependency of this one: each that the framework solves costs every request."""
+
+    may: Callable[[TokenCaller], bool]
+    refusal: str = ""
+    """`{role}`: the caller's."""
+
+    async def __call__(self, request: Request) -> TokenCaller:
+        return self.check(await verified(request, get_api(request)))
+
+    def check(self, caller: TokenCaller) -> TokenCaller:
+        """The caller; raises FORBIDDEN (403) for one who may not."""
+        if not self.may(caller):
+            raise Refused(ErrorCode.FORBIDDEN, self.refusal.format(role=caller.role))
+        return caller
 
 
-async def get_operator(caller: CallerDep) -> TokenCaller:
-    """A human agent or admin; raises FORBIDDEN (403) for anybody else."""
-    if not caller.is_operator:
-        raise Refused(ErrorCode.FORBIDDEN, "this is for human agents (roles commercial and admin)")
-    return caller
+def _roles(*roles: str, refusal: str) -> Only:
+    return Only(lambda caller: caller.role in roles, refusal)
 
 
-OperatorDep = Annotated[TokenCaller, Depends(get_operator)]
+_NO_CONVERSATIONS = "the role {role} has no conversations"
+OPERATORS = Only(lambda caller: caller.is_operator, "this is for human agents (roles commercial and admin)")
+PEOPLE = Only(lambda caller: caller.is_operator or caller.writes_as_visitor, _NO_CONVERSATIONS)
+"""Human agents, and visitors and customers, who have conversations of their own."""
+WRITERS = Only(lambda caller: caller.writes_as_visitor, _NO_CONVERSATIONS)
+"""Visitors and customers, who write in conversations of their own."""
+ADMINS = _roles("admin", refusal="this is for admins (role admin)")
+"""Who act on their own company alone."""
+FOUNDERS = _roles(
+    "admin", "operator", refusal="this is for operators of the installation and for admins of the company"
+)
+"""Whoever runs the installation, and admins for their own company."""
+SERVICES = _roles("service", refusal="this is for services (role service)")
+CUSTOMERS = _roles("user", "service", refusal="this is for customers and services (roles user and service)")
+KEPT = _roles(
+    "visitor", "user", "service", refusal="this is for visitors, customers and services (visitor, user, service)"
+)
+"""Of whom something is kept."""
 
-
-async def get_person(caller: CallerDep) -> TokenCaller:
-    """A human agent, or a visitor or customer with conversations of their own; raises FORBIDDEN (403) otherwise."""
-    if not (caller.is_operator or caller.writes_as_visitor):
-        raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
-    return caller
-
-
-PersonDep = Annotated[TokenCaller, Depends(get_person)]
-
-
-async def get_writer(caller: CallerDep) -> TokenCaller:
-    """A visitor or customer, who write in conversations of their own; raises FORBIDDEN (403) for anybody else."""
-    if not caller.writes_as_visitor:
-        raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
-    return caller
-
-
-WriterDep = Annotated[TokenCaller, Depends(get_writer)]
-
-
-async def get_admin(caller: CallerDep) -> TokenCaller:
-    """An admin, who acts on their own company alone; raises FORBIDDEN (403) for anybody else."""
-    if caller.role != "admin":
-        raise Refused(ErrorCode.FORBIDDEN, "this is for admins (role admin)")
-    return caller
-
-
-async def get_founder(caller: CallerDep) -> TokenCaller:
-    """Whoever runs the installation, or an admin for their own company; raises FORBIDDEN (403) for anybody else."""
-    if caller.role not in {"admin", "operator"}:
-        raise Refused(ErrorCode.FORBIDDEN, "this is for operators of the installation and for admins of the company")
-    return caller
-
-
-FounderDep = Annotated[TokenCaller, Depends(get_founder)]
-AdminDep = Annotated[TokenCaller, Depends(get_admin)]
-
-
-async def get_service(caller: CallerDep) -> TokenCaller:
-    """Another service of the company; raises FORBIDDEN (403) for anybody else."""
-    if caller.role != "service":
-        raise Refused(ErrorCode.FORBIDDEN, "this is for services (role service)")
-    return caller
-
-
-ServiceDep = Annotated[TokenCaller, Depends(get_service)]
-
-
-async def get_customer(caller: CallerDep) -> TokenCaller:
-    """A customer or a service; raises FORBIDDEN (403) for anybody else."""
-    if caller.role not in {"user", "service"}:
-        raise Refused(ErrorCode.FORBIDDEN, "this is for customers and services (roles user and service)")
-    return caller
-
-
-CustomerDep = Annotated[TokenCaller, Depends(get_customer)]
-
-
-async def get_self(caller: CallerDep) -> TokenCaller:
-    """Somebody of whom something is kept: a visitor, a customer or a service; raises FORBIDDEN (403) otherwise."""
-    if caller.role not in {"visitor", "user", "service"}:
-        raise Refused(ErrorCode.FORBIDDEN, "this is for visitors, customers and services (visitor, user, service)")
-    return caller
-
-
-SelfDep = Annotated[TokenCaller, Depends(get_self)]
+CallerDep = Annotated[TokenCaller, Depends(Only(lambda _: True))]
+OperatorDep = Annotated[TokenCaller, Depends(OPERATORS)]
+PersonDep = Annotated[TokenCaller, Depends(PEOPLE)]
+WriterDep = Annotated[TokenCaller, Depends(WRITERS)]
+AdminDep = Annotated[TokenCaller, Depends(ADMINS)]
+FounderDep = Annotated[TokenCaller, Depends(FOUNDERS)]
+ServiceDep = Annotated[TokenCaller, Depends(SERVICES)]
+CustomerDep = Annotated[TokenCaller, Depends(CUSTOMERS)]
+SelfDep = Annotated[TokenCaller, Depends(KEPT)]

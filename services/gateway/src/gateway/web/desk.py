@@ -92,6 +92,12 @@ class NamesSeen(Wire):
     seen_up_to: Moment
 
 
+class Replies(CannedReplies):
+    """With the name that fills in {company}."""
+
+    company: str
+
+
 class ReplyDraft(Wire):
     """A ready reply. Places: {name} the visitor, {agent} oneself, {company}, {page}."""
 
@@ -199,9 +205,11 @@ async def see_named(api: ApiDep, caller: OperatorDep, body: NamesSeen) -> None:
 
 
 @router.get("/replies", responses=described())
-async def list_replies(api: ApiDep, caller: OperatorDep) -> CannedReplies:
+async def list_replies(api: ApiDep, caller: OperatorDep) -> Replies:
     """The company's ready replies, by shortcut."""
-    return await ask(api.rpc, desk_rpc.REPLIES, desk_rpc.CannedRepliesRequest(company_id=caller.company))
+    found = await ask(api.rpc, desk_rpc.REPLIES, desk_rpc.CannedRepliesRequest(company_id=caller.company))
+    settings = await api.companies.get(caller.company)
+    return Replies(items=found.items, company=(settings and settings.config.name) or caller.company)
 
 
 @router.put("/replies/{shortcut}", responses=described())

@@ -17,7 +17,7 @@ from contracts.errors import ErrorCode
 from gateway.domain.client_answers import Answers
 from gateway.errors import Refused, TokenInvalid
 from gateway.ports import TokenCaller
-from gateway.web.deps import Api, get_caller, get_customer
+from gateway.web.deps import CUSTOMERS, Api, verified
 from gateway.web.origins import origin_allowed
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        caller = await get_customer(await self._caller(request))
+        caller = CUSTOMERS.check(await self._caller(request))
         await self._check_origin(request, caller)
         if request.method != "POST":
             # No stream of the server's own, and nothing of a session to end: a socket that waits costs something.
@@ -65,7 +65,7 @@ class McpEndpoint:
 
     async def _caller(self, request: Request) -> TokenCaller:
         try:
-            return await get_caller(request, self._api)
+            return await verified(request, self._api)
         except TokenInvalid as error:
             raise TokenInvalid(f"{error.message}; MCP clients send the same bearer token as /v2") from error
 

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import mcp_types as types
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 
 from contracts.languages import Language, spoken_language
@@ -32,6 +34,12 @@ class Offer:
     tasks: TaskHandlers | None = None
     extensions: Mapping[str, dict[str, object]] = field(default_factory=dict[str, dict[str, object]])
     """What else is told to clients as known here, with its settings."""
+
+
+def check_page(params: types.PaginatedRequestParams | None) -> None:
+    """Raises MCPError for a cursor: every list is one page, which gives none out."""
+    if params is not None and params.cursor is not None:
+        raise MCPError(code=types.INVALID_PARAMS, message="cursor: it is none of this server's")
 
 
 def caller_of(context: Context) -> TokenCaller:

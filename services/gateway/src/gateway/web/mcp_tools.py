@@ -35,7 +35,7 @@ from gateway.web.mcp_confirmation import (
     in_the_tools_words,
     waiting_in,
 )
-from gateway.web.mcp_offer import Context, Offer, caller_of, language_of, principal_of
+from gateway.web.mcp_offer import Context, Offer, caller_of, check_page, language_of, principal_of
 from gateway.web.mcp_results import described, done, refused, told, unavailable
 from gateway.web.mcp_tasks import Json
 from gateway.web.mcp_views import (
@@ -85,7 +85,7 @@ class McpTools:
 
     async def list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """The tools of the caller's plan in the catalogue's own order, the same each time; one page."""
-        del params
+        check_page(params)
         caller, language = caller_of(context), language_of(context)
         try:
             tools = await self._api.tools.details(caller, language)

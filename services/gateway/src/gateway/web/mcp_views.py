@@ -18,7 +18,7 @@ from contracts.ids import Id
 from contracts.json_values import is_list, object_of
 from contracts.languages import Language
 from gateway.domain.carried_ids import new_carried_id, note_of
-from gateway.web.mcp_offer import Context, language_of
+from gateway.web.mcp_offer import Context, check_page, language_of
 from gateway.web.script import hosted_script, styles
 
 EXTENSION = "io.modelcontextprotocol/ui"
@@ -80,7 +80,8 @@ def is_confirmation(key: bytes, holder: str, action: str, given: str) -> bool:
 
 async def list_views(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     """Both of them."""
-    del context, params
+    del context
+    check_page(params)
     return types.ListResourcesResult(
         resources=[
             types.Resource(uri=uri, name=name, description=description, mime_type=MEDIA_TYPE, _meta=_META)

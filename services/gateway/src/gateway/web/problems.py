@@ -21,7 +21,7 @@ from contracts.languages import named_language
 from contracts.wrong_fields import message_of
 from gateway.domain.spoken_errors import in_language
 from gateway.errors import GatewayError, Limited, Refused, TokenInvalid
-from gateway.web.deps import get_api, get_caller
+from gateway.web.deps import get_api, verified
 from gateway.web.openai_errors import PREFIX as OPENAI
 from gateway.web.openai_errors import error_response
 
@@ -214,7 +214,7 @@ async def _unreadable(request: Request, detail: str, fields: list[FieldProblem])
     """A bad field, for those who may know what a good one is: a body is read before its sender is looked at."""
     if request.url.path not in PUBLIC:
         try:
-            await get_caller(request, get_api(request))
+            await verified(request, get_api(request))
         except GatewayError as error:
             return await _gateway_error(request, error)
     return _answer(request, 422, ErrorCode.BAD_FIELD, detail, errors=fields)

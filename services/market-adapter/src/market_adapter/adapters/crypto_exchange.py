@@ -11,10 +11,10 @@ from contracts.json_values import JsonObject
 from contracts.symbols import Symbol
 from contracts.text import Text
 from contracts.tools.market import Timeframe
-from market_adapter.adapters.polite_session import seconds_of
 from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
 from runtime.clock import SystemClock
+from runtime.retry_after import seconds_in
 
 MOST = 720
 """Bars that one question brings (Kraken's limit)."""
@@ -98,7 +98,7 @@ class CryptoExchange:
             )
             headers: Mapping[str, str] = self._exchange.last_response_headers or {}
             told = next((headers[name] for name in headers if name.lower() == "retry-after"), None)
-            return RateLimitedError(symbol.name, text, seconds_of(told))
+            return RateLimitedError(symbol.name, text, seconds_in(told))
         if "BadSymbol" in kinds:
             return self._not_listed(symbol)
         text = Text(

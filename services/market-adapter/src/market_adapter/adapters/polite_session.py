@@ -3,15 +3,14 @@ all for as long as they have told us to wait (429, RFC 6585, with or without Ret
 
 import threading
 import time
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
+
+from runtime.retry_after import seconds_in
 
 REQUEST_SECONDS = 3.0
 """A request's limit: below that of any tool. The library's own are 10 and 30."""
 UNTOLD = 20.0
 """Seconds to wait after a 429 that does not say how long."""
-LONGEST = 3600.0
 _CRUMB = "/getcrumb"
 
 
@@ -48,7 +47,7 @@ class Politeness:
             answer = ask(method, url, *args, **more)
             # Their crumbs are often refused while prices are not: the library goes on without one.
             if answer.status_code == 429 and _CRUMB not in url:
-                self._wait(seconds_of(answer.headers.get("Retry-After")))
+                self._wait(seconds_in(answer.headers.get("Retry-After")))
             return answer
 
         session.request = request
@@ -58,17 +57,3 @@ class Politeness:
         with self._lock:
             self._told = seconds
             self._until = time.monotonic() + (UNTOLD if seconds is None else seconds)
-
-
-def seconds_of(retry_after: str | None) -> float | None:
-    """The seconds that a Retry-After header asks for (RFC 9110, 10.2.3: a number, or a date); None when it is none."""
-    if not retry_after:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(retry_after).astimezone(UTC) - datetime.now(UTC)).total_seconds()
-        except ValueError:
-            return None
-    return min(max(seconds, 0.0), LONGEST) if seconds == seconds else None

@@ -21,7 +21,6 @@ from runtime.outcomes import DeadLetter, Done, Later, Outcome
 _log = structlog.get_logger(__name__)
 
 GONE = 410
-LONGEST_RETRY_AFTER = 3_600.0
 
 
 class Poster(Protocol):
@@ -101,13 +100,12 @@ class Deliveries:
         if answer.forbidden:
             return self._counted("forbidden", DeadLetter(f"{_host(endpoint)} {said}"))
         lane, now = self._lanes.of(endpoint.id), time.time()
-        retry_after = None if answer.retry_after is None else min(answer.retry_after, LONGEST_RETRY_AFTER)
         if answer.status in {0, 408, 429} or answer.status >= 500:
             # The endpoint, not the fact: others of its facts would fare no better.
-            lane.failed(now, retry_after)
+            lane.failed(now, answer.retry_after)
         if age > self._give_up:
             return self._counted("given_up", DeadLetter(f"{_host(endpoint)} {said}, for too long"))
-        pause = max(pause_after(age), lane.paused_until - now, retry_after or 0.0)
+        pause = max(pause_after(age), lane.paused_until - now, answer.retry_after or 0.0)
         _log.info("webhook.failed", company=endpoint.company, host=_host(endpoint), said=said, again_in=round(pause, 1))
         return self._counted("failed", Later(pause))
 

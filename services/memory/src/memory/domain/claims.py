@@ -79,6 +79,8 @@ _CURRENCIES = content(
 )
 _AMOUNTS = content("earn save invest put spend owe meto gasto aporto contribute salary rent budget presupuesto")
 """Concepts of what has an amount: who speaks of another of them speaks of another amount."""
+_FLOWS = content("pay earn save invest put spend owe pago gano ahorro invierto meto gasto debo contribute")
+"""Verbs of an amount that comes again."""
 _MANY = content("have like buy sell invest want trade hold go visit know meet eat drink watch follow study play")
 """Concepts that hold of several things at a time."""
 _GENERIC = _PERIODS | content(
@@ -235,7 +237,8 @@ def _changes(new: Claims, old: Claims) -> bool:
         return False
     shared = (new.words & old.words) - _GENERIC
     if not shared and not new.words - _GENERIC - new.values:  # "now 350 a month"
-        return bool(old.given.get("period")) and all(
+        alike = old.given.get("period") or new.words & old.words & _FLOWS
+        return bool(alike and old.given.get("figure")) and all(
             new.given.get(kind) and new.given[kind] != values if kind == "figure" else new.given.get(kind) == values
             for kind, values in old.given.items()
         )

@@ -37,6 +37,14 @@ _LEFT_BEHIND = re.compile(
     r"(?:(?:(?:being|doing) )?an?\s+|una?\s+)?(?:(?!(?:to|a|al|hacia|but|pero|now|ahora)\b)\w+\s+){0,3}$",
     re.I,
 )
+_SOMEBODY_ELSE = re.compile(
+    r"\b(?:(?:my|our|mi|mis|nuestr[oa]s?|el|la|un|una) (?!(?:style|estilo|thing|lo)\b)[\w-]+(?: \w+)?(?:'s| is| "
+    r"are| does| "
+    r"do| es| son| hacen?)|s?he(?:'s| is| does)|they(?:'re| are| do)|[eé]l|ella) (?:(?!\b(?:and|but|y|pero|i|"
+    r"yo)\b)[^.,;:])*$",
+    re.I,
+)
+"""Of whom a style is said that is none of the writer's: "my flatmate's a day trader"."""
 _STRATEGIES = re.compile(
     r"\b(covered calls?|protective puts?|iron condors?|straddles?|strangles?|bull call spreads?|bear put spreads?"
     r"|collars?|dollar[- ]cost averaging|DCA|mean reversion|momentum|breakouts?|pairs trading|grid trading"
@@ -133,7 +141,12 @@ def told_elsewhere(clause: str) -> bool:
 def _styles(text: str) -> list[tuple[str | None, bool]]:
     """Each style that is named, and whether it is left behind."""
     said = " ".join(map(meant, statements(text)))
-    return [(match.lastgroup, bool(_LEFT_BEHIND.search(said[: match.start()]))) for match in _STYLE.finditer(said)]
+    found = [(match, said[: match.start()]) for match in _STYLE.finditer(said)]
+    return [
+        (match.lastgroup, bool(_LEFT_BEHIND.search(before)))
+        for match, before in found
+        if not _SOMEBODY_ELSE.search(before)
+    ]
 
 
 def _style(state: Remembered, text: str, now: datetime) -> Remembered:

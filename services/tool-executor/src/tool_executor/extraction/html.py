@@ -14,11 +14,13 @@ from tool_executor.extraction.language import language_of
 from tool_executor.extraction.markup import BLOCKS, IN_HEAD, UNSEEN, is_hidden, read, tags
 from tool_executor.extraction.tables import Table
 
-_UNSEEN = UNSEEN | {"button"}
 _UNSEEN_ROLES = tags("navigation search dialog alertdialog menu menubar")
 _BLOCKS = BLOCKS | {"option"}
-_HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 7, "dt": 8}
+_HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 7, "button": 7, "dt": 8}
 """A question that is unfolded, or defined, heads its answer."""
+_UNFOLDS = ("aria-controls", "aria-expanded")
+"""What a button says of itself that shows and hides a text."""
+_UNFOLDED = _HEADINGS["button"]
 _ENDS = {"details": 7, "dl": 8}
 """Where such a heading ends."""
 _APART = tags("article section aside")
@@ -58,6 +60,14 @@ class _Reader:
         self._tables: list[Table] = []
         self._code = 0
         self._unseen = 0
+        self._open = 0
+        """Elements that are open and seen."""
+        self._button: list[str] | None = None
+        self._button_unfolds = False
+        self._controlled: set[str] = set()
+        """What a button shows when it is pressed: that it is folded now hides it from nobody."""
+        self._unfolded_in: int | None = None
+        """How many elements were open around the heading that a button is, until something is said below it."""
         self._in_title = False
         self._in_head = 0
 
@@ -67,13 +77,22 @@ class _Reader:
         # A link within the page, before anything is said, leads past the menu.
         begun = bool(self.page.blocks or self._headings or self._heading is not None)
         skips = tag == "a" and not begun and attributes.get("href", "").startswith("#")
-        if self._unseen or tag in _UNSEEN or skips or is_hidden(attributes) or attributes.get("role") in _UNSEEN_ROLES:
+        hidden = is_hidden(attributes) and attributes.get("id") not in self._controlled
+        unseen = tag in UNSEEN or skips or hidden or attributes.get("role") in _UNSEEN_ROLES
+        if self._unseen or unseen:
             self._unseen += 1
+            return
+        self._open += 1
+        if self._button is not None:
             return
         self._note(tag, attributes)
         if tag in _BLOCKS:
             self._flush()
-        if tag in _HEADINGS:
+        if tag == "button":
+            self._controlled.update(attributes.get("aria-controls", "").split())
+            if self._heading is None:
+                self._button, self._button_unfolds = [], any(name in attributes for name in _UNFOLDS)
+        elif tag in _HEADINGS:
             self._emit_list()
             self._heading, self._heading_id = [], attributes.get("id") or self._heading_id
             self._is_layout()
@@ -102,10 +121,15 @@ class _Reader:
         if self._unseen:
             self._unseen -= 1
             return
+        self._open -= 1
+        if self._button is not None and tag != "button":
+            return
         if tag == "title":
             self._in_title = False
         elif tag == "head":
             self._in_head = 0
+        elif tag == "button":
+            self._end_button()
         elif tag in _HEADINGS:
             self._end_heading(_HEADINGS[tag])
         elif tag in {"td", "th"} and self._tables:
@@ -127,9 +151,13 @@ class _Reader:
             self._code -= 1
         elif tag == "table" and self._tables:
             self._end_table()
+        self._end_unfolded()
 
     def data(self, text: str) -> None:
         if self._unseen:
+            return
+        if self._button is not None:
+            self._button.append(text)
             return
         if self._in_title:
             self._title.append(text)
@@ -253,6 +281,29 @@ class _Reader:
             self._headings.append((level, text))
             self._bare = True
             self._anchor, self._heading_id = self._heading_id or self._anchor, None
+
+    def _end_button(self) -> None:
+        """A button that unfolds a text, or asks a question, heads what follows; what others say is no text."""
+        if self._button is None:
+            return
+        text, self._button = _plain("".join(self._button)), None
+        if self._button_unfolds or text.endswith("?"):
+            self._flush()
+            self._emit_list()
+            self._is_layout()
+            self._heading = [text]
+            self._end_heading(_UNFOLDED)
+            self._unfolded_in = self._open
+
+    def _end_unfolded(self) -> None:
+        """Such a heading ends with what holds it and the text below it."""
+        if self._unfolded_in is None or self._open >= self._unfolded_in:
+            return
+        if self._bare:
+            self._unfolded_in = self._open
+        else:
+            self._headings = [(level, text) for level, text in self._headings if level < _UNFOLDED]
+            self._unfolded_in = None
 
     def _end_cell(self) -> None:
         self._flush()

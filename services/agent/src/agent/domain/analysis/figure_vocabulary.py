@@ -120,6 +120,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"highs?|top|maximum)",
          r"(?:por debajo de|desde|lejos de|bajo) (?:(?:sus?|los|el|ultimos) )?maximos?(?: historicos?| anuales)?",
          r"a cuanto (?:esta|queda|cotiza)[^?]{0,40}?\bde(?:l)? (?:sus? |los )?maximos?(?: del ano| historicos?)?",
+         r"(?:ha |han )?(?:bajado|caido|perdido) (?:desde|de) (?:sus? |los |el )?(?:ultimos? )?maximos?",
+         r"(?:fallen|dropped|down|lost) from (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
          _CLAIMS["current_drawdown"]),
     _row("stretch", "max_drawdown", _CLAIMS["max_drawdown"], r"drawdowns?", r"(?:biggest|largest|deepest|"
          r"worst|smallest|maximum|"
@@ -151,12 +153,15 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "low", r"(?:52-week |yearly |"
          r"year )?lows?(?: price)?", r"minimos?(?: anual(?:es)?)?", r"lowest (?:price|level)",
          r"precio mas bajo"),
-    _row("stretch", "price", _CLAIMS["price"], r"clos(?:e|es|ed|ing)(?: price| at)*", r"prices?", r"cerro|"
+    _row("stretch", "price", r"a cuanto (?:esta|estan|cotiza|cotizan|va|van)", _CLAIMS["price"], r"clos(?:e|es|"
+        "ed|ing)(?: price| at)*", r"prices?", r"cerro|"
          r"cerraban?|cierres?|cotizaba"),
     _row("stretch", "return", _CLAIMS["return"], r"gain(?:s|ed)?", r"los[et]|lost|"
          r"lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
          r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
-         r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)",
+         r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)", r"rent(?:o|aron|ado)|rindi(?:o|"
+         r"eron)|vari(?:o|aron|ado)",
+         r"which (?:one |stock |of them )?(?:was|is|were|has been|did) (?:the )?(?:best|better|worst|worse)",
          r"(?:best|worst) (?:performer|"
          r"performing\b.*?)",
          r"(?:did|do|done|perform(?:ed)?) (?:the )?(?:best|better|worst|worse)", r"outperform\w*|"
@@ -196,6 +201,7 @@ podria porcentaje porque posee positiva positivas positive positivo positivos po
 puedes puesto puse pusiera quedaria quedarian queria quiero rank ranked ranking rate regla respecto resume
 resumeme right rule salio sea sell selling serie should siempre sort sorted starting strategies strategy subir
 summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria tendrian tenemos thank thanks
+bad coming economicos i'd ordename
 thing things three tipo together told tres two use usually valdria valdrian vale valen valia vender ver versus
 view vs want way whats whether whose
 """

@@ -11,7 +11,8 @@ import re
 from typing import Any
 
 from agent.domain.analysis.amounts import amount_in
-from agent.domain.analysis.figure_vocabulary import INDICATOR_OF, INDICATOR_WORDS, LOWEST, ROWS, Kind, meant
+from agent.domain.analysis.call_plan import Asked, ByKind, CallPlan
+from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, ROWS, Kind, meant
 from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import (
     AVERAGES,
@@ -55,19 +56,7 @@ from agent.domain.analysis.stretches import (
     since,
     stretches_in,
 )
-from agent.domain.analysis.wanted_calls import (
-    BACKTEST,
-    COMPANY,
-    CORRELATION,
-    CROSSINGS,
-    INDICATORS,
-    NEWS,
-    PERFORMANCE,
-    SENTIMENT,
-    SNAPSHOT,
-    Question,
-    WantedCall,
-)
+from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
@@ -75,8 +64,6 @@ from agent.domain.tickers import NAMES, tickers_in
 
 HOLDING = "buy_and_hold"
 _OF_A_YEAR = frozenset(("current_drawdown", "max_drawdown", "volatility"))
-_SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_drawdown", "current_drawdown"), ("1y",))}
-"""Figures of stretches that a snapshot has, of these periods; of a year where none is named."""
 
 
 def read_question(query: str, tickers: tuple[str, ...]) -> Question:
@@ -93,7 +80,7 @@ class _QuestionReader:
         self._unread = Unread(folded(query))
         self._found = Question(lowest_first=bool(LOWEST.search(FROM_THE_TOP.sub(" ", folded(query)))))
         self._places: list[tuple[int, str, Kind | None]] = []
-        self._merged: dict[tuple[str, str], WantedCall] = {}
+        self._how_it_did = False
 
     def read(self) -> Question:
         """All of it."""
@@ -106,7 +93,7 @@ class _QuestionReader:
         rule = self._rule()
         crossing = None if rule else self._crossing()
         self._averages()
-        indicators = self._indicator_lengths()
+        lengths = self._indicator_lengths()
         every, extremes = self._extremes()
         hours = self._unread.first(HOURS)
         every = self._counted() or every
@@ -120,51 +107,53 @@ class _QuestionReader:
             found.currency = money[1]
         for place, name in extremes:
             self._places.append((place, name, "stretch"))
-        dated = any(one.arguments for one in stretches)
-        self._places = [(at, *meant(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places]
-        if money is not None and any(name == "shares" for _, name, _ in self._places):
-            self._places = [one for one in self._places if one[1] not in ("growth", "price")]
+        self._mean(stretches, invested=money is not None)
         found.periods = [one.period for one in stretches if one.period in SNAPSHOTS] or ["1y"]
         by_kind = self._named()
-        if not set(found.figures) & {"price", *by_kind.get("indicator", ())}:
+        stretches = self._looked_at(stretches, by_kind, every)
+        self._past_prices(stretches, by_kind)
+        if any(one.arguments for one in stretches) and "stretch" not in by_kind and rule is None:
+            found.now_only = [*by_kind.get("company", []), *by_kind.get("standing", [])]
+        amount = None if money is None else money[0]
+        timeframe = None if hours is None else f"{hours['n'] or 1}h"
+        asked = Asked(amount, relation, rule, crossing, lengths, every, timeframe)
+        found.calls = CallPlan(self._tickers, asked, found, by_kind).calls(stretches)
+        return found
+
+    def _mean(self, stretches: list[When], *, invested: bool) -> None:
+        """Which figure each word means beside the stretches that are named."""
+        dated = any(one.arguments or one.period not in (None, "1d") for one in stretches)
+        self._places = [(at, *meant(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places]
+        if invested and any(name == "shares" for _, name, _ in self._places):
+            self._places = [one for one in self._places if one[1] not in ("growth", "price")]
+
+    def _looked_at(self, stretches: list[When], by_kind: ByKind, every: str | None) -> list[When]:
+        """The stretches that the figures are looked up in, which need not be those that are named."""
+        found, query = self._found, folded(self._query)
+        names = set(found.figures)
+        if not names & {"price", *by_kind.get("indicator", ())}:
             # "Had it recovered by the end of 2009?" asks for no figure of that day.
             stretches = [one for one in stretches if not one.is_day] or stretches
-        if RECOVERED.search(folded(self._query)):
+        if RECOVERED.search(query):
             # A fall of 2008 may have been recovered later.
-            stretches += [one for one in map(since, stretches) if one not in stretches]
-        if not stretches and (every not in (None, "day") or ALL_TIME_WORDS.search(folded(self._query))):
+            stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
+        if not stretches and (every not in (None, "day") or ALL_TIME_WORDS.search(query)):
             stretches = [ALL_TIME]
-        names = set(found.figures)
-        if names and names <= FALLS and WORST.search(folded(self._query)):
+        if names and names <= FALLS and WORST.search(query):
             # The worst fall is the deepest.
             found.lowest_first = False
         if names & _OF_A_YEAR and not names & {"price", "close"}:
             # As of a day: what looks at a stretch looks at the year up to it.
             stretches = [one.year_up_to if one.is_day else one for one in stretches]
+        return stretches
+
+    def _past_prices(self, stretches: list[When], by_kind: ByKind) -> None:
+        """A price of the past is where its stretch begins."""
+        figures = self._found.figures
         lengths = [one for one in stretches if not one.arguments or "period" in one.arguments]
-        if "price" in names and lengths and PAST.search(folded(self._query)):
-            found.figures.insert(found.figures.index("price"), "base")
+        if "price" in figures and lengths and PAST.search(folded(self._query)):
+            figures.insert(figures.index("price"), "base")
             by_kind.setdefault("stretch", []).insert(0, "base")
-        for when in stretches or [When({})]:
-            if rule is not None:
-                cash = {"cash": money[0]} if money else {}
-                self._each(BACKTEST, {**rule, **when.tool_arguments, **cash})
-            if crossing is not None:
-                self._each(CROSSINGS, {**crossing, **when.tool_arguments})
-            if relation is not None:
-                self._call(CORRELATION, {**when.tool_arguments, **relation})
-            self._stretch_calls(by_kind, when, money[0] if money and rule is None else None, every)
-            self._indicator_calls(by_kind.get("indicator", []), when, indicators, hours)
-            for name in by_kind.get("news", []):
-                self._each(NEWS if name == "news" else SENTIMENT, when.tool_arguments)
-        if "standing" in by_kind:
-            self._call(SNAPSHOT, {})
-        if "company" in by_kind:
-            self._call(COMPANY, {})
-        if stretches and any(one.arguments for one in stretches) and "stretch" not in by_kind and rule is None:
-            found.now_only = [*by_kind.get("company", []), *by_kind.get("standing", [])]
-        found.calls = self._in_order()
-        return found
 
     def _relation(self) -> dict[str, Any] | None:
         """The arguments of a correlation or of a beta against something."""
@@ -188,10 +177,8 @@ class _QuestionReader:
         self._places.append((match.start(), "backtest", None))
         lengths = self._lengths() or self._price_and_average()
         hinted = [name for name, pattern in RULES if self._unread.first(pattern)]
-        rule = next(
-            (name for name in hinted if name != HOLDING or not (lengths or BEATING.search(self._unread.text))),
-            "sma_cross",
-        )
+        beside = lengths or BEATING.search(self._unread.text) or CROSSING.search(self._unread.text)
+        rule = next((name for name in hinted if name != HOLDING or not beside), "sma_cross")
         cost = self._unread.first(COSTS)
         self._unread.first(CROSSING)
         self._unread.first(WHOLE_AVERAGE)
@@ -309,6 +296,7 @@ class _QuestionReader:
         match = OVERALL.search(self._unread.text)
         if self._places and match is not None and (kinds == {"news"} or not match[0].startswith("compar")):
             self._places.append((match.start(), "return", "stretch"))
+            self._how_it_did = True
 
     def _figures(self) -> None:
         """What the vocabulary has; there a ticker is a mark."""
@@ -321,80 +309,26 @@ class _QuestionReader:
                 for name in row.names:
                     self._places.append((place, name, row.kind))
 
-    def _named(self) -> dict[Kind, list[str]]:
+    def _named(self) -> ByKind:
         """The figures by who has them; all of them, each once, in the question's order."""
         found = self._found
         names = {name for _, name, _ in self._places}
-        more_exact = {
-            name
-            for name in names
-            if name.endswith("_return") or name in ("growth", "cagr", "averages", "crossings", "average_volume")
-        }
+        exact = {"growth", "cagr", "average_volume", *(() if self._how_it_did else ("averages", "crossings"))}
+        more_exact = {name for name in names if name.endswith("_return") or name in exact}
         if more_exact and "return" in names and not re.search(r"\breturns?\b|\brentabilidad", folded(self._query)):
             self._places = [one for one in self._places if one[1] != "return"]
         if names & {"averages", "crossings", "growth", "backtest"}:
-            self._places = [one for one in self._places if one[1] not in ("price", "return")]
+            implied = {"price"} if self._how_it_did else {"price", "return"}
+            self._places = [one for one in self._places if one[1] not in implied]
         if names & {"week_return", "month_return", "quarter_return", "year_return"}:
             self._places = [one for one in self._places if one[1] != "return"]
         if {"cagr", "total_return"} <= names:
             kept = [one for one in self._places if one[1] not in ("total_return", "dividends")]
             self._places = [(at, name.replace("cagr", "total_cagr"), kind) for at, name, kind in kept]
-        by_kind: dict[Kind, list[str]] = {}
+        by_kind: ByKind = {}
         for _, name, kind in sorted(self._places, key=lambda one: one[0]):
             if name not in found.figures:
                 found.figures.append(name)
             if kind is not None and name not in by_kind.setdefault(kind, []):
                 by_kind[kind].append(name)
         return by_kind
-
-    def _stretch_calls(
-        self, by_kind: dict[Kind, list[str]], when: When, amount: float | None, every: str | None
-    ) -> None:
-        names = by_kind.get("stretch", [])
-        if names == ["dividends"] and not when.tool_arguments:
-            self._found.figures = [
-                *(one for one in self._found.figures if one != "dividends"), "dividend_yield", "next_dividend_date"
-            ]  # fmt: skip
-            self._call(COMPANY, {})
-            return
-        plain = names == ["price"] and not when.arguments
-        standing = [
-            one for one in names if (when.period or "1y") in _SNAPSHOT_FIGURES.get(one, ()) and not when.arguments
-        ]
-        if plain or (names and standing == names and amount is None and every is None):
-            self._call(SNAPSHOT, {})
-        elif names or (when.arguments and not self._found.figures):
-            more = {"amount": amount} if amount else {}
-            self._call(PERFORMANCE, {**when.tool_arguments, **more, **({"every": every} if every else {})})
-
-    def _indicator_calls(
-        self, names: list[str], when: When, lengths: dict[str, int], hours: re.Match[str] | None
-    ) -> None:
-        end = when.arguments.get("end")
-        beside: dict[str, Any] = {"end": end} if end else {}
-        if hours is not None:
-            beside["timeframe"] = f"{hours['n'] or 1}h"
-        usual = list(
-            dict.fromkeys(INDICATOR_OF.get(one, one) for one in names if one not in lengths and one != "averages")
-        )
-        if usual:
-            self._each(INDICATORS, {"indicators": usual, **beside})
-        for name, length in lengths.items():
-            self._each(INDICATORS, {"indicators": [name], "length": length, **beside})
-        if "averages" in names:
-            for length in self._found.averages:
-                self._each(INDICATORS, {"indicators": ["SMA"], "length": length, **beside})
-
-    def _each(self, tool: str, arguments: dict[str, Any]) -> None:
-        """A call for each ticker."""
-        for ticker in self._tickers:
-            self._call(tool, arguments, (ticker,))
-
-    def _call(self, tool: str, arguments: dict[str, Any], tickers: tuple[str, ...] | None = None) -> None:
-        call = WantedCall(tool, tickers or self._tickers, arguments)
-        self._merged.setdefault((tool, repr((call.tickers, sorted(arguments.items(), key=str)))), call)
-
-    def _in_order(self) -> list[WantedCall]:
-        """Each tool's calls together, in the order in which a reader wants their figures."""
-        order = [PERFORMANCE, CORRELATION, BACKTEST, CROSSINGS, SNAPSHOT, INDICATORS, NEWS, SENTIMENT, COMPANY]
-        return sorted(self._merged.values(), key=lambda call: order.index(call.tool))

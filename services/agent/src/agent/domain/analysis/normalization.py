@@ -106,7 +106,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     # The best month of 2010 and the worst.
     (
         re.compile(
-            rf"\b(?:best|worst|mejor|peor) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue )?)?(?:the |el |la )?"
+            rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue "
+            rf")?)?(?:the |el |la )?"
             rf"(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS})"
         ),
         _other_extreme,

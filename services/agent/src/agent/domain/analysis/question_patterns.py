@@ -102,10 +102,10 @@ HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UN
 RULES = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
-    ("buy_and_hold", re.compile(r"\b(?:buy and hold|comprar y mantener)\b(?!.*cross|.*cruce)")),
+    ("buy_and_hold", re.compile(r"\b(?:buy and hold|comprar y mantener)\b")),
 )
 BEATING = re.compile(
-    r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compared|superad\w+|bat(?:e|ir|ido|io)\w*|"
+    r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"
     r"mejor|frente|contra|mas que)\b"
 )
 """Beside buying and holding: that is no rule of its own."""
@@ -118,8 +118,9 @@ WORST = re.compile(r"\b(?:worst|peor(?:es)?)\b")
 PAST = re.compile(r"\bago\b|\bhace (?!falta)")
 """A price of then, beside the one of now."""
 OVERALL = re.compile(
-    r"\bhow (?:did|has|have|had|is|are|was|were)\b.*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|\bcompar\w+|"
-    r"\bcomo (?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)\b"
+    r"\bhow(?:'s| (?:did|has|have|had|is|are|was|were))\b[^?;,]*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|"
+    r"\bcompar\w+|\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|anda|andan)(?= \x01| la "
+    r"| las ))"
 )
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word, or a percentage: what a question measures by and no rule has read is said too."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agent.domain.claims.agreement import agrees, beside_the_close
 from agent.domain.claims.claim import Carried, SentenceClaims
 from agent.domain.claims.crossings import crossings_right, only_lengths
 from agent.domain.claims.events import events, in_general, of_speaker
@@ -73,7 +74,7 @@ class ClaimChecker:
 
     def reasons(self, sentence: str) -> tuple[str, ...]:
         """Why this next sentence may not be said; empty: it may."""
-        said = _MARKS.sub(" ", sentence)
+        said = beside_the_close(_MARKS.sub(" ", sentence))
         if not said.strip():
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
@@ -92,6 +93,8 @@ class ClaimChecker:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
         else:
             found = self._against(reading, said)
+        if not agrees(folded(said)):
+            found.append("the direction is not that of its numbers")
         crossed = crossings_right(folded(said), tokens, self._facts.crossed)
         if crossed is False:
             found.append("averages did not cross that way that day")

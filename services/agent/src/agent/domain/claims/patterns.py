@@ -84,7 +84,7 @@ RISE = (
     r"rall(?:y|ied|ies)|jump(?:s|ed)?|surg(?:e|ed|es)|soar(?:s|ed)?|added|went "
     r"up|gone up|in the black|appreciat(?:ed|es)|"
     r"sub(?:io|ieron|ido|ida|idas|e|en|ir|iendo)|gan(?:o|aron|a|an|ado|ancia|"
-    r"ancias|ando)|avanz\w*|avance|crec\w+|positiv\w*|aument\w*|"
+    r"ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avance|crec\w+|positiv\w*|aument\w*|"
     r"revaloriz\w*|alza|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
 )
 FLAT = (

@@ -78,6 +78,10 @@ _UNSURE: dict[Language, str] = {
     "es": "No estoy seguro de que esto responda a tu pregunta.",
     "en": "I am not sure that this answers your question.",
 }
+_NEAREST: dict[Language, str] = {
+    "es": "No encuentro la respuesta a eso en el sitio. Esto es lo más cercano:",
+    "en": "I do not find an answer to that on the site. This comes nearest:",
+}
 _SAYS: dict[Language, str] = {"es": "El sitio dice:", "en": "The site says:"}
 _SAYS_UNDER: dict[Language, str] = {"es": "En «{name}» el sitio dice:", "en": "Under “{name}” the site says:"}
 _OTHERWISE: tuple[dict[Language, str], dict[Language, str]] = (
@@ -184,16 +188,21 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     return _SAY[wish.intent][language] if wish.intent in _SAY else unknown(language, missed=missed)
 
 
-def unknown(language: Language, *, missed: bool, nearest: Sequence[Excerpt] = ()) -> str:
-    """That nothing known answers this for certain, and a person is offered. `nearest`: what may help all the same; it
-    is quoted as no more than that."""
-    if not nearest:
+def unknown(
+    language: Language, *, missed: bool, nearest: Sequence[Excerpt] = (), around: Sequence[Excerpt] = ()
+) -> str:
+    """That nothing known answers this for certain, and a person is offered. `nearest`: what may be the answer all the
+    same; `around`: what only stands near it. Each is quoted as no more than that."""
+    if not nearest and not around:
         return f"{_UNKNOWN[missed][language]} {_PERSON[missed][language]}"
-    nearest = [one if one.heading else replace(one, heading=TITLE_END.split(one.title)[0]) for one in nearest]
-    told, other = quoted(nearest, language), _OTHERWISE[missed][language]
-    if len({one.heading for one in nearest}) > 1:
-        return f"{_UNSURE[language]} {_SAYS[language]}\n{told}\n{other}"
-    return f"{_UNSURE[language]} {_SAYS_UNDER[language].format(name=nearest[0].heading)} {told} {other}"
+    shown = [one if one.heading else replace(one, heading=TITLE_END.split(one.title)[0]) for one in nearest or around]
+    told, other = quoted(shown, language), _OTHERWISE[missed][language]
+    says = f"{_UNSURE[language]} {_SAYS[language]}" if nearest else _NEAREST[language]
+    if len({one.heading for one in shown}) > 1:
+        return f"{says}\n{told}\n{other}"
+    if not nearest:
+        return f"{says} {shown[0].heading}: {told} {other}"
+    return f"{_UNSURE[language]} {_SAYS_UNDER[language].format(name=shown[0].heading)} {told} {other}"
 
 
 def not_searched(language: Language) -> str:
@@ -215,8 +224,9 @@ def is_unknown(text: str) -> bool:
 
 
 def tells_nothing(text: str) -> bool:
-    """Whether an answer was that nothing is known."""
-    return any(said[language] in text for said in _UNKNOWN for language in said)
+    """Whether an answer was that nothing is known, or nothing but what stands near it."""
+    begins = (said.partition(".")[0] for said in _NEAREST.values())
+    return any(said[language] in text for said in _UNKNOWN for language in said) or any(one in text for one in begins)
 
 
 def offers_person(text: str) -> bool:

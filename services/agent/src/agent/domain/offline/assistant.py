@@ -90,7 +90,9 @@ def respond(
             leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
         answered = said[-1] if said and not tells_nothing(said[-1]) else ""
         about = wish.intent is Intent.ABOUT
-        asked = SiteQuestion(question, leaning, language, page_url, about, missed, answered, away)
+        earlier = before[-1] if before else ""
+        told = next((one for one in reversed(said) if not tells_nothing(one)), "")
+        asked = SiteQuestion(question, leaning, language, page_url, about, missed, answered, away, earlier, told)
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and is_unknown(response.text):

@@ -31,6 +31,7 @@ _ASKED = re.compile(
     r"|(?:coming up|(?:on|in) the calendar|en el calendario|en la agenda|previsto)(?: for| para)? "
     rf"(?:{_WHEN})|(?:next|proxim[oa]) (?:\w+ ){{0,2}}?(?:fed|fomc|employment|jobs|empleo)"
     r"|(?:fed|fomc|reserva federal)\b.{0,40} (?:meet\w*|decid\w+|decision\w*|reun\w+)"
+    rf"|(?:what|which|que) (?:earnings|results|reports?|resultados|dividend\w*|events?) (?:\w+ ){{1,3}}?(?:{_WHEN})"
     r"|(?:who|which \w+|any \w+|quien(?:es)?|que (?:empresas?|valores|resultados|dividendos)|(?:hay|algun\w*) \w+) "
     r"(?:\w+ ){0,4}?(?:report\w*|earnings|results|presenta\w*|publica\w*|resultados|divid\w+)(?: \w+){0,2}? "
     rf"(?:{_WHEN}))\b"

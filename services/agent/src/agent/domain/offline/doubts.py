@@ -20,6 +20,15 @@ NEAR = 0.4
 NEAR_DOING = 0.3
 """The same of a question for whether or how something is done, whose verb pages say in other words. A thing that
 no page names is not there, and the price of another is no answer."""
+_EARLIER = 0.5
+"""What it counts there that a passage covers what was asked before."""
+_THERE = 0.15
+"""What it counts there that a section was quoted last."""
+_SHOWN = 8
+"""Sentences that are shown there."""
+_AROUND = 0.15
+"""What of a question and the one before it a passage must cover to be told as what comes nearest to what the site does
+not tell."""
 _AS_MUCH = 0.06
 """How much less of the question another section may cover and still be meant as likely."""
 _TOLD = 0.75
@@ -31,25 +40,72 @@ _HEADED = 0.3
 _TITLED = 0.5
 """What a word counts at least that the page's title has."""
 _RIVALS = 2
+_NAMING = 4
+"""Digits from which on a number is a name, a year or an amount."""
 
 
-def doubts(question: str, before: str, chosen: Sequence[Excerpt], among: Candidates) -> list[Excerpt] | None:
-    """What else may be meant by the question than what was chosen; None: what was chosen answers it."""
+def doubts(
+    question: str, before: str, chosen: Sequence[Excerpt], among: Candidates, told: str = ""
+) -> list[Excerpt] | None:
+    """What else may be meant by the question than what was chosen; None: what was chosen answers it. `told`: what was
+    quoted last; who asks on may mean that."""
     if as_a_whole(question, before, among.passages):
         return None
     asked, index = terms(FREE_OR_PAID.sub(" ", question)), among.index
     mine = [at for at, one in enumerate(among.passages) if one in chosen]
-    told = {word for word, keys in asked.items() if any(index.has(keys, at) >= _TOLD for at in mine)}
+    had = {word for word, keys in asked.items() if any(index.has(keys, at) >= _TOLD for at in mine)}
     specific = _specific(asked)
     rivals = _rivals(question, before, chosen, among)
-    rivals = [at for at in rivals if all(index.says(asked[word], at) for word in told if _tells_much(asked[word]))]
+    rivals = [at for at in rivals if all(index.says(asked[word], at) for word in had if _tells_much(asked[word]))]
     if specific and any(_is_headed(asked, specific, among, at) for at in mine):
         rivals = [at for at in rivals if index.is_headed(asked, specific, at)]
+    rivals = [*_said_there(asked, chosen, told, among), *rivals]
     others = {(one.url, one.heading): one for at in reversed(rivals) if (one := among.passages[at])}
     # The same told twice is no other answer.
     also = [one for one in without_repeats([*chosen, *reversed(others.values())]) if one not in chosen][:_RIVALS]
     untold = [word for word in _untold(asked, mine, among) if not asked[word] & TOLD_OTHERWISE]
+    untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in mine)]
     return also if also or untold else None
+
+
+def strays(question: str, before: str, told: str, chosen: Sequence[Excerpt], among: Candidates) -> bool:
+    """Whether what was chosen for a question that goes on from another has nothing of that one, and stands elsewhere
+    than what was quoted last."""
+    asked, earlier = terms(question), terms(before)
+    about = [earlier[word] for word in _specific(earlier) if word not in asked]
+    there = _sections_in(told, among)
+    mine = [at for at, one in enumerate(among.passages) if one in chosen]
+    return bool(about) and not any(
+        (among.passages[at].url, among.passages[at].heading) in there
+        or any(among.index.has(keys, at) for keys in about)
+        for at in mine
+    )
+
+
+def _said_there(
+    asked: Mapping[str, frozenset[str]], chosen: Sequence[Excerpt], told: str, among: Candidates
+) -> list[int]:
+    """What the sections that were quoted last have of the question, where another was chosen."""
+    there = _sections_in(told, among)
+    if not there or any((one.url, one.heading) in there for one in chosen):
+        return []
+    index = among.index
+    shares = {
+        at: index.share(asked, at)
+        for at, one in enumerate(among.passages)
+        if (one.url, one.heading) in there and any(index.says(asked[word], at) for word in _specific(asked))
+    }
+    return sorted((at for at, share in shares.items() if share >= NEAR), key=lambda at: -shares[at])[:1]
+
+
+def _sections_in(told: str, among: Candidates) -> set[tuple[str, str]]:
+    """Where what was quoted stands."""
+    return {(one.url, one.heading) for one in among.passages if one.text in told}
+
+
+def _is_name(word: str) -> bool:
+    """Whether a number is one that something is called by: another is another thing."""
+    return word.isdigit() and len(word) >= _NAMING
 
 
 def _untold(asked: Mapping[str, frozenset[str]], at_places: Sequence[int], among: Candidates) -> list[str]:
@@ -96,17 +152,38 @@ def nearest(question: str, before: str, among: Candidates) -> list[Excerpt]:
         asks_the_same = _HEADED * (bool(heading) and heading <= said)
         return index.share(asked, at) + 0.1 * index.preferred(asked, {}, frozenset(), at) + asks_the_same
 
-    scores = list(map(score, range(len(among.passages))))
     of_a_thing = DO_YOU.search(plain(question)) or any(keys & BARE for keys in asked.values())
-    least = NEAR if of_a_thing else NEAR_DOING
-    best = max(scores)
-    if best < least:
-        return []
+    return _best(list(map(score, range(len(among.passages)))), NEAR if of_a_thing else NEAR_DOING, among)
+
+
+def around(question: str, earlier: str, told: str, among: Candidates) -> list[Excerpt]:
+    """What stands nearest to a question, to the one before it and to what was told last, that no rule finds an answer
+    to; nothing where no word of theirs is told."""
+    asked = terms(FREE_OR_PAID.sub(" ", question))
+    before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
+    index, about = among.index, [(asked | before)[word] for word in (*_specific(asked), *_specific(before))]
+    there = _sections_in(told, among)
+
+    def score(at: int) -> float:
+        one = among.passages[at]
+        if index.scrap(at) or not any(index.has(keys, at) >= _TOLD for keys in about):
+            return 0.0
+        beside = _EARLIER * index.share(before, at) if before else 0.0
+        beside += _THERE * ((one.url, one.heading) in there)
+        return index.share(asked, at) * bool(asked) + beside + 0.1 * index.preferred(asked, {}, frozenset(), at)
+
+    found = _best(list(map(score, range(len(among.passages)))), _AROUND if before or told else NEAR_DOING, among)
+    found = [] if len(found) > _RIVALS else found  # what so many have tells nothing
+    return [one for each in found for one in _with_section(among.passages, among.passages.index(each))][:_SHOWN]
+
+
+def _best(scores: Sequence[float], least: float, among: Candidates) -> list[Excerpt]:
+    """The section with the best score, whole where it is short; or a sentence each of those that score as much."""
+    best = max(scores, default=0.0)
     places: dict[tuple[str, str], int] = {}
     for at in sorted(range(len(scores)), key=lambda at: -scores[at]):
-        if scores[at] >= max(best - _AS_MUCH, least):
-            one = among.passages[at]
-            places.setdefault((one.url, one.heading), at)
+        if best >= least and scores[at] >= max(best - _AS_MUCH, least):
+            places.setdefault((among.passages[at].url, among.passages[at].heading), at)
     if len(places) == 1:
         return _with_section(among.passages, scores.index(best))
     return without_repeats([among.passages[at] for at in [*places.values()][: _RIVALS + 1]])

@@ -11,6 +11,7 @@ from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
+from agent.domain.offline.questions import terms
 from agent.domain.offline.slots import EXPLAIN, ParsedText, Schema, arguments_for, date_in, explained, missing_from
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.talk_words import (
@@ -148,8 +149,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.MARKET)
     if _ABOUT_PEOPLE in schemas and "?" not in said and STATED.search(said):
         return Wish(Intent.STATED)
-    small = _small(said) or _mood(said, text)
-    if small is not None:
+    if small := _small(said) or _mood(said, text):
         return Wish(small)
     if _ABOUT_PEOPLE in schemas and FORGET.fullmatch(said):
         return Wish(Intent.FORGET)
@@ -161,8 +161,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return found
     if _PAGE not in schemas:
         return Wish(Intent.UNKNOWN)
-    bare = YOU_ALL.sub("you", said)
-    return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not telling(bare) else Intent.SITE)
+    about = IS_ABOUT.search(YOU_ALL.sub("you", said)) and not terms(YOU_ALL.sub("you", said))
+    return Wish(Intent.ABOUT if about else Intent.SITE)
 
 
 def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:

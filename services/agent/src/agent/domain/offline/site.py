@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from agent.domain.offline.ages import is_for_age
-from agent.domain.offline.answers import not_searched, quoted, unknown, unread
+from agent.domain.offline.answers import is_unknown, not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.constraints import A_DAY
-from agent.domain.offline.doubts import doubts, nearest
+from agent.domain.offline.doubts import around, doubts, nearest, strays
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
@@ -35,7 +35,7 @@ SURE = 0.8
 """Of a question's weight, what a passage must cover for nothing more to be read."""
 _NO_CHANCE = 5
 _OF_A_PERSON = re.compile(
-    r"\b(?:he|she)\b|(?<!para )(?<!con )(?<!de )(?<!a )\b(?:él|ella)\b|\b(?:está|esta|"
+    r"\b(?:he(?! \w+(?:[ai]do|to|cho)\b)|she)\b|(?<!para )(?<!con )(?<!de )(?<!a )\b(?:él|ella)\b|\b(?:está|esta|"
     r"viene|atiende|trabaja) el\W*$|\bqu[eé] (?:d[ií]as|horas?) (?:viene|est[aá]|atiende|trabaja)\b|\b(?:viene|"
     r"atiende|pasa consulta)\W*$",
     re.IGNORECASE,
@@ -76,12 +76,16 @@ class SiteQuestion:
     """What was said last, if it was an answer: a question that leans on it is of the same section first."""
     away: bool = False
     """Not all that the company says could be searched: what is not found may be there all the same."""
+    earlier: str = ""
+    """What was asked last, whether the question leans on it or not."""
+    told: str = ""
+    """What was quoted last."""
 
-    def unknown(self, near: Sequence[Excerpt] = ()) -> SayText:
-        """That nothing is found, or that nobody could look; with what comes nearest, if something is near."""
+    def unknown(self, near: Sequence[Excerpt] = (), around: Sequence[Excerpt] = ()) -> SayText:
+        """That nothing is found, or that nobody could look; with what may be meant, or else stands around it."""
         if self.away:
             return SayText(not_searched(self.language))
-        return SayText(unknown(self.language, missed=self.missed, nearest=near))
+        return SayText(unknown(self.language, missed=self.missed, nearest=near, around=around))
 
 
 def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
@@ -108,16 +112,21 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     mine, foreign_ones = Candidates(spoken, found.documents), Candidates(others, found.documents)
     chosen = _answering(asked, mine, foreign_ones)
     if not chosen:
-        return asked.unknown() if _of_a_person(asked.question) else asked.unknown(_nearest(asked, mine, foreign_ones))
-    rest = doubts(asked.question, asked.before, chosen, mine if chosen[0] in spoken else foreign_ones)
+        if _of_a_person(asked.question):
+            return asked.unknown()
+        near = nearest(asked.question, asked.before, mine) or nearest(asked.question, asked.before, foreign_ones)
+        context = (asked.question, asked.earlier, asked.told)
+        return asked.unknown(near, () if near else around(*context, mine) or around(*context, foreign_ones))
+    among = mine if chosen[0] in spoken else foreign_ones
+    rest = doubts(asked.question, asked.before, chosen, among, asked.told)
+    leans_on = (asked.question, asked.before, asked.told, chosen, among)
+    if rest is None and asked.before and (is_unknown(asked.answered) or strays(*leans_on)):
+        # What follows a doubtful answer is as doubtful.
+        near = around(asked.question, asked.before, asked.told, among)
+        rest = [one for one in near if (one.url, one.heading) != (chosen[0].url, chosen[0].heading)]
     if rest is not None:
         return asked.unknown([*chosen, *rest])
     return SayText(quoted([_named(one, asked.question) for one in chosen[:1]] + chosen[1:], asked.language))
-
-
-def _nearest(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
-    near = nearest(asked.question, asked.before, mine)
-    return near or nearest(asked.question, asked.before, others)
 
 
 def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:

@@ -30,7 +30,7 @@ export class Composer {
       rows: "3", maxlength: String(LONGEST), placeholder: say("writeHint"), "aria-label": say("write"),
       oninput: () => { this.#keep(); this.#picker.look(); this.#typed(); }, onkeydown: (event) => this.#key(event),
     });
-    this.#picker = new Picker(this.field, replySource((text) => this.put(filled(text, places()))),
+    this.#picker = new Picker(this.field, replySource((text, company) => this.put(filled(text, { ...places(), company }))),
       colleagueSource(mine, () => this.#isNote, (typed, mention) => this.#name(typed, mention)));
     const tone = make("select", { "aria-label": say("tone") }, make("option", { value: "" }, say("toneAny")),
       ...TONES.map((one) => make("option", { value: one }, say(`tone_${one}`))));

@@ -36,15 +36,19 @@ export class ConversationView {
       mine: context.session.who.subject,
       kept: { read: () => this.#unsent.draft(id), write: (draft) => this.#unsent.keepDraft(id, draft) },
       places: () => ({
-        name: this.#view && nameOf(this.#view), agent: context.session.who.name || context.session.who.subject,
-        company: context.session.who.company, page: this.#view?.visitor?.page?.title || this.#view?.visitor?.page?.url,
+        name: this.#view?.visitor?.name, agent: context.session.who.name || context.session.who.subject, page: this.#view?.visitor?.page?.title || this.#view?.visitor?.page?.url,
       }),
     });
     this.#desk = new Desk(id, context.session.who, {
       seen: () => this.#newest || undefined,
       sent: () => this.#sent(),
       onChange: (view) => { this.#describe(view); context.inbox.put(view); this.#loadNotes(); },
-      onFault: (text) => { this.#composer.tell(text); this.#reading.now(); },
+      onFault: (text) => {
+        // Whoever has gone on to another conversation hears of it there.
+        if (!this.#desk.node.isConnected) { context.tell(text, this.#view ? nameOf(this.#view) : id, `#/inbox/${encodeURIComponent(id)}`); return; }
+        this.#composer.tell(text);
+        this.#reading.now();
+      },
     });
     this.#here = make("p", { class: "typing here", role: "status" });
     this.#banner = make("div", { class: "banner", role: "status" });
@@ -343,7 +347,7 @@ export class ConversationView {
     this.#showEarlier(found);
     this.#showRemembered(found);
     const rows = [
-      ["visitorName", visitor.name], ["visitorEmail", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page?.title || visitor.page?.url || visitor.page],
+      ["visitorName", visitor.name], ["visitorEmail", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page && linkTo(visitor.page)],
       ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
       ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
       ["messageCount", number.format(found.messageCount)],
@@ -360,7 +364,8 @@ export class ConversationView {
       URL.revokeObjectURL(address);
     };
     this.#details.replaceChildren(make("h2", {}, say("visitorInfo")),
-      make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", {}, String(value))])),
+      make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", { dir: "auto" }, value)])),
+      this.#desk.person,
       make("h2", {}, say("transcript")),
       make("p", { class: "row" }, button(say("asText"), save("text/plain", "txt"), { class: "small" }),
         button("JSON", save("application/json", "json"), { class: "small" })),
@@ -369,4 +374,11 @@ export class ConversationView {
       make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["n", "privateNote"], ["t", "keysTake"], ["e", "keysResolve"], ["s", "snooze"], ["a", "assignee"], ["l", "addLabel"], ["/", "keysFind"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
         .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));
   }
+}
+
+/* Where somebody is: its title, or the address without what is asked behind it. */
+function linkTo({ title, url }) {
+  if (!/^https?:/.test(url || "")) return title || url;
+  const { host, pathname } = new URL(url);
+  return make("a", { href: url, title: url, target: "_blank", rel: "noopener noreferrer" }, title || host + pathname);
 }

@@ -8,7 +8,7 @@ import { exactly, moment, say } from "./words-of.js";
 const HOUR = 3_600_000;
 
 export class Desk {
-  node; #id; #mine; #seen; #sent; #onChange; #onFault; #view = null; #last = Promise.resolve();
+  node; person; #id; #mine; #seen; #sent; #onChange; #onFault; #view = null; #last = Promise.resolve();
 
   /* mine: who one is; seen(): the newest of the thread; sent(): whether one's own words are stored; onChange(view): it was changed; onFault(text): it was not. */
   constructor(id, mine, { seen, sent, onChange, onFault }) {
@@ -19,6 +19,7 @@ export class Desk {
     this.#onChange = onChange;
     this.#onFault = onFault;
     this.node = make("section", { class: "desk", "aria-label": say("desk") });
+    this.person = make("p");
   }
   /* e: resolve, or open again. */
   turn() { if (this.#view) this.#change({ state: this.#view.status === "open" ? "resolved" : "open" }); }
@@ -37,7 +38,8 @@ export class Desk {
     const focused = this.node.contains(document.activeElement) && document.activeElement.dataset.what;
     this.#view = view;
     this.node.dataset.told = told;
-    this.node.replaceChildren(this.#state(view), this.#owner(view), this.#labels(view), this.#topic(view), this.#customer(view));
+    this.node.replaceChildren(this.#state(view), this.#owner(view), this.#labels(view), this.#topic(view));
+    this.person.replaceChildren(this.#customer(view));
     if (focused) this.node.querySelector(`[data-what="${focused}"]`)?.focus();
   }
 
@@ -75,7 +77,7 @@ export class Desk {
       "aria-label": say("addLabel"), placeholder: say("addLabel"), "data-what": "label", maxlength: "40", size: "14",
       onchange: () => { const label = field.value.trim(); field.value = ""; if (label) this.#label((labels) => [...labels, label], () => { field.value = label; }); },
     });
-    return make("span", { class: "row" }, ...(view.labels || []).map((label) => make("span", { class: "chip" }, label,
+    return make("span", { class: "row" }, ...(view.labels || []).map((label) => make("span", { class: "chip" }, make("span", {}, label),
       button("×", () => this.#label((labels) => labels.filter((one) => one !== label)), { class: "quiet small", "aria-label": say("dropLabel", { label }) }))), field);
   }
   /* Of the labels that there are when it is its turn: two that are given one after the other are both there. */
@@ -91,7 +93,7 @@ export class Desk {
   #customer({ visitor }) {
     if (!visitor || visitor.plan || visitor.id === "-") return "";
     const act = visitor.was ? separate : merge;
-    return button(say(visitor.was ? "separate" : "mergeWith"), () => this.#person(act), { class: "small quiet", "data-what": "person" });
+    return button(say(visitor.was ? "separate" : "mergeWith"), () => this.#person(act), { class: "small" });
   }
   async #person(act) {
     try {

@@ -32,7 +32,7 @@ export class Gaps {
     const row = make("li", { "data-gap": gap.id },
       make("div", { class: "row spread" }, make("b", {}, gap.question), make("time", { datetime: gap.lastAt }, exactly(gap.lastAt))),
       make("p", { class: "row" }, make("small", {}, say("askedTimes", { count: number.format(gap.count) })),
-        ...gap.examples.slice(0, 3).map((one) => make("a", { href: `#/inbox/${encodeURIComponent(one.conversationId)}` }, one.text))),
+        ...gap.examples.slice(0, 3).map((one) => make("a", { href: `#/inbox/${encodeURIComponent(one.conversationId)}` }, one.text === gap.question ? say("conversation") : one.text))),
       this.#admin && make("label", { for: id }, gap.proposed ? say("operatorAnswered") : say("answer")), this.#admin && text,
       this.#admin && make("p", { class: "row" },
         button(say("makeAnswer"), () => this.#decide(gap, row, { answer: text.value.trim() }), { class: "small primary" }),

@@ -224,7 +224,9 @@ class InboxView {
     const last = item.lastMessage;
     const here = item.id === this.#open;
     const said = last ? `${last.role === "visitor" || last.role === "user" ? "" : `${say(`short_${last.role}`)}: `}${(["assistant", "operator"].includes(last.role) ? plain(last.text) : last.text).slice(0, 160)}` : "…";
-    const why = item.state === "needs_human" && item.handOver && [reasonOf(item.handOver), item.handOver.summary?.[0]].filter(Boolean).join(" · ");
+    // Nearly all who wait have asked for a person: what they want to know tells them apart.
+    const [first] = item.handOver?.summary || [];
+    const why = item.state === "needs_human" && item.handOver && (item.handOver.reason === "asked" && first || [reasonOf(item.handOver), first].filter(Boolean).join(" · "));
     const unread = isUnread(item) && !here;
     // Visitors have no names: where they are tells them apart.
     const { name, page } = item.visitor || {}, where = !name && !item.labels?.length && (page?.title || pathOf(page?.url));

@@ -24,6 +24,7 @@ function start(why = "") {
   if (!who || !["commercial", "admin"].includes(who.role) || old || invited()) return signIn(root, start, isDevelopment, why || (old ? say("lineEnded") : ""));
   const stage = make("main", { class: "stage", id: "stage", tabindex: "-1" });
   const line = make("p", { class: "line", role: "status", hidden: true });
+  const fault = make("p", { class: "line", role: "alert", hidden: true });
   const inbox = new Conversations();
   const notices = new Notices(who);
   const presence = new Presence(() => view?.present?.());
@@ -32,8 +33,14 @@ function start(why = "") {
     (frame) => { presence.frame(frame); inbox.frame(frame); unsent.frame(frame); view?.frame?.(frame); },
     (state) => { tellLine(line, state); if (state === "ready") unsent.again(); },
   );
-  const context = { live, inbox, presence, session, go, say, unsent };
-  root.replaceChildren(rail(who, notices), make("div", { class: "beside" }, line, stage));
+  const close = () => { fault.hidden = true; };
+  /* Something was not done that one has left behind. */
+  const tell = (text, name, href) => {
+    fault.hidden = false;
+    fault.replaceChildren(make("a", { href, onclick: close }, name), `: ${text} `, button(say("close"), close, { class: "small" }));
+  };
+  const context = { live, inbox, presence, session, go, say, unsent, tell };
+  root.replaceChildren(rail(who, notices), make("div", { class: "beside" }, line, fault, stage));
   /* Who waits for a person, or has written something that one has not read. */
   inbox.onCount = (waiting, unread) => { const count = Math.max(waiting, unread); document.title = `${count ? `(${count}) ` : ""}${say("title")}`; };
   inbox.onCounted = () => notices.counted();

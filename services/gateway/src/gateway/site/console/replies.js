@@ -6,20 +6,22 @@ import { fill, say } from "./words-of.js";
 
 const MOST_SHOWN = 6;
 
-/* {name}, {agent}, {company}, {page}: what is not known stays as it is, to be seen and filled in. */
-export const filled = (text, places) => fill(text, Object.fromEntries(Object.entries(places).filter(([, value]) => value)));
+/* {name}, {agent}, {company}, {page}: a visitor without a name is greeted without one; what else is not known stays as it is,
+   to be seen and filled in. */
+export const filled = (text, places) => fill(places.name ? text : text.replace(/ \{name\}|\{name\},? ?/g, ""),
+  Object.fromEntries(Object.entries(places).filter(([, value]) => value)));
 
-/* For a picker: a slash and the beginning of a shortcut, or words of the reply. onPick(text) */
+/* For a picker: a slash and the beginning of a shortcut, or words of the reply. onPick(text, company) */
 export function replySource(onPick) {
   let replies = null;
   return async (before) => {
     const asked = /^\/(\S*)$/.exec(before);
     if (!asked) return null;
-    replies ||= get("/v2/replies").then(({ items }) => items).catch(() => { replies = null; return []; });
-    const wanted = asked[1].toLowerCase(), all = await replies;
+    replies ||= get("/v2/replies").catch(() => { replies = null; return { items: [] }; });
+    const wanted = asked[1].toLowerCase(), { items: all, company } = await replies;
     const found = [...all.filter((one) => one.shortcut.startsWith(wanted)),
       ...all.filter((one) => !one.shortcut.startsWith(wanted) && one.text.toLowerCase().includes(wanted))].slice(0, MOST_SHOWN);
-    return { label: say("replies"), options: found.map((one) => ({ title: `/${one.shortcut}`, text: one.text.slice(0, 120), pick: () => onPick(one.text) })) };
+    return { label: say("replies"), options: found.map((one) => ({ title: `/${one.shortcut}`, text: one.text.slice(0, 120), pick: () => onPick(one.text, company) })) };
   };
 }
 

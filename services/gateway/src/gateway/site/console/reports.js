@@ -30,7 +30,7 @@ class ReportsView {
     const by = make("select", { "aria-label": say("reportBy"), onchange: () => { this.#by = by.value; this.#show(); } }, ...BY.map((one) => make("option", { value: one }, say(`reportBy_${one}`))));
     this.#body = make("div", { class: "figures-page", "aria-live": "polite" });
     this.#opened = make("section", { "aria-live": "polite" });
-    stage.append(make("div", { class: "page" }, make("div", { class: "row spread" }, make("h1", {}, say("reports")),
+    stage.append(make("div", { class: "page broad" }, make("div", { class: "row spread" }, make("h1", {}, say("reports")),
       make("div", { class: "filters plain", role: "group", "aria-label": say("period") }, by, ...this.#spans, button(say("csv"), () => this.#download(), { class: "small" }))),
     this.#body, this.#opened));
     this.#show();

@@ -14,6 +14,7 @@ export function scoring(scored, score) {
     steps.forEach((step, index) => step.setAttribute("aria-pressed", String(index + 1 === value)));
     form.hidden = false;
     send(said.value.trim());
+    note.scrollIntoView({ block: "nearest" });
   };
   const form = make("form", { class: "row", hidden: !chosen, onsubmit: (event) => { event.preventDefault(); send(said.value.trim()); } },
     said, make("button", { type: "submit" }, words.send));

@@ -150,7 +150,8 @@ _ANSWERS = frozenset(
         style estilo inversor inversora speak hablo hablemos hablamos let adelante invest investing invirtiendo
         inversiones trading tuteame tratame tratarme trata with you here conmigo vuelto
         volvi become became much report reports informe informes read write leo tolerance tolerancia have
-        has got take handle bear accept tolerate appetite tomar asumir aceptar tolero tengo risks riesgos grown
+        has got take handle bear accept tolerate appetite tomar asumir aceptar tolero aguanto aguantar soporto stomach
+        tengo risks riesgos grown
         """
     )
 )

@@ -81,7 +81,7 @@ _OVER: tuple[tuple[frozenset[str], str, str], ...] = (
     (_ACCOUNT, "closed|cancelled|canceled|terminated|discontinued|"
      "cashed in|cashed out|cashed out of|emptied|liquidated",
      "cerrar|cancelar|anular|rescindir|traspasar|rescatar|vaciar|dar de baja|liquidar"),
-    (_set("have owe pay"), "paid off|finished paying|cleared|paid back",
+    (_set("have owe pay loan mortgage"), "paid off|finished paying|cleared|paid back",
      "terminar de pagar|acabar de pagar|terminar con|acabar con|liquidar|saldar"),
     (_COUPLE, "broke up with|broken up with|split up with|split from|divorced", "romper con|cortar con|dejar con"),
 )  # fmt: skip
@@ -130,6 +130,11 @@ def _rules() -> Iterator[tuple[str, frozenset[str]]]:
             among,
         )
         yield rf"\b{_QUI}(?:(?:he|hemos|ha|han) )?(?:ya )?(?:{_past(spanish)}) {_ALL_MY}?{_WHAT}", among
+        yield (
+            rf"\b{_MINE} (?P<what>\w+(?: \w+){{0,2}}?) (?:ya )?l[ao]s? (?:(?:he|hemos|han) )?(?:ya )?"
+            rf"(?:{_past(spanish)})",
+            among,
+        )
         roots = "|".join(verb.partition(" ")[0][:-2] for verb in spanish.split("|"))
         yield (
             r"\b(?:mis?|nuestr[oa]s?) (?P<what>[^.,;:!?\n]{1,40}?) (?:ya )?(?:estan?|quedo|fue|ha sido|han sido)"
@@ -162,7 +167,7 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      frozenset(), False),
     (rf"\b(?:i am|we are) (?:leaving|quitting|dropping|giving up|tired of|over) {_ALL_MY}?{_WHAT}", frozenset(), False),
     (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
-    (r"\bno more (?P<what>\w+ing\b[^.,;:!?\n]{0,40}|[^.,;:!?\n]{1,40}?(?= for (?:me|us)\b))", frozenset(), False),
+    (r"\bno more (?!than\b)(?P<what>[^.,;:!?\n]{1,40}?)(?= for (?:me|us)\b|[.,;:!?\n]|$)", frozenset(), False),
     (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_GONE})\b", frozenset(), True),
     (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ni hablar|queda descartado|lo descarto|se acabo)",
      frozenset(), True),

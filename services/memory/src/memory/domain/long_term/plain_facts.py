@@ -15,7 +15,7 @@ FEWEST = 2
 _EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
-    r"soy|estoy|tengo|pienso|reviso|miro|consulto|compruebo|sigo|curro|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
+    r"aguanto|soporto|tolero|soy|estoy|tengo|pienso|reviso|miro|consulto|compruebo|sigo|curro|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
     r"cobre|gano|"
     r"ganamos|gane|gasto|gastamos|pago|pagamos|pague|ahorro|ahorramos|ahorre|debo|debemos|herede|compro|compre|"
     r"compramos|"

@@ -22,16 +22,17 @@ _PASTED = re.compile(
 _SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
 """A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
 _JOKE = re.compile(
-    r"\b(?:just kidding|only kidding|i'?m kidding|jk|just joking|i'?m joking|(?:it'?s|that'?s|it is) not "
+    r"(?<!not )(?<!n't )\b(?:(?:just |only |i'?m )*(?:kidding|joking)(?! aside)|jk|(?:it'?s|that'?s|it is) not "
     r"(?:really )?true(?! that)"
     r"|seriously though|(?:all )?jok(?:es|ing) aside|(?:no|ahora|ya),? (?:ya )?en serio|bromas aparte|fuera de bromas"
     r"|(?:es|era) (?:una )?broma|estoy bromeando|es mentira|no es (?:verdad|cierto)(?! que))\b",
     re.I,
 )
 _ASIDE = re.compile(
-    r"\b(?:did i (?:tell you|mention)|have i told you|did you know|do you know|te (?:he dicho|dije|cont[eé]|coment[eé])"
+    r"\b(?:did i (?:tell you|mention)|have i (?:told you|mentioned)|did you know|do you know"
+    r"|te (?:he (?:dicho|contado|comentado)|dije|cont[eé]|coment[eé])"
     r"|sab(?:es|[ií]as)) (?:that |que )(?!es\b)(?P<said>[^?]+)\?|"
-    r"\b(?:did i (?:tell you|mention)|have i told you) (?P<told>(?:i|we|my)\b[^?]+)\?",
+    r"\b(?:did i (?:tell you|mention)|have i (?:told you|mentioned)) (?P<told>(?:i|we|my)\b[^?]+)\?",
     re.I,
 )
 """A question that tells what it asks about: "did I tell you I have two kids?"."""
@@ -43,8 +44,8 @@ _ASKS = re.compile(
 )
 """A question that begins before its last comma."""
 _WISH = re.compile(
-    r"^\W*(?:(?:hey|oye|please|por favor),? )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\?"
-    r"|^\W*(?:(?:oye|por favor),? )?(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
+    r"^\W*(?:[\w ]{1,20}, ){0,2}(?:(?:hey|please) )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\?"
+    r"|^\W*(?:[\w ]{1,20}, ){0,2}(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
     re.I,
 )
 _FOR_GOOD = re.compile(r"\b(?:always|from now on|in future|never|siempre|nunca|a partir de ahora|de ahora en "
@@ -60,13 +61,21 @@ _REPORTS = re.compile(
     r"quiere que)\b"
 )
 _UNREAL = re.compile(
-    r"\b(?:(?:even )?if (?:i|we|my \w+) (?:were|was|had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|"
+    r"(?:^|[.;] )say (?=(?:i|we|my)\b)|\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|"
+    r"had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|"
     r"imaginate|imaginemos|imagina|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
     r"according to|segun (?:mi|el|la|los)|what if|i wish|ojala|as if|como si|unless|a menos que|a no ser que|"
     r"si (?:\w+ ){0,2}?(?!para\b|cara\b)\w+(?:ara|iera|uera|ase|iese))\b"
 )
 _BACK = re.compile(r"\b(?:but|pero|though|although|however|sin embargo|aunque|so|asi que|la verdad)\b|[—–(]")
 """Where somebody speaks of what is so again."""
+_PRETENDS = re.compile(
+    r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|imaginate|imaginemos|"
+    r"imagina|supon|"
+    r"suponte|supongamos|pongamos)\b"
+)
+"""All that follows is imagined, up to where it is taken back."""
+_REALLY = re.compile(r"\W*(?:but|pero|actually|really|la verdad|en realidad|anyway|in reality)\b")
 _BOUNDARY = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
 
 
@@ -89,9 +98,14 @@ def statements(text: str) -> list[str]:
     if joke := _JOKE.search(text):
         text = text[joke.end() :]
     bare, found = unquoted(text), list[str]()
+    imagined = False
     starts = [0, *(match.end() for match in _SENTENCE.finditer(bare)), len(text)]
     for start, end in pairwise(starts):
         said = " ".join(text[start:end].split())
+        low = folded(said)
+        imagined = (imagined or bool(_PRETENDS.match(low))) and not _REALLY.match(low)
+        if imagined and not _BACK.search(low):
+            continue
         if "?" in said:
             said = _in_question(said)
         if said := said.strip(" ,"):

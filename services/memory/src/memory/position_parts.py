@@ -1,0 +1,57 @@
+"""Where the stores are: what a store that has lost something takes in again, and consumers of earlier releases."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from redis.asyncio import Redis
+
+from memory import sources
+from memory.adapters.bus_consumers import BusConsumers
+from memory.adapters.mongo_positions import MongoPositions
+from memory.adapters.redis_positions import RedisPositions
+from memory.application.former import FormerConsumers
+from memory.application.positions import Positions, ProjectionSource
+from memory.application.sweeps import PeriodicSweep
+from runtime.mongo import Database
+from runtime.service import Service
+
+FORMER_EVERY = 600.0
+"""Seconds between looks for consumers of earlier releases."""
+POSITIONS_EVERY = 5.0
+"""Seconds between looks at whether a store is still what it was."""
+
+
+def position_part(
+    service: Service,
+    database: Database,
+    redis: Redis,
+    in_mongodb: tuple[ProjectionSource, ...],
+    in_redis: tuple[ProjectionSource, ...],
+    *,
+    now: Callable[[], datetime],
+    empty: bool,
+    every: float,
+    restored: Callable[[], None],
+) -> tuple[Positions, tuple[PeriodicSweep, ...]]:
+    """MongoDB's positions, and the sweeps of both stores; `empty`: MongoDB had nothing yet."""
+    consumers = BusConsumers(service.nats)
+    of_mongodb = Positions(
+        "mongodb",
+        MongoPositions(database),
+        consumers,
+        in_mongodb,
+        now=now,
+        empty=empty,
+        every=every,
+        restored=restored,
+    )
+    of_redis = Positions("redis", RedisPositions(redis), consumers, in_redis, now=now, empty=True, every=every)
+    former = FormerConsumers(consumers, sources.of_earlier_releases(in_mongodb))
+    service.add_check("store", of_mongodb.check)
+    # Not so Redis: what users did and nobody has kept yet comes again by its position.
+    service.on_stop(of_mongodb.settle)
+    return of_mongodb, (
+        PeriodicSweep("position of MongoDB", POSITIONS_EVERY, of_mongodb.look),
+        PeriodicSweep("position of Redis", POSITIONS_EVERY, of_redis.look),
+        PeriodicSweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
+    )
