@@ -156,6 +156,15 @@ def test_a_file_of_settings_that_is_no_text_is_told_in_one_line(
     assert ".env in this folder is not UTF-8 text" in refused.stderr
 
 
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"jwt_secret": "x"}'])
+@pytest.mark.parametrize("command", [("up",), ("token", "--role", "user")])
+def test_damaged_secrets_are_told_in_one_line(command: tuple[str, ...], damaged: str, tmp_path: Path) -> None:
+    (tmp_path / "secrets.json").write_text(damaged)
+    refused = nexus(*command, "--data", str(tmp_path))
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1), refused.output
+    assert "secrets.json is damaged: put back the one of a backup" in refused.stderr
+
+
 def test_arguments_of_a_tool_take_the_types_that_it_declares() -> None:
     schema = {"properties": {"symbol": {"type": "string"}, "tickers": {"type": "array", "items": {"type": "string"}}}}
     words = ["symbol=600", "capital=10000", "tickers=A,B", "deep=true", "text=plain=text"]

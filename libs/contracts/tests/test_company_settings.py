@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from contracts.company import CompanyConfig, CompanySettings, faults, read_config
+from contracts.company import CompanyConfig, CompanySettings
 from contracts.team import Team
 
 
@@ -33,37 +33,3 @@ def test_of_those_who_were_signed_out_the_newest_stay_and_nobody_is_refused() ->
     first = datetime(2026, 1, 1, tzinfo=UTC)
     team = Team(signed_out={f"u{number}": first + timedelta(minutes=number) for number in range(1_003)})
     assert (len(team.signed_out), "u2" in team.signed_out, "u1002" in team.signed_out) == (1_000, False, True)
-
-
-LINES = ("name", "assistant.name", "assistant.suggestions.en.0", "team.members.ana.name", "personRules.0.words.0")
-WORDS = ("assistant.greeting.en", "budget.fallbackText", "customSystemPrompt")
-
-
-def _shown(text: str) -> dict[str, object]:
-    return {
-        "companyId": "acme",
-        "name": text,
-        "assistant": {"name": text, "suggestions": {"en": [text]}, "greeting": {"en": text}},
-        "team": {"members": {"ana": {"role": "admin", "name": text}}},
-        "personRules": [{"to": "person", "words": [text]}],
-        "budget": {"fallbackText": text},
-        "customSystemPrompt": text,
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "said", "where"),
-    [
-        ("Ana\x00", "take out the invisible character U+0000", LINES + WORDS),
-        ("Ana\x1b[31m", "take out the invisible character U+001B", LINES + WORDS),
-        ("Ana \u202egnp.exe", "take out the invisible character U+202E", LINES),
-        ("Ana\nadmin", "write it on one line", LINES),
-        ("\u200b \u2060", "write something", LINES + WORDS[:2]),
-        ("<b>Ana</b> \u05e9\u05dc\u05d5\u05dd \U0001f469\u200d\U0001f467", None, ()),
-    ],
-)
-def test_what_others_are_shown_holds_nothing_that_they_cannot_see(
-    text: str, said: str | None, where: tuple[str, ...]
-) -> None:
-    assert {one.field: one.message for one in faults(_shown(text))} == dict.fromkeys(where, said)
-    assert read_config(_shown(text)).name == text, "what is stored already is read as it is"

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from nexus_cli.stack.errors import AlreadyRunning, NotRunning
+from nexus_cli.stack.errors import AlreadyRunning, DamagedSecrets, NotRunning
 
 # After a kill -9 of the supervisor its processes are gone within milliseconds; this is how long a new one waits.
 _ORPHANS_GONE_WITHIN = 3.0
@@ -183,7 +183,14 @@ class DataDirectory:
             with contextlib.suppress(FileExistsError):
                 path.hardlink_to(draft)
             draft.unlink()
-        return cast(dict[str, str], json.loads(path.read_bytes()))
+        try:
+            made = cast(dict[str, str], json.loads(path.read_bytes()))
+            return made | {key: made[key] for key in keys}
+        except (ValueError, KeyError, TypeError):
+            raise DamagedSecrets(
+                f"{path} is damaged: put back the one of a backup (settings/{name}), since what was signed and sealed "
+                "with it counts with no other"
+            ) from None
 
     def _replace(self, name: str, text: str) -> None:
         self._write(text).replace(self.path / name)

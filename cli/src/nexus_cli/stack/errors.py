@@ -2,6 +2,7 @@
 
 StackError
 ├── BadSetting          a variable in the environment has a value that it cannot have
+├── DamagedSecrets      a file of secrets cannot be read
 ├── AlreadyRunning      another supervisor holds this data directory
 ├── NotRunning          a command needs a stack, and none runs on this data directory
 ├── PortTaken           the page's port is in use
@@ -16,6 +17,10 @@ class StackError(Exception):
 
 class BadSetting(StackError):  # noqa: N818 - reads as an event, like every error here
     """A variable in the environment, or in .env, has a value that it cannot have."""
+
+
+class DamagedSecrets(StackError):  # noqa: N818
+    """A file of secrets in the data directory cannot be read."""
 
 
 class AlreadyRunning(StackError):  # noqa: N818

@@ -2,12 +2,11 @@
 
 import re
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
 from contracts.enumerations import at_the_door
-from contracts.own_tools import endpoint, is_local
+from contracts.own_tools import endpoint, is_local, split_address
 from contracts.plain_text import LINE_OF_SETTINGS
 
 _AUTHORITY = re.compile(r"(?:(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?")
@@ -15,7 +14,7 @@ _AUTHORITY = re.compile(r"(?:(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\])(?::[0-9]
 
 
 def _origin(value: str, info: ValidationInfo) -> str:
-    parts = urlsplit(value)
+    parts = split_address(value)
     if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname or parts.username or parts.password:
         raise ValueError("use an https origin such as https://www.example.com")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:

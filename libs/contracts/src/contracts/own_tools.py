@@ -38,9 +38,17 @@ def is_local(parts: SplitResult) -> bool:
     return parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
 
 
+def split_address(value: str) -> SplitResult:
+    """Its parts; of what is no address at all there are none."""
+    try:
+        return urlsplit(value)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+
+
 def endpoint(value: str) -> str:
     """An address that a company names; raises ValueError."""
-    parts = urlsplit(value)
+    parts = split_address(value)
     if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname:
         raise ValueError("use an https address such as https://www.example.com/path")
     if parts.username or parts.password or parts.fragment or not _PLAIN.fullmatch(value):

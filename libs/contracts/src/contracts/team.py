@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Annotated, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from contracts.enumerations import OPEN_BEHIND_THE_DOOR
+from contracts.enumerations import OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.ids import Id
 from contracts.own_tools import endpoint
 from contracts.plain_text import LINE_OF_SETTINGS
@@ -13,7 +13,16 @@ from contracts.strict import Strict
 
 MOST_MEMBERS = 500
 TeamRole = Annotated[Literal["commercial", "admin"], OPEN_BEHIND_THE_DOOR]
-Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^\s@]+$"), LINE_OF_SETTINGS]
+
+
+def _all_seen(value: str, info: ValidationInfo) -> str:
+    """An address with something in it that nobody sees is another one, and nobody's."""
+    if at_the_door(info) and not value.isprintable():
+        raise ValueError("take out the invisible characters")
+    return value
+
+
+Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^\s@]+$"), AfterValidator(_all_seen)]
 
 
 def _newest(signed_out: object) -> object:

@@ -37,8 +37,8 @@ from pydantic import BaseModel
 
 from contracts.rpc import Rpc
 from contracts.streams import STREAMS, Stream
+from runtime import huge_pages, telemetry
 from runtime import logging as logs
-from runtime import telemetry
 from runtime.advisories import Advisories
 from runtime.batch_worker import BatchWorker
 from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh, inbox_prefix, jetstream
@@ -377,6 +377,7 @@ class Service:
             if starting.done():
                 starting.result()
                 keep_what_is_there()
+                loop.call_later(huge_pages.AFTER, huge_pages.begin)
                 await stopping
             else:
                 # Again and again: what waits for a flush that is over in the same moment does not hear of it.

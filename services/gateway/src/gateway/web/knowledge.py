@@ -257,7 +257,9 @@ async def _put(api: Api, caller: TokenCaller, request: Request, name: str | None
     except ValidationError as error:
         raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from error
     except ValueError as error:
-        raise RequestValidationError([{"loc": ("body",), "msg": "send JSON or a form", "type": "json"}]) from error
+        raise RequestValidationError(
+            [{"loc": ("body",), "msg": "must be JSON in UTF-8, or a form", "type": "json"}]
+        ) from error
     asked = DocumentPut(
         company_id=caller.company, id=name, title=text.title, text=text.text, url=text.url, language=text.language
     )

@@ -347,7 +347,7 @@ export class ConversationView {
     this.#showEarlier(found);
     this.#showRemembered(found);
     const rows = [
-      ["visitorName", visitor.name], ["visitorEmail", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page && linkTo(visitor.page)],
+      ["visitorName", visitor.name], ["visitorEmail", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page && placeOf(visitor.page)],
       ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
       ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
       ["messageCount", number.format(found.messageCount)],
@@ -365,11 +365,10 @@ export class ConversationView {
     };
     this.#details.replaceChildren(make("h2", {}, say("visitorInfo")),
       make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", { dir: "auto" }, value)])),
-      this.#desk.person,
       make("h2", {}, say("transcript")),
       make("p", { class: "row" }, button(say("asText"), save("text/plain", "txt"), { class: "small" }),
         button("JSON", save("application/json", "json"), { class: "small" })),
-      this.#remembered, this.#earlier,
+      this.#desk.person, this.#remembered, this.#earlier,
       make("h2", {}, say("keys")),
       make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["n", "privateNote"], ["t", "keysTake"], ["e", "keysResolve"], ["s", "snooze"], ["a", "assignee"], ["l", "addLabel"], ["/", "keysFind"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]
         .flatMap(([key, name]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, say(name))])));
@@ -377,8 +376,8 @@ export class ConversationView {
 }
 
 /* Where somebody is: its title, or the address without what is asked behind it. */
-function linkTo({ title, url }) {
+function placeOf({ title, url }) {
   if (!/^https?:/.test(url || "")) return title || url;
   const { host, pathname } = new URL(url);
-  return make("a", { href: url, title: url, target: "_blank", rel: "noopener noreferrer" }, title || host + pathname);
+  return make("span", { title: url }, title || host + pathname);
 }

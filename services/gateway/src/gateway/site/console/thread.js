@@ -19,8 +19,11 @@ export class Thread {
   #over = new Set();
   #following = true;
 
-  /* What is loaded late, a picture, makes the thread longer. */
-  constructor() { this.node.addEventListener("load", () => this.bottom(), true); }
+  /* What is loaded late, a picture, makes the thread longer; a long reply leaves it less room. */
+  constructor() {
+    this.node.addEventListener("load", () => this.bottom(), true);
+    new ResizeObserver(() => this.bottom()).observe(this.node);
+  }
 
   reset() {
     this.#seen.clear();
