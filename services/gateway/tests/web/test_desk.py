@@ -33,10 +33,11 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
         {"assignee": "me", "labels": [" vip ", "vip", "billing"]},
         {"assignee": None, "topic": None},
         {"assignee": "ben", "assigneeName": "Somebody else"},
+        {"assignee": "not-here-yet", "assigneeName": "Carla"},
     ):
         status, answer, _ = await http("PATCH", PATH, token=ana, json=body)
         assert status == 200, answer
-    snoozed, mine, nobodys, bens = desk.updates
+    snoozed, mine, nobodys, bens, carlas = desk.updates
     assert (snoozed.state, snoozed.assignee, snoozed.labels, snoozed.topic, snoozed.by) == (
         "snoozed", None, None, None, "ana"
     )  # fmt: skip
@@ -45,6 +46,7 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
     assert (mine.assignee, mine.labels, mine.state) == ("ana", ["vip", "billing"], None)
     assert (nobodys.assignee, nobodys.topic) == ("", "")
     assert (bens.assignee, bens.assignee_name) == ("ben", "Ben Ortiz")
+    assert (carlas.assignee, carlas.assignee_name) == ("not-here-yet", "Carla")
 
 
 @pytest.mark.parametrize(
@@ -70,8 +72,14 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
     ],
 )
 async def test_what_is_wrong_with_a_change_is_said_in_words(
-    http: Http, tokens: TokenMaker, desk: DeskStandIn, body: dict[str, Any], says: str
+    http: Http,
+    tokens: TokenMaker,
+    desk: DeskStandIn,
+    memory: MemoryStandIn,
+    body: dict[str, Any],
+    says: str,
 ) -> None:
+    memory.add_company("acme", team={"members": {"ben": {"role": "commercial"}}})
     status, answer, _ = await http("PATCH", PATH, token=tokens.user("ana", "commercial"), json=body)
     assert (status, says in str(answer)) == (422, True), answer
     assert desk.updates == []

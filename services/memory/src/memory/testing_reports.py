@@ -1,0 +1,247 @@
+"""For tests of reports: conversations made by lot, and the figures counted anew from the streams alone."""
+
+import random
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from statistics import fmean, median
+from typing import Any
+
+import orjson
+
+from contracts.channels import ChatKind, fact
+from contracts.envelope import CloudEvent
+from contracts.events.chat import AssistantMessage, Owner, OwnerChanged, OwnerKind, Usage, VisitorMessage
+from contracts.events.desk import ConversationUpdated
+from contracts.events.fact import ConversationRated, UsageRecorded
+from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
+from contracts.ids import answer_id, turn_id, uuid7
+from contracts.knowledge import Grounding
+from contracts.report_rpc import (
+    ReportFigures,
+)
+from contracts.streams import FACTS
+from memory.testing import Replica, Writer
+from runtime.conversation import ConversationLog
+from runtime.direct import DirectReader, StoredFact
+from runtime.publisher import Publisher
+
+DESK: list[dict[str, Any]] = [
+    {"assignee": "op1"},
+    {"assignee": ""},
+    {"state": "resolved"},
+    {"state": "open"},
+    {"state": "snoozed"},
+    {"person": "u9"},
+    {"person": ""},
+]
+
+
+async def rate(on: Replica, name: str, user: str, score: int, seconds: float = 0, comment: str | None = None) -> None:
+    data = ConversationRated(company_id="acme", conversation_id=name, user_id=user, score=score, comment=comment)
+    at = datetime.now(UTC) + timedelta(seconds=seconds)
+    event = CloudEvent(source="/t", type="conversation.rated.v1", time=at, data=data)
+    subject = fact("conversation.rated.v1", "acme", None if user == "-" else user)
+    await Publisher(on.client).append(subject, event, stream=FACTS.name, msg_id=event.id)
+
+
+class Chatter:
+    """Somebody whose conversations have anything in them that conversations can have."""
+
+    def __init__(self, on: Replica, seed: int) -> None:
+        self._on = on
+        self._publisher = Publisher(on.client)
+        self._chance = random.Random(seed)
+
+    async def conversation(self, name: str, user: str | None) -> None:
+        chance, writer = self._chance, Writer(self._on.client, "acme", name)
+        locale = chance.choice([None, "es", "en-GB", "fil-PH"])
+        door = chance.choice([None, "chat", "chat", "responses", "a2a"])
+        heard = 0
+        for _ in range(chance.randint(1, 9)):
+            match chance.randint(0, 11):
+                case 0 | 1 | 2:
+                    heard = await self._visitor(writer, user, locale, door)
+                case 3 | 4 | 5 if heard:
+                    await self._answer(writer, heard)
+                case 6:
+                    await writer.operator("I am here")
+                case 7:
+                    opens = chance.choice([None, datetime.now(UTC) + timedelta(days=1)])
+                    await self._asked(writer, opens)
+                case 8:
+                    await writer.owner(chance.choice([OwnerKind.HUMAN, OwnerKind.AI]), "op1")
+                case 9 | 10:
+                    await self._at_the_desk(name)
+                case _:
+                    await writer.system("DEADLINE", heard)
+        for _ in range(chance.randint(0, 2)):
+            await self._used(name, user)
+        for _ in range(chance.randint(0, 2)):
+            await self._called(name, user)
+        for _ in range(chance.randint(0, 2)):
+            await rate(self._on, name, user or "-", chance.randint(1, 5))
+
+    async def _visitor(self, writer: Writer, user: str | None, locale: str | None, door: str | None) -> int:
+        identity = uuid7()
+        signer = writer._signer  # pyright: ignore[reportPrivateUsage]
+        data = VisitorMessage(
+            message_id=identity,
+            client_message_id=identity,
+            text="what does it cost?",
+            principal=signer.issue(sub=user, role="visitor", company="acme") if user else None,
+            locale=locale,
+            door=door,
+        )
+        return await writer.put(ChatKind.VISITOR, data, identity)
+
+    async def _answer(self, writer: Writer, basis: int) -> None:
+        known = self._chance.choice([None, True, False])
+        turn = turn_id("acme", writer.conversation, basis)
+        data = AssistantMessage(
+            message_id=answer_id(turn),
+            turn_id=turn,
+            basis=basis,
+            text="29 euros",
+            model="m",
+            config_version=1,
+            grounding=None if known is None else Grounding(question="cost?", known=known),
+        )
+        await writer.put(ChatKind.ASSISTANT, data, uuid7())
+
+    async def _asked(self, writer: Writer, opens: datetime | None) -> None:
+        owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
+        await writer.put(ChatKind.OWNER, OwnerChanged(owner=owner, by="v1", reason="asked", opens_at=opens), uuid7())
+
+    async def _at_the_desk(self, name: str) -> None:
+        """Given to somebody else, resolved, opened again, put off, or merged with a customer: no figure is another."""
+        change = self._chance.choice(DESK)
+        data = ConversationUpdated(company_id="acme", conversation_id=name, by="op2", **change)
+        await self._tell("conversation.updated.v1", None, data)
+
+    async def _used(self, name: str, user: str | None) -> None:
+        data = UsageRecorded(
+            company_id="acme",
+            conversation_id=name,
+            turn_id=uuid7(),
+            provider="groq",
+            model="m",
+            usage=Usage(prompt_tokens=self._chance.randint(1, 900), completion_tokens=self._chance.randint(1, 90)),
+            cost=self._chance.choice([None, 0.0125, 0.5]),
+        )
+        await self._tell("usage.recorded.v1", user, data)
+
+    async def _called(self, name: str, user: str | None) -> None:
+        result = ToolResult(success=self._chance.random() < 0.7, metadata=ToolMetadata(execution_time=1))
+        call = ToolCallCompleted(call_id=uuid7(), tool="t", arguments={}, result=result, conversation_id=name)
+        await self._tell("tools.call.completed.v1", user, call)
+
+    async def _tell(self, kind: str, user: str | None, data: Any) -> None:
+        event = CloudEvent(source="/t", type=kind, data=data)
+        for copy in range(self._chance.randint(1, 2)):
+            await self._publisher.append(
+                fact(kind, "acme", user), event, stream=FACTS.name, msg_id=f"{event.id}-{copy}"
+            )
+
+
+class Recount:
+    """The same from the streams alone, fact by fact, in the plainest way."""
+
+    def __init__(self) -> None:
+        self.talks: dict[str, list[tuple[str, StoredFact, dict[str, Any]]]] = defaultdict(list)
+        self.facts: list[tuple[str, dict[str, Any]]] = []
+
+    async def read(self, on: Replica, names: list[str]) -> None:
+        log = ConversationLog(on.client)
+        end = (await log.bounds()).last_seq
+        for name in names:
+            for one in await log.read("acme", name, 0, end):
+                self.talks[name].append((one.subject.split(".", 3)[3], one, orjson.loads(one.event)["data"]))
+        seen: set[str] = set()
+        for one in (await DirectReader(on.client, FACTS.name).batch(">", 1, 4096)).facts:
+            event = orjson.loads(one.event)
+            if event["id"] not in seen:
+                seen.add(event["id"])
+                self.facts.append((event["type"], event | {"user": one.subject.rsplit(".", 1)[1]}))
+
+    def of(self, kind: str, name: str) -> list[dict[str, Any]]:
+        return [event for type_, event in self.facts if type_ == kind and event["data"]["conversationId"] == name]
+
+    def key(self, name: str, by: str, users: dict[str, str | None]) -> str:
+        talk = self.talks[name]
+        nothing: dict[str, Any] = {}
+        first = next((data for kind, _, data in talk if kind == "message.visitor.v1"), nothing)
+        door = first.get("door", "unknown")
+        return {
+            "day": talk[0][1].time.astimezone(UTC).date().isoformat(),
+            "door": door,
+            "channel": door if door in ("unknown", "chat") else "api",
+            "language": (first.get("locale") or "unknown").split("-")[0],
+            "user": users[name] or "-" if first else "-",
+        }[by]
+
+    def figures(self, names: list[str]) -> ReportFigures:
+        answers = {name: self._firsts(name) for name in names}
+        spent = [event["data"] for name in names for event in self.of("usage.recorded.v1", name)]
+        cost = sum(data.get("cost") or 0 for data in spent)
+        scores = [
+            max(given, key=lambda event: event["time"])["data"]["score"]
+            for name in names
+            if (given := self.of("conversation.rated.v1", name))
+        ]
+        waits = [wait for _, wait in answers.values() if wait is not None]
+        firsts = [first for first, _ in answers.values() if first is not None]
+        return ReportFigures(
+            conversations=len(names),
+            answered_by_ai=sum(self.alone(name) for name in names),
+            resolved_by_ai=0,
+            handed_over=sum(self.handed(name) for name in names),
+            first_answer_seconds=round(median(firsts), 3) if firsts else None,
+            to_person_seconds=round(median(waits), 3) if waits else None,
+            rated=len(scores),
+            csat=round(fmean(scores), 3) if scores else None,
+            cost=round(cost, 6),
+            cost_per_conversation=round(cost / len(names), 6),
+            unpriced=sum("cost" not in data for data in spent),
+            prompt_tokens=sum(data["usage"]["promptTokens"] for data in spent),
+            completion_tokens=sum(data["usage"]["completionTokens"] for data in spent),
+            tools=sum(len(self.of("tools.call.completed.v1", name)) for name in names),
+            gaps=sum(
+                data.get("grounding", {}).get("known") is False
+                for name in names
+                for kind, _, data in self.talks[name]
+                if kind == "message.assistant.v1"
+            ),
+        )
+
+    def handed(self, name: str) -> bool:
+        changes = [data for kind, _, data in self.talks[name] if kind == "owner.changed.v1"]
+        return any(data["owner"]["kind"] != "ai" or "opensAt" in data for data in changes)
+
+    def alone(self, name: str) -> bool:
+        kinds = [kind for kind, _, _ in self.talks[name]]
+        return "message.assistant.v1" in kinds and "message.operator.v1" not in kinds and not self.handed(name)
+
+    def _firsts(self, name: str) -> tuple[float | None, float | None]:
+        talk = self.talks[name]
+        visits = [at for at, (kind, _, _) in enumerate(talk) if kind == "message.visitor.v1"]
+        replies = [
+            at
+            for at, (kind, _, _) in enumerate(talk)
+            if visits and at > visits[0] and kind in ("message.assistant.v1", "message.operator.v1")
+        ]
+        first = (talk[replies[0]][1].time - talk[visits[0]][1].time).total_seconds() if replies else None
+        since = None
+        for kind, one, data in talk:
+            if kind == "owner.changed.v1":
+                owner, opens = data["owner"]["kind"], "opensAt" in data
+                if owner == "waiting" or opens:
+                    since = since or one.time
+                    continue
+                if owner == "ai":
+                    since = None
+                    continue
+            elif kind != "message.operator.v1":
+                continue
+            if since is not None:
+                return first, (one.time - since).total_seconds()
+        return first, None
