@@ -182,7 +182,7 @@ class Recount:
     def figures(self, names: list[str]) -> ReportFigures:
         answers = {name: self._firsts(name) for name in names}
         spent = [event["data"] for name in names for event in self.of("usage.recorded.v1", name)]
-        cost = sum(data.get("cost") or 0 for data in spent)
+        cost = round(sum(data.get("cost") or 0 for data in spent), 6)
         scores = [
             max(given, key=lambda event: event["time"])["data"]["score"]
             for name in names
@@ -199,7 +199,7 @@ class Recount:
             to_person_seconds=round(median(waits), 3) if waits else None,
             rated=len(scores),
             csat=round(fmean(scores), 3) if scores else None,
-            cost=round(cost, 6),
+            cost=cost,
             cost_per_conversation=round(cost / len(names), 6),
             unpriced=sum("cost" not in data for data in spent),
             prompt_tokens=sum(data["usage"]["promptTokens"] for data in spent),

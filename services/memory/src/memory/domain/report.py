@@ -153,7 +153,7 @@ def figures(counted: Sequence[Counted], now: datetime) -> ReportFigures:
     """The figures of these conversations."""
     digests, extras = [one.digest for one in counted], [one.extras for one in counted]
     resolved = sum(digest.resolved_by_ai(now) for digest in digests)
-    cost = sum(one.cost for one in extras)
+    cost = round(sum(one.cost for one in extras), 6)
     scores = [one.score for one in extras if one.score is not None]
     return ReportFigures(
         conversations=len(counted),
@@ -164,7 +164,7 @@ def figures(counted: Sequence[Counted], now: datetime) -> ReportFigures:
         to_person_seconds=_median(digest.to_person for digest in digests),
         rated=len(scores),
         csat=round(fmean(scores), 3) if scores else None,
-        cost=round(cost, 6),
+        cost=cost,
         cost_per_conversation=round(cost / len(counted), 6) if counted else None,
         cost_per_resolution=round(cost / resolved, 6) if resolved else None,
         unpriced=sum(one.unpriced for one in extras),
