@@ -212,13 +212,34 @@ def test_a_portfolio_names_what_waits_beside_what_is_held(language: Language, or
     assert len(none.text.splitlines()) == 1
 
 
-@pytest.mark.parametrize("text", ["should I buy AAPL?", "¿debería vender IBM?", "how do I cancel my account?", "buy"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "should I buy AAPL?",
+        "¿debería vender IBM?",
+        "how do I cancel my account?",
+        "buy",
+        "mi cuñado dice que compre cripto",
+    ],
+)
 def test_what_is_no_order_orders_nothing(text: str) -> None:
-    assert all(tool != "create_paper_order" for tool, _ in wish_in(text, TOOLS).calls)
+    assert not {"create_paper_order", "get_trade_history"} & {tool for tool, _ in wish_in(text, TOOLS).calls}
 
 
-def test_an_order_without_a_number_is_asked_for_it() -> None:
-    wish = wish_in("buy AAPL", TOOLS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "buy AAPL",
+        "buy $500 of AAPL",
+        "buy 20% more AAPL",
+        "buy half of 10 AAPL",
+        "buy AAPL for 500 dollars",
+        "buy 5 or 6 AAPL",
+        "buy twice as many as 4 AAPL",
+    ],
+)
+def test_an_order_that_does_not_say_how_many_is_asked_for_it(text: str) -> None:
+    wish = wish_in(text, TOOLS)
     assert wish.missing == ("quantity",)
     assert plain_answer(wish, "en") == "How many shares? Say, for example, “buy 5 AAPL”."
 

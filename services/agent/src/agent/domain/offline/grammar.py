@@ -74,7 +74,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
          r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|(?:trades|orders) (?:did|have) i|"
          r"what did i (?:buy|sell|trade)|"
-         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|que he (?:comprado|vendido))\b"),
+         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|que he (?:comprado|vendido))\b",
+         unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("create_paper_order", r"\b(half|all|everything|mitad|todo|todas|todos)\b",
          r"\b(sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?)\b",
          unless=_ADVICE, way="sell"),

@@ -34,6 +34,16 @@ _PAID = re.compile(
     r"\b(?:teng[oa]|tenemos|compre|i (?:have|hold|own|bought|got)|holding)\b[^,;.\d]*(?<!\w)(?:at|a|@)\s*+$"
 )
 """What was paid for what is held is the price of no order."""
+_PART_OF = re.compile(
+    r"(?:[$€£]|(?:%|\b(?:per ?cent|por ?ciento|half|third|quarter|twice|double|triple|mitad|tercio|doble|triple)\b)"
+    r"[^.,;:!?]{0,20}?)\s?$"
+)
+_OF_MONEY = re.compile(
+    r"\s?(?:[$€£%]|(?:per ?cent|por ?ciento|usd|eur|dollars?|bucks|dolares|euros?|pounds?|libras|pesos)\b|"
+    r"(?:\w+ )?worth\b)"
+)
+_OR = re.compile(r"\s*(?:or|o|to|a|and|y|minus|plus|menos|mas|x|[-+*/])\s*")
+"""What is said before, behind and between numbers that are not how many: money, a share of something, a sum."""
 _AT = re.compile(r"(?<!\w)(?:at|a|@|por)\s*+(?:[$€]\s*+)?$")
 """A price for which nothing else is said."""
 _AFTER: dict[str, str] = {
@@ -127,6 +137,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     numbers = list(re.finditer(rf"(?<![\w.]){_NUMBER}", said))
     found: dict[str, float] = {}
     alone: list[float] = []
+    uncounted = False
     first = _ALONE.get(tool)
     for at, match in enumerate(numbers):
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
@@ -135,11 +146,15 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
             continue
         name = _named(before, after, [one for one in wanted if one not in found])
         value = _value(match[0], point=point and (name or first) != "capital")
+        if name is None and first == "quantity" and (_PART_OF.search(before) or _OF_MONEY.match(after)):
+            continue
         if name is None:
             alone.append(value)
+            if first == "quantity" and len(alone) > 1 and _OR.fullmatch(before):
+                uncounted = True
         else:
             found[name] = value
-    if first is not None and first in wanted and first not in found and alone:
+    if first is not None and first in wanted and first not in found and alone and not uncounted:
         found[first] = max(alone) if first == "capital" else alone[-1] if first == "price" else alone[0]
     if found.get("risk_percent", 0) >= 0.2:
         found["risk_percent"] /= 100
