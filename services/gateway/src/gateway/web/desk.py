@@ -93,9 +93,9 @@ class NamesSeen(Wire):
 
 
 class Replies(CannedReplies):
-    """With the name that fills in {company}."""
+    """With the company's name."""
 
-    company: str
+    company: str = Field(description="what {company} of a reply stands for")
 
 
 class ReplyDraft(Wire):
