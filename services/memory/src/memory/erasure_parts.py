@@ -102,8 +102,6 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
     if needs.files is not None:
         service.on_stop(needs.files.close)
     others = OtherServices(service.rpc)
-    deletion = CompanyDeletion(companies, room.forget, bus, store, needs.cache, others, files)
-    company_methods.serve(service, companies, deletion, database, clock)
     withdrawal_methods.serve(service, MongoWithdrawals(database))
     receipts, tombstones = MongoReceipts(database), MongoTombstones(database)
     erasure = DataErasure(
@@ -119,6 +117,8 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
         floor=needs.floor,
         clock=clock,
     )
+    deletion = CompanyDeletion(companies, room.forget, erasure.stored, bus, store, needs.cache, others, files)
+    company_methods.serve(service, companies, deletion, database, clock)
 
     async def also(now: datetime) -> None:
         await tombstones.drop(now - TOMBSTONES)

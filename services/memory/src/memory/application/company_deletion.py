@@ -10,20 +10,26 @@ from memory.erasure_ports import CompanyEraser
 
 
 class CompanyDeletion:
-    """Deletes companies. `forget_knowledge` deletes what a company says."""
+    """Deletes companies. `forget_knowledge` deletes what a company says; `stored` returns once all that the log holds
+    is in the store."""
 
     def __init__(
-        self, companies: CompanyRegistry, forget_knowledge: Callable[[str], Awaitable[int]], *erasers: CompanyEraser
+        self,
+        companies: CompanyRegistry,
+        forget_knowledge: Callable[[str], Awaitable[int]],
+        stored: Callable[[], Awaitable[None]],
+        *erasers: CompanyEraser,
     ) -> None:
         self._companies = companies
         self._forget_knowledge = forget_knowledge
+        self._stored = stored
         self._erasers = erasers
 
     async def delete(self, company: str) -> CompanyDeleted:
         """Deletes it; to be called again when it fails. Not deleted: there is no such company, nor anything left of it.
 
         Raises:
-            SettingsMoved, and every MemoryFault that says that a store or service is away.
+            SettingsMoved, and every MemoryFault that says that a store or service is away, or the projection behind.
         """
         # The end first: whoever answers or reads for it stops, and nothing new comes in.
         there = await self._companies.delete(company)
@@ -31,6 +37,8 @@ class CompanyDeletion:
         found = Counter[str]()
         if kept is not None and kept.deleted:
             found["knowledge"] += await self._forget_knowledge(company)
+            # What was said last may be on its way to the store: it would be there again behind the deletion.
+            await self._stored()
             for eraser in self._erasers:
                 found.update(await eraser.erase_company(company))
         removed = [Removed(place=place, removed=count) for place, count in sorted(found.items())]

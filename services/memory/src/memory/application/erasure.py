@@ -84,7 +84,7 @@ class DataErasure:
 
     async def person(self, kind: ErasureKind, company: str, user: str, *, by: ErasedBy, receipt: str) -> Receipt:
         """Deletes a user or a visitor; raises as `forget`."""
-        await self._stored()
+        await self.stored()
         begun = await self._store.begun(company, user)
         names = set(begun.conversations if begun else ()) | set(await self._store.conversations_of(company, user))
         name = begun.receipt if begun and begun.receipt else receipt
@@ -96,7 +96,7 @@ class DataErasure:
         self, kind: ErasureKind, company: str, names: Sequence[str], *, by: ErasedBy, receipt: str
     ) -> Receipt:
         """Deletes some conversations, with what is remembered of their users from there; raises as `forget`."""
-        await self._stored()
+        await self.stored()
         begun = await self._store.begun(company, f".{receipt}")
         people = tuple(begun.people if begun else await self._store.people_of(company, names))
         now, nothing = self._clock.now(), LogPosition(0, 0)
@@ -108,7 +108,7 @@ class DataErasure:
         ended = self._clock.now() - CALLS_END
         if due or (self._late and self._late[0].at <= ended):
             # Whoever has come back must be seen to have: what they have written since is not to be deleted.
-            await self._stored()
+            await self.stored()
         for job in due:
             if job.up_to.era == 0:
                 await self._everywhere(job)
@@ -136,7 +136,7 @@ class DataErasure:
         await self._store.begin(ended)
         return receipt_view(await self._receipts.get(job.company, job.receipt) or record)
 
-    async def _stored(self) -> None:
+    async def stored(self) -> None:
         """Returns once everything that the log holds is in the store; raises ProjectionBehind."""
         end = await self._log.end()
         if not await self._floor.reach(end, FRESH):
