@@ -7,7 +7,9 @@ import asyncio
 import json
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -34,8 +36,6 @@ class DoorCustomer:
     """A customer at one door, with one conversation. `told`: how each thing went, by the door, `seconds`: when."""
 
     door = ""
-    quantity = CHANGED
-    """Of the order behind a yes."""
 
     def __init__(self, stack: RunningStack, company: str) -> None:
         self.stack, self.company = stack, company
@@ -43,7 +43,6 @@ class DoorCustomer:
         self.token = stack.mint("user", self.user, company, plan="pro")
         self.name = uuid.uuid4().hex
         self.reference: str = ""
-        self.action: str = ""
         self.notes: list[str] = []
         self.told: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
@@ -72,16 +71,71 @@ class DoorCustomer:
         return [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: {")]
 
     async def until(self, what: str, attempt: Callable[[], Awaitable[str]]) -> None:
-        """Does it again and again until it is told how it went."""
+        """Does it again and again until it is told how it went; what is not told within PATIENCE stays untold."""
         began = time.monotonic()
-        while not self.told.get(what) and time.monotonic() < began + PATIENCE:
+
+        async def told() -> str:
             try:
-                self.told[what] = await attempt()
+                return await attempt()
             except _AGAIN as error:
                 self.notes.append(f"{what} {time.monotonic() - began:.1f} {type(error).__name__} {str(error)[:80]}")
-            if not self.told.get(what):
-                await asyncio.sleep(RETRY)
+                return ""
+
+        with suppress(AssertionError):  # which says that it was never told: what is held against the log fails then
+            self.told[what] = await eventually(told, PATIENCE, pause=RETRY)
         self.seconds[what] = time.monotonic() - began
+
+
+class Buyer(DoorCustomer, ABC):
+    """Says yes to an order."""
+
+    quantity = CHANGED
+    """Of the order behind the yes."""
+    action = ""
+
+    async def orders(self) -> None:
+        """An order waits for its yes; not where order and yes are one call."""
+
+    @abstractmethod
+    async def says_yes(self) -> str:
+        """How the order stands."""
+
+    async def untrue_of_a_yes(self) -> str:
+        """The order is there as it was told, and once."""
+        async with connected(self.stack.url, self.token) as client:
+            found = (await client.call_tool("get_pending_orders", {})).structured_content["orders"]
+        placed = [one["quantity"] for one in found if one["status"] != "pending_confirmation"]
+        told = self.told.get("yes")
+        return "" if (told, placed) == ("confirmed", [self.quantity]) else f"yes {told!r}, orders {placed}"
+
+
+class Guest(DoorCustomer, ABC):
+    """Is taken over by a person."""
+
+    @abstractmethod
+    async def greets(self) -> None:
+        """A conversation with an answer."""
+
+    @abstractmethod
+    async def is_handed_over(self, agent: httpx.AsyncClient) -> None:
+        """A human agent takes the conversation, is asked something, and answers."""
+
+    async def untrue_of_a_person(self) -> str:
+        """Once it was told that she has it nobody else answers; her words are there once, and came whole."""
+
+        async def spoken() -> list[LoggedFact] | None:
+            found = await self.log()
+            return found if "operator" in [fact.kind for fact in found] else None
+
+        found = await eventually(spoken, PATIENCE) or []
+        kinds, told = [fact.kind for fact in found], self.told.get("heard")
+        said = [fact.data["text"] for fact in found if fact.kind == "operator"]
+        right = kinds[:2] == ["visitor", "assistant"] and sorted(kinds[2:]) == ["operator", "owner", "visitor"]
+        return "" if right and said == [WORDS] and told == WORDS else f"heard {told!r}, log {kinds}"
+
+
+class Talker(Buyer, Guest):
+    """Has a conversation of its own at its door, whose answers it can stop."""
 
     async def begins(self, telling: asyncio.Event) -> None:
         """Hears a long answer as it comes, until it is ended."""
@@ -94,8 +148,10 @@ class DoorCustomer:
                     self.refers_to([json.loads(one[6:]) for one in seen.splitlines() if one.startswith('data: {"')][:1])
                     telling.set()
 
+    async def greets(self) -> None:
+        self.refers_to(await self.answer(*self.asks("hello")))
+
     async def is_handed_over(self, agent: httpx.AsyncClient) -> None:
-        """A human agent takes the conversation, is asked something, and answers."""
         place = f"/v2/conversations/{self.conversation}"
 
         async def posted(path: str, body: Json) -> str:
@@ -115,16 +171,6 @@ class DoorCustomer:
         await self.until("spoken", lambda: posted("messages", said))
         await hearing
 
-    # ------------------------------------------------------------------ what is not so of what it was told
-
-    async def untrue_of_a_yes(self) -> str:
-        """The order is there as it was told, and once."""
-        async with connected(self.stack.url, self.token) as client:
-            found = (await client.call_tool("get_pending_orders", {})).structured_content["orders"]
-        placed = [one["quantity"] for one in found if one["status"] != "pending_confirmation"]
-        told = self.told.get("yes")
-        return "" if (told, placed) == ("confirmed", [self.quantity]) else f"yes {told!r}, orders {placed}"
-
     async def untrue_of_a_stop(self) -> str:
         """It is stopped, and nothing else came of it."""
 
@@ -135,49 +181,23 @@ class DoorCustomer:
         told, found = self.told.get("stop"), await eventually(ended, PATIENCE)
         return "" if (told, found) == ("cancelled", ["visitor", "run"]) else f"stop {told!r}, log {found}"
 
-    async def untrue_of_a_person(self) -> str:
-        """Once it was told that she has it nobody else answers; her words are there once, and came whole."""
-
-        async def spoken() -> list[LoggedFact] | None:
-            found = await self.log()
-            return found if "operator" in [fact.kind for fact in found] else None
-
-        found = await eventually(spoken, PATIENCE) or []
-        kinds, told = [fact.kind for fact in found], self.told.get("heard")
-        said = [fact.data["text"] for fact in found if fact.kind == "operator"]
-        right = kinds[:2] == ["visitor", "assistant"] and sorted(kinds[2:]) == ["operator", "owner", "visitor"]
-        return "" if right and said == [WORDS] and told == WORDS else f"heard {told!r}, log {kinds}"
-
-    # ------------------------------------------------------------------ what each door has its own words for
-
+    @abstractmethod
     def asks(self, text: str, *, stream: bool = False) -> tuple[str, Json]:
         """A message."""
-        raise NotImplementedError
 
     def refers_to(self, told: Any) -> None:
-        """Reads from an answer, or an answer's first event, what the door calls it."""
+        """Reads from an answer, or an answer's first event, what the door calls it, where it does."""
 
-    async def greets(self) -> None:
-        """A conversation with an answer."""
-        self.refers_to(await self.answer(*self.asks("hello")))
-
-    async def orders(self) -> None:
-        """An order waits for its yes."""
-
-    async def says_yes(self) -> str:
-        """How the order stands."""
-        raise NotImplementedError
-
+    @abstractmethod
     async def stops(self) -> str:
         """What became of the answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def hears(self, path: str, body: Json) -> str:
         """What was said to this message, which is sent again until there is something."""
-        raise NotImplementedError
 
 
-class AtResponses(DoorCustomer):
+class AtResponses(Talker):
     """Its requests for a yes have no room for changes."""
 
     door = "responses"
@@ -214,7 +234,7 @@ class AtResponses(DoorCustomer):
         return "".join(part["text"] for one in told["output"] for part in one["content"])
 
 
-class AtAgUi(DoorCustomer):
+class AtAgUi(Talker):
     """Hanging up is all that it has for a stop: nobody is told anything."""
 
     door = "ag-ui"
@@ -244,7 +264,7 @@ class AtAgUi(DoorCustomer):
         return "".join(one["delta"] for one in told if one["type"] == "TEXT_MESSAGE_CONTENT")
 
 
-class AtUi(DoorCustomer):
+class AtUi(Talker):
     door = "ui"
 
     def asks(self, text: str, *, stream: bool = False) -> tuple[str, Json]:
@@ -271,7 +291,7 @@ class AtUi(DoorCustomer):
         return "".join(one["delta"] for one in told if one["type"] == "text-delta")
 
 
-class AtA2a(DoorCustomer):
+class AtA2a(Talker):
     door = "a2a"
 
     @property
@@ -315,7 +335,7 @@ class AtA2a(DoorCustomer):
         return "".join(part["text"] for one in made for part in one["parts"])
 
 
-class AtMcp(DoorCustomer):
+class AtMcp(Buyer):
     """Knows tools alone: the order and its yes are one call."""
 
     door = "mcp"
@@ -330,7 +350,7 @@ class AtMcp(DoorCustomer):
         return str(told["status"])
 
 
-class AtChatwoot(DoorCustomer):
+class AtChatwoot(Guest):
     """A contact of a Chatwoot: what is said comes there by itself."""
 
     door = "chatwoot"

@@ -52,6 +52,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(420
 SAID = "This answer is long enough for somebody to stop a process for a while in the middle of what it says."
 TABLE = Path("paused-doors.md")
 PAUSE = 12.0
+"""Seconds that a process stands still; less where all have done what they do."""
 LONG = " ".join(f"word{number}" for number in range(1000))
 KEPT = (AtResponses, AtAgUi, AtUi, AtA2a)
 """The doors with a conversation of their own; chat completions keep nothing that could be held against a log."""
@@ -275,7 +276,7 @@ async def test_one_stands_still_behind_every_door(
             if moment == AMID:
                 await eventually(lambda: any(asked.first for asked in ways.values()), PATIENCE)
                 await still.enter_async_context(frozen(stack, [victim]))
-            await asyncio.sleep(PAUSE)  # the fault itself, which lasts that long
+            await asyncio.wait([asking], timeout=PAUSE)
         await asking
         slow = max(there.answered_in)
         texts = there.texts(1)
@@ -342,7 +343,7 @@ async def test_what_is_told_of_a_yes_a_stop_and_a_person_is_so(
                     *(one.is_handed_over(agent) for one in guests),
                 )
             ]
-            await asyncio.sleep(PAUSE)  # the fault itself, which lasts that long
+            await asyncio.wait(acting, timeout=PAUSE)
         await asyncio.gather(*acting)
         wrong = [
             *[await one.untrue_of_a_yes() for one in buyers],

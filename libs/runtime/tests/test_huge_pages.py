@@ -1,9 +1,18 @@
-"""A process' own memory in large pages: nothing in it changes."""
+"""A process' own memory in large pages: all of it that fills whole ones is asked for, and nothing in it changes."""
 
-from runtime.huge_pages import put_together
+import ctypes
+import mmap
+
+from runtime.huge_pages import SIZE, put_together, whole_pages
 
 
-def test_what_is_held_is_the_same_afterwards() -> None:
-    held = [bytes([number]) * 100_000 for number in range(200)]
+def test_what_fills_whole_pages_is_put_together_and_stays_what_it_is() -> None:
+    held = mmap.mmap(-1, 4 * SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    held.write(b"held" * SIZE)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(held))
+    pages = {page for first, size in whole_pages() for page in range(first, first + size, SIZE)}
+    mine = {page for page in pages if start <= page and page + SIZE <= start + 4 * SIZE}
+    assert len(mine) >= 3
+    assert all(page % SIZE == 0 for page in pages)
     put_together()
-    assert held == [bytes([number]) * 100_000 for number in range(200)]
+    assert held[:] == b"held" * SIZE

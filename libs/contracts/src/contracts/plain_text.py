@@ -9,6 +9,7 @@ from pydantic import GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
 from contracts.enumerations import at_the_door
+from contracts.steering import STEERING
 
 _UNSEEN = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp"))
 """Categories of spaces, and of characters that show nothing: zero-width spaces and joiners, marks of direction."""
@@ -17,7 +18,7 @@ _FILLERS = re.compile(
 )
 """Letters, marks and symbols that show nothing either: fillers, the blank Braille pattern, variation selectors."""
 _IN_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-_IN_NO_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_IN_NO_LINE = re.compile(rf"[{STEERING}\u2028\u2029]")
 """Those, ends of lines, and what turns the direction of all that follows: `gpj.exe` must not read `exe.jpg`."""
 
 

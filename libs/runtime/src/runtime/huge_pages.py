@@ -29,11 +29,11 @@ def put_together() -> None:
         advise = ctypes.CDLL(None).madvise
     except (AttributeError, OSError, TypeError):
         return  # not on Linux
-    for start, size in _heap():
+    for start, size in whole_pages():
         advise(ctypes.c_void_p(start), ctypes.c_size_t(size), MADV_COLLAPSE)
 
 
-def _heap() -> Iterator[tuple[int, int]]:
+def whole_pages() -> Iterator[tuple[int, int]]:
     """Start and size of what was asked for without a file (proc_pid_maps(5)), as far as it fills whole pages."""
     maps = Path("/proc/self/maps")
     for line in maps.read_text().splitlines() if maps.exists() else ():

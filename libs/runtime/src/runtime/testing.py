@@ -51,18 +51,19 @@ class ServerFailed(RuntimeError):  # noqa: N818 - reads as an event, as every er
     """A server did not start, or not in time; the message holds its last output."""
 
 
-async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 20.0) -> T:
+async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 20.0, *, pause: float = 0.05) -> T:
     """Waits until `predicate` is truthy and returns its value.
 
     Args:
         predicate: a plain or an async function of no arguments. An AssertionError from it counts as "not yet".
         deadline: seconds; a wait ends at its event, so a long one costs nothing but on a machine that stands still.
+        pause: the longest, in seconds, between two tries.
 
     Raises:
         AssertionError: not within the deadline; the predicate's own AssertionError, if its last try raised one.
     """
     end = time.monotonic() + deadline
-    pause = 0.001
+    next_pause = 0.001
     while True:
         failure: AssertionError | None = None
         try:
@@ -74,8 +75,8 @@ async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float 
             failure = error
         if time.monotonic() > end:
             raise failure or AssertionError(f"not within {deadline} s: {predicate!r}")
-        await asyncio.sleep(pause)
-        pause = min(pause * 1.5, 0.05)
+        await asyncio.sleep(next_pause)
+        next_pause = min(next_pause * 1.5, pause)
 
 
 class ServerProcess(ABC):

@@ -126,7 +126,7 @@ class Writer:
 
     def __init__(self, client: Client, company: str = "acme", conversation: str | None = None) -> None:
         self._publisher = Publisher(client)
-        self._signer = PrincipalSigner(TOKENS)
+        self.signer = PrincipalSigner(TOKENS)
         self.company = company
         self.conversation = conversation or uuid7()
 
@@ -148,7 +148,7 @@ class Writer:
             message_id=identity,
             client_message_id=name,
             text=text,
-            principal=self._signer.issue(sub=user, role=role, company=self.company) if user else None,
+            principal=self.signer.issue(sub=user, role=role, company=self.company) if user else None,
             page=Page(url=page) if page else None,
             locale=locale,
             files=files,

@@ -83,12 +83,11 @@ class Chatter:
 
     async def _visitor(self, writer: Writer, user: str | None, locale: str | None, door: str | None) -> int:
         identity = uuid7()
-        signer = writer._signer  # pyright: ignore[reportPrivateUsage]
         data = VisitorMessage(
             message_id=identity,
             client_message_id=identity,
             text="what does it cost?",
-            principal=signer.issue(sub=user, role="visitor", company="acme") if user else None,
+            principal=writer.signer.issue(sub=user, role="visitor", company="acme") if user else None,
             locale=locale,
             door=door,
         )
