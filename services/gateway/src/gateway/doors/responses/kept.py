@@ -78,13 +78,14 @@ async def previous(api: Api, caller: TokenCaller, response: str) -> str:
 
 async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
     """Its conversation; raises NOT_FOUND unless that is the caller's, and for a response that was deleted."""
-    conversation = await _own(api, caller, name)
+    conversation = await own(api, caller, name)
     if await api.memory.withdrawn(caller.company, conversation, name.within):
         raise not_found("response")
     return conversation
 
 
-async def _own(api: Api, caller: TokenCaller, name: ResponseName) -> str:
+async def own(api: Api, caller: TokenCaller, name: ResponseName) -> str:
+    """Its conversation, whether it was deleted or not; raises NOT_FOUND unless that is the caller's."""
     try:
         return await api.threads.own(caller, name.conversation)
     except Refused:  # whose client has never heard of a conversation
@@ -222,12 +223,10 @@ async def resume(
     stack: AsyncExitStack,
     asking: ResponseCaller,
     name: ResponseName,
+    conversation: str,
     after: int = -1,
-    *,
-    deleted_too: bool = False,
 ) -> KeptResponse:
-    """A response that was begun somewhere; raises NOT_FOUND unless it is the caller's, and there (or `deleted_too`)."""
-    conversation = await (_own if deleted_too else there)(api, asking.caller, name)
+    """A response that was begun somewhere, in its conversation (see `own` and `there`)."""
     thread = await stack.enter_async_context(
         api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1, door=DOOR)
     )
@@ -253,7 +252,7 @@ async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
     """Nobody is shown it any more; an answer that is on its way is stopped. What was said stays in the conversation.
     Raises NOT_FOUND unless it is there and the caller's."""
     async with AsyncExitStack() as stack:
-        run = await resume(api, stack, asking, name)
+        run = await resume(api, stack, asking, name, await there(api, asking.caller, name))
         if name.action is not None:
             await decision_again(api, asking, name)
         elif (await standing(run))["status"] == "in_progress":

@@ -112,7 +112,9 @@ async def retrieve(
     if name.action is not None:
         return _json(await kept.decision_again(api, asking, name))
     async with AsyncExitStack() as stack:
-        run = await kept.resume(api, stack, asking, name, -1 if starting_after is None else starting_after)
+        conversation = await kept.there(api, caller, name)
+        after = -1 if starting_after is None else starting_after
+        run = await kept.resume(api, stack, asking, name, conversation, after)
         if stream:
             return EventStream(_told(stack.pop_all(), run.telling, kept.events(run)))
         return _json(await kept.standing(run))
@@ -126,7 +128,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     async with AsyncExitStack() as stack:
         # What is being answered is not deleted, and is stopped also where memory cannot say so.
-        run = await kept.resume(api, stack, asking, name, deleted_too=True)
+        run = await kept.resume(api, stack, asking, name, await kept.own(api, caller, name))
         try:
             await run.thread.cancel(name.asked)
         except Refused as error:
