@@ -64,6 +64,8 @@ def test_name_language_and_time_zone_are_taken_when_they_are_given() -> None:
     assert (memory.name, memory.timezone, memory.language) == ("Ana de la Vega", "Europe/Madrid", None)
     memory = after("Please call me back later", "my time zone is Mars/Base", "Respóndeme siempre en inglés").memory
     assert (memory.name, memory.timezone, memory.language) == (None, None, "en")
+    # Who asks to be told of a share is not called by its name.
+    assert after("Dime Tesla cuánto vale").memory.name is None
     assert after("Responde en inglés", "Answer in Spanish from now on").memory.language == "es"
 
 
