@@ -44,14 +44,13 @@ class Holdings:
     keys: int
     lasting: int
 
-    def left_since(self, first: Holdings, megabytes: float = SMALLEST, warm: Holdings | None = None) -> list[str]:
-        """What is more than it may be; `megabytes`: by which a service may have grown, since it was `warm`."""
+    def left_since(self, first: Holdings, megabytes: float = SMALLEST) -> list[str]:
+        """What is more than it may be; `megabytes`: by which a service may have grown."""
         left: list[str] = []
         for name, now in self.processes.items():
             before = first.processes[name]
-            grown = now.memory - (warm or first).processes[name].memory
-            if name in SERVICES and grown > megabytes:
-                left.append(f"{name} grew by {grown:.1f} MiB, and may by {megabytes:.1f}")
+            if name in SERVICES and now.memory - before.memory > megabytes:
+                left.append(f"{name} grew by {now.memory - before.memory:.1f} MiB, and may by {megabytes:.1f}")
             if now.handles > before.handles + HANDLES:
                 left.append(f"{name} holds {now.handles} handles, and held {before.handles}")
         for stream, names in self.consumers.items():

@@ -1,10 +1,9 @@
 """``python -m tests.endurance.soak [--minutes N] [--visitors N]``: `make soak`.
 
 Visitors ask a stack of its own without a pause, in six parts, between which it comes to rest. MongoDB stands still for
-the second part, Redis for the fourth. Told is what each service, each store and the bus hold after the first part and
-at the end, with the growth by the hour. Exit code 1 where somebody was not answered, a service's memory grew by more
-than the limit since it was warm (for five minutes it keeps what it knows of a conversation), or handles or consumers
-were left over.
+the second part, Redis for the fourth. Told is what each service, each store and the bus hold after the first part, when
+all is warm, and at the end, with the growth by the hour. Exit code 1 where somebody was not answered, a service's
+memory grew by more than the limit, or handles or consumers were left over.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from nexus_cli.chat.client import ChatFailed
 from nexus_cli.drill.drill import Say
 from nexus_cli.drill.stack import RunningStack, drills_environment
 from nexus_cli.stack.temporary import stack_in
-from runtime.recent import KEPT_SECONDS
 from runtime.testing import eventually
 from tests.endurance.holdings import SMALLEST, Holdings, at_rest, holdings
 from tests.endurance.restarts import READY_WITHIN, ask
@@ -73,7 +71,7 @@ def standing_still(stack: RunningStack, store: str | None) -> Generator[None]:
 
 async def soak(stack: RunningStack, urls: dict[str, str], seconds: float, visitors: int, say: Say) -> Soaked:
     """All of it."""
-    found, began = Soaked(), time.monotonic()
+    found = Soaked()
     for store in STANDS_STILL:
         end = time.monotonic() + seconds / len(STANDS_STILL)
         with standing_still(stack, store):
@@ -84,9 +82,8 @@ async def soak(stack: RunningStack, urls: dict[str, str], seconds: float, visito
         memory = ", ".join(f"{name} {one.memory:.0f}" for name, one in found.samples[-1].processes.items())
         say(f"{store or 'nobody'} stood still; {len(found.waits)} answers, {len(found.wrong)} wrong; MiB: {memory}")
     first, last = found.samples[0], found.samples[-1]
-    warm = next((one for one in found.samples[:-1] if one.at - began > KEPT_SECONDS), first)
-    hours = (last.at - warm.at) / 3600
-    found.wrong += last.left_since(first, MEMORY_AN_HOUR * hours if hours >= HOURS_THAT_TELL else SMALLEST, warm)
+    hours = (last.at - first.at) / 3600
+    found.wrong += last.left_since(first, MEMORY_AN_HOUR * hours if hours >= HOURS_THAT_TELL else SMALLEST)
     return found
 
 

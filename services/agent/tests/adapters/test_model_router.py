@@ -51,6 +51,7 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
     async with scripted_model(default=Reply(text="one two three", prompt_tokens=7)) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
     assert reply.text == "one two three" == heard.said
+    assert 1 <= len(heard.pieces) <= 3  # what comes in one packet goes on in one piece
     assert reply.usage == TokenCount(7, 3)
     assert (reply.model, reply.provider) == ("m", "compatible")
 
