@@ -164,7 +164,7 @@ async def test_who_may_not_make_streams_waits_for_who_may(nats_client: Client) -
 
 async def test_streams_that_nobody_makes_are_named_in_the_error(nats_client: Client) -> None:
     with pytest.raises(NotReady, match=r"no stream CHAT .* NEXUS_NATS_MANAGE_STREAMS"):
-        await await_streams(nats_client, deadline=0.3)
+        await await_streams(nats_client, [CHAT], deadline=0.3)
 
 
 async def test_sizes_and_ages_are_settings_and_hold_for_streams_that_are_there(nats_client: Client) -> None:

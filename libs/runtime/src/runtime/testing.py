@@ -57,13 +57,12 @@ async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float 
     Args:
         predicate: a plain or an async function of no arguments. An AssertionError from it counts as "not yet".
         deadline: seconds; a wait ends at its event, so a long one costs nothing but on a machine that stands still.
-        pause: the longest, in seconds, between two tries.
+        pause: the longest between two tries, in seconds.
 
     Raises:
         AssertionError: not within the deadline; the predicate's own AssertionError, if its last try raised one.
     """
-    end = time.monotonic() + deadline
-    next_pause = 0.001
+    end, next_pause = time.monotonic() + deadline, 0.001
     while True:
         failure: AssertionError | None = None
         try:
