@@ -8,9 +8,10 @@ from agent.domain.offline.answers import answer_from, plain_answer
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.copilot_answers import copilot_answer
-from agent.domain.offline.intents import Intent, wish_in
+from agent.domain.offline.intents import wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import language_of
 from agent.testing.offered import SCHEMAS
 from contracts.languages import Language
@@ -81,7 +82,7 @@ ALERTS = [{"alert_id": f"a{at}", "symbol": "IBM", "condition": ">=", "price": at
         ("borra mi alerta de IBM", "la última, por favor", "a230.0"),
         ("my alerts", "delete the first one", "a210.0"),
         ("mis alertas", "borra la 2", "a220.0"),
-        ("mis alertas", "la segunda", None),
+        ("mis alertas", "la última", None),
         ("delete my IBM alert", "the second one fell", None),
     ],
 )
@@ -89,10 +90,56 @@ def test_what_was_shown_is_chosen_by_its_place(before: str, text: str, alert: st
     language: Language = "es" if "mi" in before else "en"
     shown = answer_from("list_alerts", {}, {"alerts": ALERTS}, "", language)
     wish = chosen_in(text, shown, TOOLS, [before])
-    assert (wish is None) is (alert is None)
+    if alert is None:
+        # One that is only named is shown, and what shall be done with it is asked; then "it" is that one.
+        assert wish is None or "230" in plain_answer(wish, language).splitlines()[0]
+        assert (wish is None) is text.endswith("fell")
+        shown, text = ("- IBM >= 230,00", "bórrala") if wish is not None else (shown, text)
+        wish, alert = chosen_in(text, shown, TOOLS, [before, "la última"]), "a230.0"
     if wish is not None:
         found = step_of(wish, [("list_alerts", {}, {"alerts": ALERTS})], language)
         assert found == UseTools((("delete_alert", {"alert_id": alert}),))
+
+
+HELD = [{"symbol": "IBM", "quantity": 12, "average_price": 1.0}]
+WAITS = {"order_id": "o1", "symbol": "IBM", "side": "sell", "quantity": 6, "order_type": "market",
+         "status": "pending_confirmation"}  # fmt: skip
+
+
+Results = list[tuple[str, dict[str, Any], dict[str, Any]]]
+SHARES: list[tuple[tuple[str, ...], Results, Any]] = [
+    (("sell a third of my IBM",), [], (order("IBM", "sell", 4),)),
+    (("sell all but 5 of my IBM",), [], (order("IBM", "sell", 7),)),
+    (("sell all but 20 of my IBM",), [], "You hold no more than that."),
+    (
+        ("sell half of my IBM", "no, 25 %"),
+        [("get_pending_orders", {}, {"orders": [WAITS]})],
+        (("cancel_paper_order", {"order_id": "o1"}), order("IBM", "sell", 3)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "results", "wanted"), SHARES)
+def test_a_share_of_what_is_held_is_worked_out_from_it(said: tuple[str, ...], results: Results, wanted: Any) -> None:
+    wish = wish_in(said[-1], TOOLS, said[:-1])
+    looked = step_of(wish, [], "en")
+    assert isinstance(looked, UseTools)
+    assert [tool for tool, _ in looked.calls] == ["get_portfolio", *(tool for tool, _, _ in results)]
+    found = step_of(wish, [("get_portfolio", {}, {"positions": HELD}), *results], "en")
+    assert found == (SayText(wanted) if isinstance(wanted, str) else UseTools(wanted))
+
+
+def test_a_part_of_a_price_and_the_own_list_are_told_in_figures_of_now() -> None:
+    price = {"symbol": "IBM", "price": 190.0, "currency": "USD", "as_of": "2012-11-01", "source": "sample"}
+    half = step_of(wish_in("la mitad de eso", TOOLS, ["precio de IBM"]), [("get_price", {}, price)], "es")
+    assert isinstance(half, SayText)
+    assert half.text.endswith("0,5 × 190 = 95")
+    watched = wish_in("how is my watchlist doing?", TOOLS)
+    mine: tuple[str, dict[str, Any], dict[str, Any]] = ("get_watchlist", {}, {"symbols": ["IBM"]})
+    assert step_of(watched, [mine], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
+    told = step_of(watched, [mine, ("get_price", {}, price)], "en")
+    assert isinstance(told, SayText)
+    assert told.text.startswith("IBM: 190 USD")
 
 
 EVENTS = [

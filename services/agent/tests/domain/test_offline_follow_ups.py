@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
-from agent.domain.offline.intents import Intent, wish_in
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 
 ORDER: dict[str, Any] = {"side": "buy", "order_type": "market"}
 SIZE: dict[str, Any] = {"capital": 5000.0, "entry_price": 50.0, "stop_loss_price": 45.0, "risk_percent": 0.01}
+SELLS: dict[str, Any] = {"symbol": "IBM", "side": "sell", "order_type": "market"}
 FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     (
         ("buy 5 MSFT at limit 28", "make it 10"),
@@ -94,6 +96,64 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     ),
     (("compra 4 IBM", "cancela eso"), "cancel", "cancel_paper_order", {"symbol": "IBM"}),
     (
+        ("compra 4 IBM a 190", "un poco más bajo", "185"),
+        "replace",
+        "create_paper_order",
+        {"symbol": "IBM", "quantity": 4.0, "side": "buy", "order_type": "limit", "limit_price": 185.0},
+    ),
+    (("sell half of my IBM", "no, 30 %"), "resell", "create_paper_order", {**SELLS, "share": 0.3}),
+    (("vende IBM", "un tercio"), "sell", "create_paper_order", {**SELLS, "share": 1 / 3}),
+    (("sell three quarters of my IBM",), "sell", "create_paper_order", {**SELLS, "share": 0.75}),
+    (("vende todas menos 5 de IBM",), "sell", "create_paper_order", {**SELLS, "kept": 5.0}),
+    (("close my IBM position",), "sell", "create_paper_order", {**SELLS, "share": 1.0}),
+    (
+        ("tengo IBM, pon un stop en 180", "súbelo 5"),
+        "resell",
+        "create_paper_order",
+        {"symbol": "IBM", "side": "sell", "order_type": "stop", "stop_price": 185.0, "share": 1.0},
+    ),
+    (
+        ("compra 4 MSFT con límite 400", "baja el límite un 5 %"),
+        "replace",
+        "create_paper_order",
+        {"symbol": "MSFT", "quantity": 4.0, "side": "buy", "order_type": "limit", "limit_price": 380.0},
+    ),
+    (
+        ("compra 5 MSFT", "no, IBM"),
+        "replace",
+        "create_paper_order",
+        {"symbol": "IBM", "quantity": 5.0, "side": "buy", "order_type": "market"},
+    ),
+    (
+        ("compra 5 MSFT", "quise decir vender"),
+        "replace",
+        "create_paper_order",
+        {"symbol": "MSFT", "quantity": 5.0, "side": "sell", "order_type": "market"},
+    ),
+    (
+        ("buy 5 MSFT", "and 3 of IBM too"),
+        "",
+        "create_paper_order",
+        {"symbol": "IBM", "quantity": 3.0, "side": "buy", "order_type": "market"},
+    ),
+    (
+        ("alert me if IBM goes above 210", "10 lower"),
+        "replace_alert",
+        "create_alert",
+        {"symbol": "IBM", "condition": ">=", "price": 200.0},
+    ),
+    (
+        ("capital 5000, entry 50, stop 45, risk 1%", "and with twice the capital?"),
+        "",
+        "calculate_position_size",
+        {**SIZE, "capital": 10_000.0},
+    ),
+    (("RSI of IBM", "sorry, MSFT"), "", "get_indicators", {"symbol": "MSFT", "indicators": ["RSI"]}),
+    (("price of IBM", "half of that?"), "part", "get_price", {"symbol": "IBM"}),
+    (("price of the banks", "IBM and MSFT"), "", "get_price", {"symbol": "IBM"}),
+    (("¿qué acabo de comprar?",), "", "get_trade_history", {}),
+    (("how is my watchlist doing?",), "watched", "get_watchlist", {}),
+    (
         ("capital 5000, entry 50, stop 45, risk 1%", "risk reward with a target of 65?"),
         "",
         "calculate_risk_reward",
@@ -107,7 +167,36 @@ def test_what_was_said_before_is_gone_on_with(
     said: tuple[str, ...], way: str, tool: str, arguments: dict[str, Any]
 ) -> None:
     wish = wish_in(said[-1], SCHEMAS, said[:-1])
-    assert (wish.way, wish.calls) == (way, ((tool, arguments),))
+    assert (wish.way, wish.calls[0]) == (way, (tool, arguments))
+    assert {name for name, _ in wish.calls[1:]} <= {"cancel_paper_order", "delete_alert", tool}
+    assert len(wish.calls) <= 2
+
+
+@pytest.mark.parametrize(
+    ("said", "quantity"),
+    [
+        (("sell 10 IBM if it drops 5%",), 10.0),
+        (("vende 10 IBM si cae un 5 %",), 10.0),
+        (("sell 3 IBM, they are up 30%",), 3.0),
+        (("sell 0% of IBM",), None),
+        (("sell 200% of my IBM",), None),
+        (("buy 4 IBM at 190", "100% less"), None),
+    ],
+)
+def test_a_percentage_is_no_count_and_no_share_beside_one(said: tuple[str, ...], quantity: float | None) -> None:
+    wish = wish_in(said[-1], SCHEMAS, said[:-1])
+    assert wish.calls[0][1].get("quantity") == quantity
+    assert wish.missing == (("quantity",) if quantity is None else ())
+
+
+def test_a_stop_so_much_below_the_price_is_asked_for() -> None:
+    wish = wish_in("put a stop 5% below on my IBM", SCHEMAS)
+    assert ("stop_price" in wish.calls[0][1], wish.missing) == (False, ("stop_price",))
+
+
+@pytest.mark.parametrize("said", [("buy 10 IBM", "twice a week"), ("buy 4 IBM", "500 lower")])
+def test_what_is_no_change_of_an_order_changes_none(said: tuple[str, ...]) -> None:
+    assert wish_in(said[-1], SCHEMAS, said[:-1]).intent is not Intent.TOOL
 
 
 @pytest.mark.parametrize(

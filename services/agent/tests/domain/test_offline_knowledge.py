@@ -84,7 +84,7 @@ TUNING = [
     ("question", "answer"),
     [
         ("how much is the tuning?", "Tuning: Price 80 €. [1]"),
-        ("do you move pianos?", "I am not sure that this answers your question. The site says:\n- Upright pianos: We"),
+        ("do you move pianos?", "We move a piano for 200 €. [3]"),
         ("do you move the first piano for free?", "I am not sure"),
         ("how much is the tuning of a 1934?", "I am not sure that this answers your question. Under “Prices” the"),
         (

@@ -5,8 +5,9 @@ import pytest
 from agent.domain import hand_over
 from agent.domain.offline.answers import nobody_yet
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.intents import Intent, wish_in
+from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import SayText
+from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 from contracts.company import Assistant, CompanyConfig
 from contracts.knowledge import KnowledgeFound
@@ -61,6 +62,14 @@ TALK: dict[Intent, list[str]] = {
         "is Wall Street open today?",
     ],
     Intent.UPSET: ["this is rubbish", "no me entiendes", "sois malísimos"],
+    Intent.WAITED: [
+        "this is the third time I ask",
+        "llevo tres días esperando",
+        "nobody answers me",
+        "ya os he escrito dos veces",
+        "eso no es lo que he preguntado",
+        "I've been waiting for two weeks",
+    ],
     Intent.TONGUE: [
         "do you speak English?",
         "¿se puede hablar en inglés?",

@@ -3,7 +3,8 @@
 import json
 import re
 
-from agent.domain.offline.intents import Intent, wish_in
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import language_of
 from contracts.languages import Language
 

@@ -9,10 +9,10 @@ from agent.domain.analysis.chat_text import told
 from agent.domain.analysis.formats import figure, moment, percent, signed
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.intents import Intent, Wish
 from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.repeats import without_repeats
 from agent.domain.offline.slots import date_in
+from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 from contracts.languages import Language
 
@@ -37,6 +37,10 @@ _SAY: dict[Intent, dict[Language, str]] = {
     Intent.UPSET: {
         "es": f"Siento no haberte ayudado. {_OFFER['es']}",
         "en": f"I am sorry that I was no help. {_OFFER['en']}",
+    },
+    Intent.WAITED: {
+        "es": f"Siento que hayas tenido que esperar o repetirlo. {_OFFER['es']}",
+        "en": f"I am sorry that you had to wait, or to say it again. {_OFFER['en']}",
     },
     Intent.TONGUE: {
         "es": "Sí: puedes escribirme en español o en inglés, como prefieras.",
@@ -129,9 +133,14 @@ _WHICH: dict[str, dict[Language, str]] = {
     "several": {"es": "Hay varias. ¿Cuál? Dime su símbolo{prices}:", "en": "There are several. Which one? Tell me "
     "its symbol{prices}:"},
     "position": {"es": "No tienes esa posición en la cartera.", "en": "You do not hold that position."},
+    "fewer": {"es": "No tienes más que eso.", "en": "You hold no more than that."},
     "positions": {"es": "Tienes varias posiciones ({names}). ¿De cuál?", "en": "You hold several positions "
     "({names}). Of which?"},
 }  # fmt: skip
+_CHOSEN: dict[Language, str] = {
+    "es": "Dime qué hago con eso; para quitarlo basta «bórrala».",
+    "en": "Tell me what to do with that; to end it, say “delete it”.",
+}
 _OF_THE_DEMO = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
 _STATUS: dict[str, dict[Language, str]] = {
     "open": {"es": "El mercado está abierto", "en": "The market is open"},
@@ -152,6 +161,8 @@ _PARTS: dict[str, dict[Language, str]] = {
     "take_profit_price": {"es": "el objetivo", "en": "the target"},
     "risk_percent": {"es": "el riesgo en %", "en": "the risk in %"},
     "side": {"es": "si es compra o venta", "en": "whether to buy or to sell"},
+    "limit_price": {"es": "el precio límite", "en": "the limit price"},
+    "stop_price": {"es": "el stop", "en": "the stop"},
     "quantity": {"es": "la cantidad", "en": "the quantity"},
     "symbol": {"es": "el símbolo", "en": "the symbol"},
     "price": {"es": "el precio", "en": "the price"},
@@ -180,10 +191,14 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
         return abilities(offered, language)
     if wish.missing == ("symbol",):
         return _WHICH["symbol"][language]
-    if "quantity" in wish.missing and "symbol" in wish.calls[0][1]:
+    if "quantity" in wish.missing and not wish.way and "symbol" in wish.calls[0][1]:
         return how_many(wish.calls[0][1], language)
+    if wish.intent is Intent.CHOSEN:
+        return f"{wish.shown}\n{_CHOSEN[language]}"
     if wish.missing:
         parts = ", ".join(_PARTS.get(name, {}).get(language, name) for name in wish.missing)
+        if wish.way:
+            return {"es": f"Dime la cifra exacta: {parts}.", "en": f"Tell me the exact figure: {parts}."}[language]
         return {"es": f"Para calcularlo me falta: {parts}.", "en": f"To work that out I still need: {parts}."}[language]
     return _SAY[wish.intent][language] if wish.intent in _SAY else unknown(language, missed=missed)
 
@@ -251,6 +266,12 @@ def abilities(offered: Collection[str], language: Language) -> str:
 def which(kind: str, language: Language, **names: str) -> str:
     """What has to be told before something can be done."""
     return _WHICH[kind][language].format(**names) if names else _WHICH[kind][language].replace("{prices}", "")
+
+
+def multiplied(price: float, factor: float, language: Language) -> str:
+    """So many times a price."""
+    times, one, product = (figure(round(each, 4), language) for each in (factor, price, round(price * factor, 2)))
+    return f"{times} × {one} = {product}"
 
 
 def market_now(market: Mapping[str, Any] | None, language: Language) -> str | None:

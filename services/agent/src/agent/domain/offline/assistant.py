@@ -16,12 +16,13 @@ from agent.domain.offline.answers import (
     tells_nothing,
 )
 from agent.domain.offline.coming_events import coming_events
-from agent.domain.offline.intents import Intent, Wish, asks_how, goes_on, wish_in
+from agent.domain.offline.intents import asks_how, goes_on, wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of
 from contracts.company import CompanyConfig
@@ -103,7 +104,7 @@ def respond(
         response = UseTools(((HAND_OFF, {"reason": "missed" if accepts else "asked"}),))
     elif wish.intent is Intent.MARKET and (state := market_now(market, language)):
         response = SayText(state)
-    elif wish.way:
+    elif wish.way and not wish.missing:
         response = step_of(wish, results, language)
     elif wish.calls and not wish.missing and not results:
         response = UseTools(wish.calls)

@@ -28,6 +28,8 @@ _ASKED = re.compile(
     r"|(?:calendario|agenda) (?:economic\w+|de (?:resultados|la semana|dividendos|eventos)|del mercado)"
     r"|(?:upcoming|coming|next|market|economic|scheduled|proxim[oa]s) (?:\w+ )?(?:events?|eventos?)"
     rf"|(?:events?|eventos?) (?:\w+ ){{0,5}}?(?:{_WHEN}|economic\w+|macro\w*|(?:coming|are) up|proxim\w+)"
+    r"|next week'?s (?:\w+ )?(?:earnings|results|reports|events)"
+    rf"|(?:resultados|eventos|dividendos) (?:\w+ )?(?:de|para) (?:la )?(?:{_WHEN})"
     r"|(?:coming up|(?:on|in) the calendar|en el calendario|en la agenda|previsto)(?: for| para)? "
     rf"(?:{_WHEN})|(?:next|proxim[oa]) (?:\w+ ){{0,2}}?(?:fed|fomc|employment|jobs|empleo)"
     r"|(?:fed|fomc|reserva federal)\b.{0,40} (?:meet\w*|decid\w+|decision\w*|reun\w+)"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.domain.number_words import large_in_figures
+from agent.domain.offline.changes import SHARE
 from agent.domain.offline.lexicon import one_apart
 from agent.domain.text_features import plain, word_set
 from contracts.spoken import NUMBERS
@@ -30,6 +31,7 @@ _ADVICE = (
     r"como(?! (?:(?:el |un )?limite|maximo|minimo|stop))|"
     r"can i|could i|puedo|se puede|do you|what)\b|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
+_LETS_GO = r"dump|offload|get rid of|deshazte de|deshacerme de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
 
 
@@ -73,11 +75,15 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?)\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
          r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|(?:trades|orders) (?:did|have) i|"
-         r"what did i (?:buy|sell|trade)|"
+         r"what (?:did|have) i (?:just )?(?:buy|sell|trade|bought|sold)|acabo de (?:comprar|vender)|"
+         r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
+         r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
          r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|que he (?:comprado|vendido))\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
-    _row("create_paper_order", r"\b(half|all|everything|mitad|todo|todas|todos)\b",
-         r"\b(sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?)\b",
+    _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b",
+         unless=_ADVICE, way="sell"),
+    _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|liquidate|cierra|cerrar|liquida)\b"
+         r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
@@ -151,12 +157,13 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price",
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
-         r"cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:esta|anda|va)|"
+         r"cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
          r"how(?: much)? (?:is|are|s)|how\W?s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"
-         r"do i own|cartera|portafolio|posiciones|que tengo|efectivo|mis acciones|mi saldo)\b",
+         r"do i own|my (?:stocks|shares|investments)|"
+         r"cartera|portafolio|posiciones|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
                           r"have|got|"
@@ -232,6 +239,6 @@ _SOUND = word_set(
     "compre compras vendo vendes vendi vendas price prize cuenta cuentas sonar senor marcado personal persons "
     "humana humano agente agents borrar cancelo cancelar cancels deletes removed removes charts candle marked "
     "markets tasks reports accionar entradas velo ordena ordeno ordered order alerte alertar explains explained "
-    "precise thank rewards targets signs graficos graficas noticia predict indica"
+    "precise perdon thank rewards targets signs graficos graficas noticia predict indica"
 )
 """Words that are one letter away from a key word, and right."""

@@ -2,17 +2,27 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum, auto
+from dataclasses import replace
 from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
+from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, amended
+from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.questions import terms
-from agent.domain.offline.slots import EXPLAIN, ParsedText, Schema, arguments_for, date_in, explained, missing_from
+from agent.domain.offline.slots import (
+    EXPLAIN,
+    ParsedText,
+    Schema,
+    arguments_for,
+    date_in,
+    explained,
+    missing_from,
+)
+from agent.domain.offline.small_talk import mood, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.talk_words import (
     ABILITIES,
@@ -23,85 +33,26 @@ from agent.domain.offline.talk_words import (
     ASKS_WHEN,
     BOTH,
     COMPARED_WITH,
+    CORRECTS,
+    DOING,
     FORGET,
     GOING_ON,
+    GROUP,
     HOW_OR_WHICH,
     IS_ABOUT,
     MARKET,
     OPEN,
-    OPENING,
     PLAN_FOR_IT,
     POSSESSED,
-    SHORT_TALK,
     STATED,
-    THANKFUL,
-    TONGUE,
     TRADING,
-    TURNS,
-    UPSET,
-    WANTS,
     YOU_ALL,
 )
+from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
 
-
-class Intent(Enum):
-    """What somebody may want."""
-
-    HANDOFF = auto()
-    ANALYSIS = auto()
-    TOOL = auto()
-    MARKET = auto()
-    SITE = auto()
-    ABOUT = auto()
-    ABILITIES = auto()
-    GREETING = auto()
-    THANKS = auto()
-    FAREWELL = auto()
-    STATED = auto()
-    UPSET = auto()
-    TONGUE = auto()
-    FORGET = auto()
-    NOT_REMEMBERED = auto()
-    ADVICE = auto()
-    FINE = auto()
-    UNKNOWN = auto()
-
-
-Calls = tuple[tuple[str, dict[str, Any]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """An intent with the tool calls that serve it. `missing`: arguments that the person has to give first (`calls` is
-    what there is of the call so far); `withheld`: the tool that it needs, and that the asker is not offered; `way`:
-    what has to be looked up before `calls` can be made; `shown`: which line of the newest answer's list is meant.
-    """
-
-    intent: Intent
-    calls: Calls = ()
-    missing: tuple[str, ...] = ()
-    withheld: str | None = None
-    way: str = ""
-    shown: str = ""
-
-
-_SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
-    (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
-    (Intent.THANKS, word_set("thanks thank thx ty gracias cheers appreciated agradecido")),
-    (Intent.FINE, word_set("perfecto perfect ok okay vale great genial cool nice awesome estupendo entendido "
-                           "understood excelente fine alright bueno listo no nope nah nada nothing yes yeah si "
-                           "claro sure")),
-    (Intent.GREETING, word_set("hi hello hey hola buenas buenos morning afternoon evening howdy "
-                               "saludos greetings hiya ola")),
-)  # fmt: skip
-_AROUND_SMALL = word_set(
-    "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot "
-    "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
-    "bien to me"
-)
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
 _PAGE = "fetch_page"
@@ -110,14 +61,12 @@ _PERSONAL = word_set(
     "get_trade_history get_sentiment get_ml_signals get_ml_features get_watchlist add_to_watchlist"
 )
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
-_FIGURES = ("calculate_risk_reward", "calculate_position_size")
-_BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *_FIGURES}
+_BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """What is meant by its own words, though a text could be read as a question for an analysis."""
 _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read."""
-_FEW = 7
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
@@ -150,8 +99,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.MARKET)
     if _ABOUT_PEOPLE in schemas and "?" not in said and STATED.search(said):
         return Wish(Intent.STATED)
-    if small := _small(said) or _mood(said, text):
-        return Wish(small)
+    if talk := small(said) or mood(said, text):
+        return Wish(talk)
     if _ABOUT_PEOPLE in schemas and FORGET.fullmatch(said):
         return Wish(Intent.FORGET)
     if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":
@@ -182,8 +131,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         row is None
         and own
         and before
-        and (compares or GOING_ON.search(said) or POSSESSED.search(text))
-        and len(said.split()) <= _FEW
+        and (compares or CORRECTS.search(said) or GOING_ON.search(said) or POSSESSED.search(text))
+        and len(said.split()) <= FEW
     ):
         row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
@@ -191,9 +140,9 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         row = None  # how something is done is told by the pages
     earlier = _earlier(schemas, before) if before else None
     if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
-        amended = _amended(text, said, earlier, schemas, own, row)
-        if amended is not None:
-            return amended
+        instead = amended(text, said, earlier, schemas, own, row)
+        if instead is not None:
+            return instead
     if "explain_concept" in schemas and (two := DIFFERENCE.search(plain(text))):
         named = [two["one"], two["other"]]
         named[0] += f" {named[1].split()[-1]}" if len(named[1].split()) > 1 and len(named[0].split()) == 1 else ""
@@ -222,6 +171,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         and last.withheld
     ):
         return None  # what the plan costs that has it
+    if row.about and not own and row.tool in _LOOKED_UP and GROUP.search(said) and not STATED.search(said):
+        return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if row.tool in schemas else None
     leans = row.tool != "get_price" or bool(GOING_ON.search(said))
     both = row.tool in _LOOKED_UP and BOTH.search(said)
     about = own or (
@@ -233,7 +184,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
-    if wish is not None and wish.missing and row.tool in _FIGURES and (known := _figured(schemas, before)):
+    if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
         merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
         return Wish(Intent.TOOL, ((row.tool, merged),), missing_from(schemas[row.tool], merged))
@@ -243,7 +194,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
 def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, Any]:
     """The figures of the calculation that was asked for last."""
     earlier = _earlier(schemas, before)
-    return earlier.calls[0][1] if earlier is not None and earlier.calls[0][0] in _FIGURES else {}
+    return earlier.calls[0][1] if earlier is not None and earlier.calls[0][0] in FIGURES else {}
 
 
 def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:
@@ -268,7 +219,18 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
             found["price"] = level[-1][1]
         found |= {"symbol": said.symbols[0]} if said.symbols else {}
         if row.way in ("sell", "stop"):
-            found |= {"side": "sell", "share": 0.5 if re.search(r"\b(half|mitad)\b", said.plain) else 1.0}
+            kept, part, percent = kept_in(said.plain), share_in(said.plain), percent_in(said.plain)
+            if percent is not None and row.way == "stop":
+                part = None  # it is how far below the price
+            # How many is said beside a price's per cent; the three of "three quarters" count no shares.
+            counted = "quantity" in found and kept is None and (percent is not None or part in (None, 1.0))
+            asked = "quantity" if row.way == "sell" else "stop_price"
+            if percent is not None and part is None and not counted and found.get(asked) in (None, percent):
+                found.pop(asked, None)
+                return Wish(Intent.TOOL, ((tool, {**found, "side": "sell"}),), (asked,))
+            share = {"share": 1.0 if counted or part is None else part} if kept is None else {"kept": kept}
+            found = {name: one for name, one in found.items() if counted or name != "quantity"}
+            found |= {"side": "sell", **share}
         return Wish(Intent.TOOL, ((tool, found),), way=row.way)
     if (
         "symbol" in (schema.get("properties") or {})
@@ -280,59 +242,12 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     found = arguments_for(tool, schema, said)
     if tool == "get_portfolio" and "get_pending_orders" in schemas:
         return Wish(Intent.TOOL, ((tool, found),), way="portfolio")
+    if tool == "get_watchlist" and "get_price" in schemas and DOING.search(said.plain):
+        return Wish(Intent.TOOL, ((tool, found),), way="watched")
     missing = missing_from(schema, found)
     if tool == "search_memory" and missing:
         return None
     return Wish(Intent.TOOL, ((tool, found),), missing)
-
-
-def _amended(
-    text: str, said: str, earlier: Wish, schemas: Mapping[str, Schema], own: Sequence[str], row: ToolPhrase | None
-) -> Wish | None:
-    """What was asked for before, with what this text changes or adds; None: it is about something else."""
-    tool, arguments = earlier.calls[0]
-    schema = schemas[tool]
-    given = arguments_for(tool, schema, ParsedText.of(text))
-    asked = _small(said) is None and "?" not in text
-    order = tool == "create_paper_order"
-    if tool in _FIGURES and not earlier.missing and (row is None or row.tool == tool) and _small(said) is None:
-        new = {
-            name: value
-            for name, value in given.items()
-            if name != "capital" or re.search(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera)\b", said)
-        }
-        if new:
-            return Wish(Intent.TOOL, ((tool, {**arguments, **new}),))
-    if (
-        tool == "create_alert"
-        and row is None
-        and not own
-        and GOING_ON.search(said)
-        and TURNS.search(said)
-        and "price" in given
-    ):
-        return Wish(Intent.TOOL, ((tool, {**arguments, "condition": given["condition"], "price": given["price"]}),))
-    if tool == "create_alert" and not earlier.missing and AMENDS.search(said) and "price" in given:
-        merged = {**arguments, "price": given["price"]} | ({"symbol": own[0]} if own else {})
-        return Wish(Intent.TOOL, ((tool, merged), ("delete_alert", arguments)), way="replace_alert")
-    if earlier.missing and (asked or earlier.missing == tuple(given)) and (row is None or row.tool == tool):
-        new = {name: value for name, value in given.items() if name in earlier.missing or name.endswith("_price")}
-        if new:
-            merged = {**given, **arguments, **new}
-            return Wish(Intent.TOOL, ((tool, merged),), missing_from(schema, merged))
-    if order and not earlier.missing and AMENDS.search(said) and re.search(r"\d", said):
-        # A price that the text gives is a new price; a number of which it says nothing, a new quantity.
-        new = {name: value for name, value in given.items()
-               if name in ("quantity", "limit_price", "stop_price") or (name == "symbol" and own)}  # fmt: skip
-        merged = {**arguments, **new}
-        kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged]
-        merged["order_type"] = "_".join(kinds) or "market"
-        return Wish(Intent.TOOL, ((tool, merged),), missing_from(schema, merged), way="replace")
-    if own and row is None and not order and len(said.split()) <= 6 and GOING_ON.search(said):
-        name = "tickers" if "tickers" in arguments else "symbol"
-        if name in arguments:
-            return Wish(Intent.TOOL, ((tool, {**arguments, name: list(own) if name == "tickers" else own[0]}),))
-    return None
 
 
 def _earlier(schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
@@ -340,8 +255,8 @@ def _earlier(schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | Non
     for at in range(len(before) - 1, max(len(before) - FAR, 0) - 1, -1):
         wish = _tool(before[at], schemas, before[:at])
         if wish is not None:
-            return wish if wish.calls and not wish.withheld and wish.way in ("", "replace", "replace_alert") else None
-        if _small(plain(before[at])) is None:
+            return wish if wish.calls and not wish.withheld and wish.way in GOES_ON else None
+        if small(plain(before[at])) is None:
             return None
     return None
 
@@ -352,36 +267,11 @@ def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
     return next((row for row in fitting if not (alone and row.about)), None)
 
 
-def _small(said: str) -> Intent | None:
-    """Small talk: nothing but its words."""
-    words = re.findall(r"\w+", OPENING.sub("hola", said))
-    around = [word for word in words if word not in _AROUND_SMALL]
-    kinds = [next((kind for kind, known in _SMALL if word in known), None) for word in around]
-    if not words or None in kinds or len(words) > 12:
-        return None
-    greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)
-    # Thanks with a greeting, or a goodbye with thanks, is the one that ends.
-    return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if greeted else None)
-
-
-def _mood(said: str, text: str) -> Intent | None:
-    """Thanks, a complaint about the assistant, or which language it speaks, whatever else is said around it."""
-    if TONGUE.search(said):
-        return Intent.TONGUE
-    if "?" in text or len(said.split()) > SHORT_TALK or WANTS.search(said):
-        return None
-    if UPSET.search(said):
-        return Intent.UPSET
-    if said.split() and _small(said.split()[-1]) is Intent.FAREWELL:
-        return Intent.FAREWELL
-    return Intent.THANKS if THANKFUL.search(said) else None
-
-
 def talk_only(text: str) -> bool:
     """Whether a text asks for nothing that could be looked up: small talk, or a person is wanted."""
     said = plain(text[:_LONGEST_TALK])
     return len(text) <= _LONGEST_TALK and (
-        _small(said) is not None or _mood(said, text) is not None or only_asks_for_person(text)
+        small(said) is not None or mood(said, text) is not None or only_asks_for_person(text)
     )
 
 

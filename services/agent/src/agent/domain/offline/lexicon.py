@@ -127,6 +127,7 @@ def swapped(one: str, other: str) -> bool:
     return one != other and sorted(one) == sorted(other) and len(one) > 3 and one_apart(one, other)
 
 
+@lru_cache(maxsize=20_000)
 def keys_of(word: str) -> frozenset[str]:
     """What a word is found by in pages: its meanings, or itself without its ending."""
     return frozenset(f"={name}" for name in _exact(word)) | {stem(word)}

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Collection, Sequence
 
-from agent.domain.offline.grammar import TABLE, UNDOES
-from agent.domain.offline.intents import Intent, Wish, wish_in
+from agent.domain.offline.grammar import TABLE, TAKES_BACK, UNDOES
+from agent.domain.offline.intents import wish_in
 from agent.domain.offline.kinds import PLACES
+from agent.domain.offline.spoken import FAR
+from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 
 _ENDS = r"delete|remove|cancel|erase|drop|scrap|borra|elimina|quita|cancela|anula"
@@ -14,6 +16,8 @@ _ONE = re.compile(
     rf"(?P<place>{'|'.join(PLACES)}|[1-9]\d?)(?:\W+(?:one|alert|order|position|alerta|orden|posicion))?"
     r"(?:\W+(?:please|por favor|gracias|thanks))?\W*"
 )
+_LISTS = ("list_alerts", "get_pending_orders")
+"""What shows those of which one can be ended."""
 _LINE = re.compile(r"^(- .+)$", re.MULTILINE)
 _NAMES = re.compile(r"\(([A-Z][\w./]*(?:, [A-Z][\w./]*)+)\)")
 
@@ -21,18 +25,25 @@ _NAMES = re.compile(r"\(([A-Z][\w./]*(?:, [A-Z][\w./]*)+)\)")
 def chosen_in(text: str, shown: str, offered: Collection[str], before: Sequence[str]) -> Wish | None:
     """What was asked for before, of the one that the text chooses by its place, and by nothing else, from the list that
     the newest answer (`shown`) had; None: it chooses none."""
-    match = _ONE.fullmatch(plain(text))
-    if match is None or not before:
-        return None
+    said = plain(text)
+    match = _ONE.fullmatch(said)
     names = _NAMES.search(shown)
     listed: list[str] = _LINE.findall(shown) or (names[1].split(", ") if names else [])
-    at = int(match["place"]) - 1 if match["place"].isdigit() else PLACES[match["place"]]
-    earlier = wish_in(before[-1], offered, before[:-1])
-    if len(listed) < 2 or at >= len(listed) or not earlier.calls:
+    # "Delete it" is of the one line that is left of a list.
+    ends = bool(match and match["ends"]) or (len(listed) == 1 and TAKES_BACK.search(said) is not None)
+    if not before or not listed or (match is None and not ends) or (match and len(listed) == 1):
         return None
-    way = UNDOES.get(earlier.calls[0][0], "") if match["ends"] else earlier.way
+    place = match["place"] if match else "1"
+    at = int(place) - 1 if place.isdigit() else PLACES[place]
+    spoken = reversed(range(max(len(before) - FAR, 0), len(before)))
+    wishes = (wish_in(before[one], offered, before[:one]) for one in spoken)
+    earlier = next((wish for wish in wishes if wish.calls), None)
+    if at >= len(listed) or earlier is None:
+        return None
+    way = UNDOES.get(earlier.calls[0][0], "") if ends else earlier.way
     row = next((row for row in TABLE if way and row.way == way and row.tool in offered), None)
     if row is None:
-        return None
+        shows = not ends and earlier.calls[0][0] in _LISTS
+        return Wish(Intent.CHOSEN, shown=listed[at]) if shows else None
     arguments = {name: value for name, value in earlier.calls[0][1].items() if way == earlier.way}
     return Wish(Intent.TOOL, ((row.tool, arguments),), way=way, shown=listed[at])

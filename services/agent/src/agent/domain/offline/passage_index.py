@@ -123,6 +123,7 @@ class PassageIndex:
             held.setdefault(passages[at].number or -at - 1, set()).update(own, around)
         self._seen = Counter(key for keys in held.values() for key in keys)
         self._count = max(len(held), total)
+        self._nearby: dict[frozenset[str], frozenset[str]] = {}
 
     def _sections_of(self, passages: Sequence[Excerpt]) -> list[set[str]]:
         """What the other sentences of a passage's section say; rows of a table stand by themselves."""
@@ -210,6 +211,10 @@ class PassageIndex:
         few = len(self._texts[at]) <= SHORT and not any(character.isdigit() for character in self._said[at])
         few = few and not self._row[at] and not self._said[at].endswith((".", "!", "?"))
         return few or self._said[at].startswith("©")
+
+    def words(self, at: int) -> Sequence[str]:
+        """A passage's words, plain."""
+        return self._texts[at]
 
     def section(self, at: int) -> str:
         """All that stands under a passage's heading, with the heading."""
@@ -313,6 +318,11 @@ class PassageIndex:
 
     def _near(self, keys: frozenset[str]) -> frozenset[str]:
         """Words of the pages that are a letter away from what was written, where it is in none as it stands."""
+        if keys not in self._nearby:
+            self._nearby[keys] = self._misspelt(keys)
+        return self._nearby[keys]
+
+    def _misspelt(self, keys: frozenset[str]) -> frozenset[str]:
         if any(self._seen[key] or len(keys_of(key)) > 1 for key in keys):
             return frozenset()  # a word that the pages or the lexicon have is not misspelt
         long = [key for key in keys if len(key) >= 5 and key.isalpha()]
@@ -321,10 +331,12 @@ class PassageIndex:
 
 @dataclass
 class Candidates:
-    """Passages that may answer a question; `total`: of how many documents they are the best."""
+    """Passages that may answer a question; `total`: of how many documents they are the best; `foreign`: the numbers of
+    those that are written in another language than it."""
 
     passages: Sequence[Excerpt]
     total: int = 0
+    foreign: AbstractSet[int] = frozenset()
 
     @cached_property
     def index(self) -> PassageIndex:

@@ -9,7 +9,7 @@ from agent.domain.offline.ages import is_for_age
 from agent.domain.offline.answers import is_unknown, not_searched, quoted, unknown, unread
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.constraints import A_DAY
-from agent.domain.offline.doubts import around, doubts, nearest, strays
+from agent.domain.offline.doubts import doubts, nearest
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
@@ -104,28 +104,23 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
             each for each in said if not each.row or is_for_age(asked.question, each.text)
         )
     if rows := follow_up_rows(asked.question, bool(asked.before), asked.answered, [*spoken, *others]):
-        return SayText(quoted(rows, asked.language))
+        return asked.unknown(rows) if is_unknown(asked.answered) else SayText(quoted(rows, asked.language))
     named = with_names(asked.question, asked.answered, spoken)
     if named is None:
         return asked.unknown()
     asked = replace(asked, question=named)
     mine, foreign_ones = Candidates(spoken, found.documents), Candidates(others, found.documents)
+    foreign = {one.number for one in others}
+    everything = Candidates([*spoken, *others], found.documents, foreign) if others else mine
     chosen = _answering(asked, mine, foreign_ones)
     if not chosen:
         if _of_a_person(asked.question):
             return asked.unknown()
-        near = nearest(asked.question, asked.before, mine) or nearest(asked.question, asked.before, foreign_ones)
-        context = (asked.question, asked.earlier, asked.told)
-        return asked.unknown(near, () if near else around(*context, mine) or around(*context, foreign_ones))
-    among = mine if chosen[0] in spoken else foreign_ones
-    rest = doubts(asked.question, asked.before, chosen, among, asked.told)
-    leans_on = (asked.question, asked.before, asked.told, chosen, among)
-    if rest is None and asked.before and (is_unknown(asked.answered) or strays(*leans_on)):
-        # What follows a doubtful answer is as doubtful.
-        near = around(asked.question, asked.before, asked.told, among)
-        rest = [one for one in near if (one.url, one.heading) != (chosen[0].url, chosen[0].heading)]
-    if rest is not None:
-        return asked.unknown([*chosen, *rest])
+        near, may = nearest(asked.question, asked.earlier, asked.told, everything)
+        return asked.unknown(near) if may else asked.unknown((), near)
+    shown = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
+    if shown is not None:
+        return asked.unknown(shown)
     return SayText(quoted([_named(one, asked.question) for one in chosen[:1]] + chosen[1:], asked.language))
 
 

@@ -59,12 +59,21 @@ _AFTER: dict[str, str] = {
 _LINKS = (
     r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|=|:|\$|€|un|una|me|in)\b|\s|[=:$€@])*$"
 )
-_ALONE: dict[str, str] = {
+ALONE: dict[str, str] = {
     "create_paper_order": "quantity",
     "create_alert": "price",
     "calculate_position_size": "capital",
 }
 """What a number is that nothing is said of."""
+FIGURE_ALONE = re.compile(
+    rf"\W*(?:(?:at|a|to|ok|with|con|of|de)\W+)*(?P<figure>{_NUMBER})\s*"
+    r"(?:[$€%]|per ?cent|por ?ciento|dollars?|euros?|dolares)?\W*(?:please|por favor)?\W*"
+)
+MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve)")
+SAYS_SIDE = re.compile(r"\b(?:buy\w*|sell\w*|purchase|compr\w+|vend\w+)\b")
+AT_MARKET = re.compile(r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|no limit|sin limite)\b")
+_WHOLE_PERCENT = 0.2
+"""A risk from which on it is told in per cent, and not as a share."""
 _MONTH = "|".join(MONTHS)
 _DATES = (
     re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
@@ -138,7 +147,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     found: dict[str, float] = {}
     alone: list[float] = []
     uncounted = False
-    first = _ALONE.get(tool)
+    first = ALONE.get(tool)
     for at, match in enumerate(numbers):
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
@@ -156,9 +165,15 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
             found[name] = value
     if first is not None and first in wanted and first not in found and alone and not uncounted:
         found[first] = max(alone) if first == "capital" else alone[-1] if first == "price" else alone[0]
-    if found.get("risk_percent", 0) >= 0.2:
+    if found.get("risk_percent", 0) >= _WHOLE_PERCENT:
         found["risk_percent"] /= 100
     return found
+
+
+def as_given(name: str, figures: str) -> float:
+    """A figure that was asked for, as the tool takes it."""
+    value = _value(figures, point=False)
+    return value / 100 if name == "risk_percent" and value >= _WHOLE_PERCENT else value
 
 
 def _value(figures: str, *, point: bool) -> float:

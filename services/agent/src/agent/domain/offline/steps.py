@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from math import floor
 from typing import Any, cast
 
-from agent.domain.offline.answers import answer_from, which
-from agent.domain.offline.intents import Wish
+from agent.domain.offline.answers import answer_from, multiplied, which
+from agent.domain.offline.wishes import Wish
 from contracts.languages import Language
 
 Result = tuple[str, dict[str, Any], dict[str, Any]]
 _FIRST = {
     "sell": "get_portfolio",
+    "resell": "get_portfolio",
     "stop": "get_portfolio",
     "replace": "get_pending_orders",
     "cancel": "get_pending_orders",
@@ -19,6 +20,8 @@ _FIRST = {
     "replace_alert": "list_alerts",
 }
 """What is looked up, by the way that leads to the call."""
+_WATCHED = 5
+"""Of the own list, how many are looked up."""
 _NAMED = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id")}
 
 
@@ -41,7 +44,18 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
     tool, arguments = wish.calls[0]
     if wish.way == "portfolio":
         return _portfolio(results, language)
+    if wish.way == "part":
+        return _part(wish, results, language)
+    if wish.way == "watched":
+        return _watched(wish, results, language)
     looked = _FIRST[wish.way]
+    waits: list[dict[str, Any]] = []
+    if wish.way == "resell":
+        # Two are looked up: what is held, and what waits and is made anew.
+        if not results:
+            return UseTools(((looked, {}), ("get_pending_orders", {})))
+        waits = [one for tool, _, body in results if tool == "get_pending_orders" for one in _of(body, "orders")]
+        results = [one for one in results if one[0] != "get_pending_orders"]
     done = [one for one in results if one[0] != looked]
     if done:
         return SayText("\n".join(answer_from(*one, "", language) for one in done))
@@ -53,14 +67,12 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
     body = results[-1][2]
     if "error" in body:
         return SayText(answer_from(*results[-1], "", language))
-    if wish.way in ("sell", "stop"):
-        return _sell(tool, arguments | ({"symbol": wish.shown} if wish.shown else {}), body, language)
+    if wish.way in ("sell", "stop", "resell"):
+        found = _sell(tool, arguments | ({"symbol": wish.shown} if wish.shown else {}), body, language)
+        ended = _ended(wish, waits) if wish.way == "resell" and isinstance(found, UseTools) else ()
+        return UseTools((*ended, *found.calls)) if isinstance(found, UseTools) else found
     if wish.way == "replace":
-        waiting = [one for one in _of(body, "orders") if one["status"] == "pending_confirmation"
-                   and (one["symbol"], one["side"]) == (arguments.get("symbol"), arguments.get("side"))]  # fmt: skip
-        return UseTools(
-            (*(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:]), (tool, arguments))
-        )
+        return UseTools((*_ended(wish, _of(body, "orders")), (tool, arguments)))
     if wish.way == "replace_alert":
         before = wish.calls[1][1]
         old = [one for one in _of(body, "alerts")
@@ -81,6 +93,31 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
     return UseTools(((tool, {name: fitting[0][name]}),))
 
 
+def _ended(wish: Wish, orders: Sequence[dict[str, Any]]) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """The end of the order that waits and is made anew."""
+    before = wish.calls[1][1]
+    waiting = [one for one in orders if one["status"] == "pending_confirmation"
+               and all(before.get(name) in (None, one[name]) for name in ("symbol", "side"))]  # fmt: skip
+    return tuple(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:])
+
+
+def _watched(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """What the shares of the own list cost."""
+    symbols: list[str] = results[0][2].get("symbols") or [] if results else []
+    if not results or (symbols and len(results) == 1):
+        return UseTools(tuple(("get_price", {"symbol": one}) for one in symbols[:_WATCHED]) or wish.calls)
+    return SayText("\n".join(answer_from(*one, "", language) for one in results[1:] or results))
+
+
+def _part(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """A price, and so many times as much."""
+    if not results:
+        return UseTools(wish.calls)
+    told = [answer_from(*one, "", language) for one in results]
+    prices = [float(body["price"]) for _, _, body in results if body.get("price") is not None]
+    return SayText("\n".join([*told, *(multiplied(one, float(wish.shown), language) for one in prices)]))
+
+
 def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTools:
     """What is held, and what waits: an order that is not filled yet is in no position."""
     if not results:
@@ -98,8 +135,11 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
         return SayText(which("position", language))
     if len(held) > 1:
         return SayText(which("positions", language, names=", ".join(str(one["symbol"]) for one in held)))
-    call = {name: value for name, value in arguments.items() if name != "share"} | {"symbol": held[0]["symbol"]}
-    amount = float(held[0]["quantity"]) * float(arguments.get("share", 1))
+    call = {name: value for name, value in arguments.items() if name not in ("share", "kept")}
+    call["symbol"] = held[0]["symbol"]
+    amount = round(float(held[0]["quantity"]) * float(arguments.get("share", 1)) - float(arguments.get("kept", 0)), 6)
+    if amount <= 0:
+        return SayText(which("fewer", language))
     call.setdefault("quantity", floor(amount) if amount >= 1 else amount)
     return UseTools(((tool, call),))
 

@@ -27,11 +27,21 @@ OPENING = re.compile(
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
     r"hazl[oa]s?|"
-    r"ponl[oa]s?|cambial[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de))\b|^\W*(?:no|wait|espera)\b.{0,12}\d"
+    r"ponl[oa]s?|cambial[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
+    r"(?:raise|lower|move|bring|bump|increase|reduce|double) (?:it|that|them|the|my)|"
+    r"(?:sube|baja|mueve|aumenta|reduce|duplica)(?:l[oa]s?| (?:el|la|mi))|"
+    r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
+    r"^\W*(?:no|wait|espera)\b.{0,12}\d"
 )
 """Something else of what was just spoken of."""
+CORRECTS = re.compile(
+    r"^\W*(?:no|sorry|perdon|wait|espera|i meant?|qu(?:eria|iero|ise) decir|digo)\b(?!\W*(?:thank|gracias))"
+)
+"""Not that, but this."""
 SHORT_TALK = 9
 """Words of a message that may be thanks or a complaint and no more."""
+LONG_TALK = 14
+"""Of one that may say that somebody waits in vain."""
 WANTS = re.compile(
     r"\b(?:what|how|when|where|who|which|why|can|could|would|want|need|que|cual|como|cuando|cuanto|cuanta|donde|quien|"
     r"puedo|puedes|quiero|necesito|busco|tengo|hay|buy|sell|compra|vende|cancel\w*|price|precio|and|pero|but)\b"
@@ -44,6 +54,24 @@ UPSET = re.compile(
     r"basura|patetic[oa]s?|no (?:me )?(?:sirves?|ayudas?|entiendes|enteras)|not helpful|unhelpful|(?:don t|do not|dont|"
     r"didn t|not) understand(?:ing)? me)\b"
 )
+_ASKED_FOR = r"(?:pregunt|escrib|llam|dig|dij|pid|ped|intent|contact|explic)\w*"
+WAITED = re.compile(
+    r"\b(?:second|third|fourth|fifth|tenth|hundredth|umpteenth|\d+(?:nd|rd|th)) time (?:i|we|that i|asking|writing|"
+    r"calling|telling)\b|"
+    rf"\b(?:segunda|tercera|cuarta|quinta|enesima) vez que (?:(?:te|os|le|les|lo|la) )*{_ASKED_FOR}|"
+    r"\b(?:i|we) (?:have |ve |am |m |are |re )?(?:still )?(?:been )?(?:waiting|waited|on hold|trying|calling|writing) "
+    r"(?:for )?(?:\d+|an?|one|two|three|four|five|six|over|more|days|hours|weeks|months|since|all|so|ages)\b|"
+    r"\bllev(?:o|amos) (?:\w+ ){1,4}(?:esperando|llamando|intentando|escribiendo|sin (?:respuesta|saber|noticias))\b|"
+    r"\b(?:sigo|seguimos|still) (?:esperando|waiting|sin (?:respuesta|saber|noticias)|no (?:answer|reply|response))\b|"
+    r"\b(?:nobody|no one|noone|nadie) (?:(?:me|nos|has|ha|ever|is) )*(?:answer|repl|respon|contest|call|llam|cog|"
+    r"atiend|hac\w+ caso|pick)|\b(?:i|we) (?:have |ve )?already (?:told|asked|said|explained|wrote)\b|"
+    r"\bi keep (?:asking|writing|calling)\b|"
+    r"\bya (?:(?:te|os|se|lo|le) )*(?:he|hemos|dije|pregunte|explique|escribi|llame)\b(?=.*\b(?:veces|dije|dicho|"
+    r"preguntado|pregunte|explicado|explique)\b)|\b(?:that s|that is|thats) not what i (?:asked|said|meant)\b|"
+    rf"\bno es lo que (?:he |te )*{_ASKED_FOR}|\byou (?:didn t|didnt|did not|haven t|havent|never) answer|"
+    r"\bno me (?:has|habeis|han) (?:contestado|respondido)\b"
+)
+"""Said by somebody who asked or waited in vain."""
 TONGUE = re.compile(
     r"\b(?:do|can|could) you (?:speak|talk|write|understand|answer)(?: me)?(?: in)? (?:english|spanish|castilian)\b|"
     r"\b(?:habl(?:as|ais|an|a usted)|entiendes|entendeis) (?:en )?(?:espanol|castellano|ingles)\b|"
@@ -120,6 +148,17 @@ COMPARED_WITH = re.compile(
 TURNS = re.compile(
     r"\b(?:above|over|below|under|rises?|falls?|drops?|goes|sube|suba|baja|baje|cae|caiga|pasa|llega|supera)\b"
 )
+_TRADE = (
+    r"tech\w*|tecnolog\w+|bank\w*|banc\w+|energ\w+|oil|petrol\w+|chip|semiconduct\w+|pharma\w*|farmac\w+|electric\w+|"
+    r"automo\w+|retail|growth|value|small ?cap|large ?cap|blue ?chip|crypto|european?|european|american|spanish"
+)
+GROUP = re.compile(
+    rf"\b(?:{_TRADE}) (?:stocks?|shares|companies|names|sector|ones)\b|\b(?:las?|l[oa]s|el|the|big) (?:tech|techs|"
+    r"tecnologicas|bancos|banca|banks|petroleras|electricas|farmaceuticas|chipmakers|faang|cryptos?|criptos?)\b|"
+    rf"\b(?:acciones|valores|empresas|sector) (?:del? )?(?:el |la |las )?(?:{_TRADE})\b"
+)
+"""A line of business: which symbols are meant nobody has said."""
+DOING = re.compile(r"\b(?:doing|perform\w*|mov(?:ed|ing)|prices?|today|up|down|van?|precios?|cotiza\w*|hoy)\b")
 POSSESSED = re.compile(r"['’]s\W*$")
 """What's AAPL's? What was just spoken of, of another."""
 ASKS_WHEN = re.compile(

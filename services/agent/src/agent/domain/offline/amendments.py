@@ -1,0 +1,141 @@
+"""What was asked for before, with what a text changes or adds: another figure, share or name, a little more of it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agent.domain.offline.changes import change_in, changed, share_in
+from agent.domain.offline.grammar import ToolPhrase
+from agent.domain.offline.slots import (
+    ALONE,
+    AT_MARKET,
+    FIGURE_ALONE,
+    MOVES,
+    SAYS_SIDE,
+    ParsedText,
+    Schema,
+    arguments_for,
+    as_given,
+    missing_from,
+)
+from agent.domain.offline.small_talk import small
+from agent.domain.offline.talk_words import AMENDS, CORRECTS, GOING_ON, TURNS
+from agent.domain.offline.wishes import Intent, Wish
+
+FIGURES = ("calculate_risk_reward", "calculate_position_size")
+FEW = 7
+"""Words of what leans on what was said before."""
+_ORDER = "create_paper_order"
+_REPLACED = {_ORDER: "replace", "create_alert": "replace_alert"}
+"""What is made anew when it is changed, and the way to that."""
+GOES_ON = ("", "sell", "stop", "resell", *_REPLACED.values())
+"""Of what was asked for before, what a text can change or complete."""
+
+
+def amended(
+    text: str, said: str, earlier: Wish, schemas: Mapping[str, Schema], own: Sequence[str], row: ToolPhrase | None
+) -> Wish | None:
+    """What was asked for before, with what this text changes or adds; None: it is about something else."""
+    tool, arguments = earlier.calls[0]
+    schema = schemas[tool]
+    given = arguments_for(tool, schema, ParsedText.of(text))
+    same = row is None or row.tool == tool
+    share = share_in(said) if tool == _ORDER else None
+    if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None:
+        return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
+    if len(earlier.missing) == 1 and (figure := FIGURE_ALONE.fullmatch(said)):
+        given = {earlier.missing[0]: as_given(earlier.missing[0], figure["figure"])}  # it is what was asked for
+    changes = row is None or (same and tool != _ORDER) or AMENDS.search(said)
+    if not earlier.missing and changes and (merged := _with_change(said, tool, arguments)) is not None:
+        return _instead(earlier, merged, tuple(name for name in arguments if name not in merged))
+    if tool in FIGURES and not earlier.missing and same and small(said) is None:
+        new = {
+            name: value
+            for name, value in given.items()
+            if name != "capital" or re.search(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera)\b", said)
+        }
+        if new:
+            return Wish(Intent.TOOL, ((tool, {**arguments, **new}),))
+    if (
+        tool == "create_alert"
+        and row is None
+        and not own
+        and GOING_ON.search(said)
+        and TURNS.search(said)
+        and "price" in given
+        and change_in(said) is None
+    ):
+        return Wish(Intent.TOOL, ((tool, {**arguments, "condition": given["condition"], "price": given["price"]}),))
+    if earlier.missing == ("symbol",) and same and len(own) > 1:
+        return replace(earlier, calls=tuple((tool, {**arguments, "symbol": one}) for one in own), missing=())
+    answers = "?" not in text or earlier.missing == tuple(given)
+    if earlier.missing and small(said) is None and answers and same:
+        new = {name: value for name, value in given.items() if name in earlier.missing or name.endswith("_price")}
+        if new:
+            merged = {**given, **arguments, **new}
+            return replace(earlier, calls=((tool, merged), *earlier.calls[1:]), missing=missing_from(schema, merged))
+    if earlier.missing:
+        return None
+    change = change_in(said)
+    if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
+        return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
+    corrects = AMENDS.search(said) or (CORRECTS.search(said) and len(said.split()) <= FEW)
+    if tool in _REPLACED and corrects and change is None:
+        merged = _with_figures(said, tool, arguments, given, own)
+        if merged is not None:
+            return _instead(earlier, merged)
+    if own and row is None and tool == _ORDER and GOING_ON.search(said) and "quantity" in given:
+        told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
+        return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
+    if own and row is None and tool not in _REPLACED and len(said.split()) <= FEW - 1 and GOING_ON.search(said):
+        name = "tickers" if "tickers" in arguments else "symbol"
+        if name in arguments:
+            return Wish(Intent.TOOL, ((tool, {**arguments, name: list(own) if name == "tickers" else own[0]}),))
+    return None
+
+
+def _with_change(said: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A call's arguments with one figure half as large, 5 higher …; without it where how much is not said."""
+    change = change_in(said)
+    name = changed(said, arguments, ALONE.get(tool) if tool not in FIGURES else None) if change is not None else None
+    if change is None or name is None:
+        return None
+    figure = change.of(float(arguments[name]))
+    rest = {key: value for key, value in arguments.items() if key != name}
+    return rest if figure is None else {**rest, name: figure}
+
+
+def _with_figures(
+    said: str, tool: str, arguments: Mapping[str, Any], given: Mapping[str, Any], own: Sequence[str]
+) -> dict[str, Any] | None:
+    """An order's or an alert's arguments with those that a text gives instead; None: it gives none."""
+    told = dict(given)
+    prices = [name for name in arguments if name in ("limit_price", "stop_price")]
+    if tool == _ORDER and len(prices) == 1 and "quantity" in told and MOVES.search(said):
+        told[prices[0]] = told.pop("quantity")  # what is raised to so much is its price
+    other = [one for one in own if one != arguments.get("symbol")]
+    # A price that the text gives is a new price; a number of which it says nothing, a new quantity.
+    new = {name: told[name] for name in ("quantity", "limit_price", "stop_price", "price", "side") if name in told}
+    new |= {"symbol": other[0]} if other else {}
+    if "side" in arguments and not SAYS_SIDE.search(said):
+        new.pop("side", None)
+    if arguments.keys() & {"share", "kept"} and (share := share_in(said)):
+        arguments, new = {name: one for name, one in arguments.items() if name != "kept"}, {"share": share}
+    merged = {**arguments, **new}
+    if tool == _ORDER:
+        if AT_MARKET.search(said):
+            merged = {name: value for name, value in merged.items() if not name.endswith("_price")}
+        kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged]
+        merged["order_type"] = "_".join(kinds) or "market"
+    return merged if merged != arguments else None
+
+
+def _instead(earlier: Wish, arguments: dict[str, Any], missing: tuple[str, ...] = ()) -> Wish:
+    """A call with other arguments; what was made before is ended first."""
+    (tool, before), way = earlier.calls[0], earlier.way
+    if tool not in _REPLACED:
+        return Wish(Intent.TOOL, ((tool, arguments),), missing)
+    ends = "delete_alert" if tool == "create_alert" else "cancel_paper_order"
+    ways = {"sell": "resell", "stop": "resell", "resell": "resell"}
+    return Wish(Intent.TOOL, ((tool, arguments), (ends, before)), missing, way=ways.get(way, _REPLACED[tool]))

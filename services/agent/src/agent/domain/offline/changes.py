@@ -1,0 +1,130 @@
+"""What a text does to a figure that was given before: half of it, twice the capital, 5 higher, a bit less. es and en.
+
+A change names its figure, or says by its own words whether a price or a count is meant. Texts are plain.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent.domain.number_words import value_of
+from agent.domain.text_features import number_of
+
+_N = r"[$€]?(?P<{}>\d(?:[\d.,]*\d)?)"
+_PERCENT = r" ?(?:%|per ?cent\b|por ?ciento\b)"
+SHARE = re.compile(
+    rf"{_N.format('percent')}{_PERCENT}|\b(?P<half>half|mitad)\b|"
+    r"\b(?P<count>an?|one|two|three|un|una|dos|tres|la|las) "
+    r"(?:(?P<third>thirds?|tercios?|terceras? partes?)|(?P<quarter>quarters?|cuartos?|cuartas? partes?))\b|"
+    r"\b(?P<all>all|everything|whole|entire|tod[oa]s?|enter[oa])\b"
+)
+_PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "all": 1.0}
+_KEPT = re.compile(
+    r"\b(?:all|everything|tod[oa]s?) (?:of (?:it|them) )?(?:but|except(?: for)?|menos|except[oa]|salvo) (?:l[oa]s )?"
+    r"(?P<kept>\d+)\b|\b(?:keep(?:ing)?|me quedo con|dejando|deja) (?:just |only |solo )?(?P<left>\d+)\b"
+)
+_TIMES = re.compile(
+    r"\b(?:(?P<double>doubled?|twice|doble|duplica\w*)|(?P<triple>tripled?|triplica\w*)|"
+    r"(?P<times>\d+) (?:times|veces))\b(?! (?:an?|per|al?|por|every|cada)\b)"
+)
+_DOWN = r"lower|below|less|fewer|down|under|menos|abajo|debajo|mas (?:abaj|baj)[oa]"
+_UP = r"higher|above|more|up|over|mas (?:arriba|alt[oa])|mas|arriba|encima"
+_UNIT = (
+    r"(?:\s?(?:[$€%]|dollars?|bucks|euros?|dolares|usd|eur|per ?cent|por ?ciento|points?|puntos?|shares?|acciones))?"
+)
+_BY = re.compile(
+    rf"{_N.format('by')}(?P<unit>{_UNIT}) (?:por )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))\b"
+    r"(?! than\b| de (?!capital|riesgo|acciones))"
+)
+_IT = r"(?: (?:it|that|them|the \w+|my \w+|el \w+|la \w+|mi \w+|otr[oa]s|una?|by|en|up|down|another)|l[oa]s?\b)*"
+_MOVED = re.compile(
+    rf"\b(?:(?P<down>lower|reduce|drop|baja|quita)|(?P<up>raise|increase|bump|sube|aumenta|add|anade))"
+    rf"{_IT} {_N.format('by')}(?P<unit>{_UNIT})"
+)
+_HOW_FAR = re.compile(rf"^\W*(?:raise|lower|reduce|increase|sube|baja|aumenta){_IT}\W*$")
+_LITTLE = re.compile(
+    r"\b(?:a (?:little|bit|touch|tad)|slightly|somewhat|un po(?:co|quito)|un pelin|algo|ligeramente)\b"
+)
+_WAY = re.compile(rf"\b(?:{_DOWN}|{_UP}|closer|further|cerca|lejos|raise|lower|sube\w*|baja\w*)\b")
+_OF_A_PRICE = re.compile(
+    r"\b(?:higher|lower|above|below|up|down|raise|arriba|abajo|encima|debajo|alt[oa]|baj[oa]|closer|further|cerca|lejos|"
+    r"sube\w*|baja(?:l[oa])?|dollars?|bucks|euros?|dolares)\b|[$€]"
+)
+_OF_IT = re.compile(r" (?:of (?:it|that|this|them|those)|de (?:es[oa]s?|ell[oa]s?|lo))\b")
+_NOUNS = {
+    "limit_price": r"limite?",
+    "stop_price": r"stop",
+    "stop_loss_price": r"stop",
+    "take_profit_price": r"target|objetivo",
+    "entry_price": r"entry|entrada",
+    "capital": r"capital|account|money|cash|cuenta|dinero",
+    "risk_percent": r"risk|riesgo",
+    "quantity": r"shares?|acciones|titulos|units|quantity|cantidad|(?:as )?many",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A figure times `factor` and `plus` so much; neither: how much is not said."""
+
+    factor: float | None = None
+    plus: float | None = None
+
+    def of(self, figure: float) -> float | None:
+        """What a figure becomes; None: that has to be asked."""
+        if self.factor is None and self.plus is None:
+            return None
+        changed = round(figure * (1 if self.factor is None else self.factor) + (self.plus or 0), 6)
+        return changed if changed > 0 else None
+
+
+def share_in(said: str) -> float | None:
+    """The share of a whole that a text names: a third, 30 %, all; None: none, or no share of it (0 %, 200 %)."""
+    match = SHARE.search(said)
+    if match is None:
+        return None
+    if match["percent"]:
+        share = number_of(match["percent"]) / 100
+    else:
+        kind = next(name for name in _PARTS if match[name])
+        share = _PARTS[kind] * (value_of(match["count"] or "") or 1)
+    return share if 0 < share <= 1 else None
+
+
+def percent_in(said: str) -> float | None:
+    """The per cent of the first share that a text names, which may be of something else than what is held."""
+    match = SHARE.search(said)
+    return number_of(match["percent"]) if match is not None and match["percent"] else None
+
+
+def kept_in(said: str) -> float | None:
+    """How many are left of what is sold: all but five."""
+    match = _KEPT.search(said)
+    return float(match["kept"] or match["left"]) if match else None
+
+
+def change_in(said: str) -> Change | None:
+    """What a text does to a figure; None: nothing."""
+    if match := _BY.search(said) or _MOVED.search(said):
+        by = number_of(match["by"]) * (-1 if match["down"] else 1)
+        return Change(factor=1 + by / 100) if re.search(r"%|cent|ciento", match["unit"]) else Change(plus=by)
+    if _HOW_FAR.search(said) or (_LITTLE.search(said) and _WAY.search(said)):
+        return Change()
+    if match := _TIMES.search(said):
+        return Change(factor=2.0 if match["double"] else 3.0 if match["triple"] else float(match["times"]))
+    match = SHARE.search(said)
+    of_it = match is not None and not match["all"] and (not match["percent"] or _OF_IT.match(said[match.end() :]))
+    return Change(factor=share_in(said)) if of_it else None
+
+
+def changed(said: str, arguments: Mapping[str, Any], alone: str | None) -> str | None:
+    """Which of a call's figures a change is of: the one that it names, the price where it speaks of one, or else
+    `alone`, what the tool is asked for first; None: it cannot be told."""
+    named = [name for name, noun in _NOUNS.items() if name in arguments and re.search(rf"\b(?:{noun})\b", said)]
+    if len(named) == 1:
+        return named[0]
+    if _OF_A_PRICE.search(said):
+        prices = [name for name in arguments if name.endswith("price")]
+        return prices[0] if len(prices) == 1 else None
+    return alone if alone in arguments else None

@@ -1,0 +1,104 @@
+"""Which sections answer a question the likeliest: a few signals of each sentence, and what each counts.
+
+What they count is fitted on labelled questions over five companies' pages (decision 0122), each judged by weights of
+the other four. They say which of the sections that were found it is, and not whether any is.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent.domain.offline.constraints import FREE_OR_PAID
+from agent.domain.offline.intents import goes_on
+from agent.domain.offline.lexicon import keys_in, words_of
+from agent.domain.offline.passage_index import Candidates
+from agent.domain.offline.questions import is_vague, leans, needed, terms
+
+_OWN = 2.9
+"""What it counts to cover the question, by itself …"""
+_SECTION = 1.17
+"""… and by its section;"""
+_EARLIER, _EARLIER_LEANT_ON = 0.97, 0.76
+"""to cover the question before, and more where this one leans on it;"""
+_THERE = 1.28
+"""to stand in the section that was quoted last;"""
+_HEADED = 1.2
+"""to have the question's words in the heading;"""
+_FOUND = 1.5
+"""to be of the passage that was found first;"""
+_FOREIGN = 1.5
+"""against it: to be written in another language (not fitted: what says the same in both is told in the question's);"""
+_NEEDED, _NOT_ASKED = 0.79, 0.5
+"""to tell what such a question needs; and how much it counts where it needs nothing;"""
+_BEGINS_BESIDE, _BEGINS = 1.34, 1.97
+"""to have words of its section, or its own, that begin as the question's do."""
+_SHORTEST, _LONGEST = 4, 6
+"""Letters that two words share from their beginning to be taken for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section with its sentences, the likeliest first, and how likely it is of all that were found."""
+
+    place: tuple[str, str]
+    sentences: tuple[int, ...]
+    likelihood: float
+
+
+def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Section]:
+    """The sections that were found, the likeliest first. `earlier`: what was asked last; `told`: what was quoted."""
+    passages, index = among.passages, among.index
+    if not passages:
+        return []
+    asked = terms(FREE_OR_PAID.sub(" ", question))
+    before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
+    must, leaning = needed(question), leans(question) or goes_on(question) or is_vague(asked)
+    said = [word for word in words_of(question) if len(word) >= _SHORTEST]
+    places: dict[tuple[str, str], list[int]] = {}
+    for at, one in enumerate(passages):
+        places.setdefault((one.url, one.heading), []).append(at)
+    scores: dict[int, float] = {}
+    for place, those in places.items():
+        headed = keys_in(place[1])
+        whole = sum(map(index.weight, asked.values()))
+        covered = sum(index.weight(keys) * max(index.has(keys, at) for at in those) for keys in asked.values())
+        of_section = (
+            _SECTION * (covered / whole if whole else 0.0)
+            + _THERE * any(passages[at].text in told for at in those)
+            + _HEADED * (sum(bool(keys & headed) for keys in asked.values()) / max(len(asked), 1))
+            + _BEGINS_BESIDE * _begun(said, [*words_of(place[1]), *(word for at in those for word in index.words(at))])
+        )
+        for at in those:
+            scores[at] = (
+                of_section
+                + _OWN * (index.share(asked, at) if asked else 0.0)
+                + (_EARLIER + _EARLIER_LEANT_ON * leaning) * (index.share(before, at) if before else 0.0)
+                + _FOUND / max(passages[at].number, 1)
+                - _FOREIGN * (passages[at].number in among.foreign)
+                + _NEEDED * (float(index.holds(must, at)) if must else _NOT_ASKED)
+                + _BEGINS * _begun(said, index.words(at))
+            )
+    ranked = _ranked(places, scores)
+    # Of a section what tells what such a question needs is shown before the rest.
+    return [replace(one, sentences=tuple(sorted(one.sentences, key=lambda at: not index.holds(must, at))))
+            for one in ranked]  # fmt: skip
+
+
+def _ranked(places: Mapping[tuple[str, str], Sequence[int]], scores: Mapping[int, float]) -> list[Section]:
+    best = max(scores.values())
+    whole = sum(math.exp(score - best) for score in scores.values())
+    found = [
+        Section(
+            place,
+            tuple(sorted(those, key=lambda at: -scores[at])),
+            sum(math.exp(scores[at] - best) for at in those) / whole,
+        )
+        for place, those in places.items()
+    ]
+    return sorted(found, key=lambda one: -scores[one.sentences[0]])
+
+
+def _begun(said: Sequence[str], words: Sequence[str]) -> float:
+    """Of a question's words, how many begin like one of these."""
+    begun = {word[:length] for word in words for length in range(_SHORTEST, _LONGEST + 1) if len(word) >= length}
+    return sum(word[: max(_SHORTEST, min(_LONGEST, len(word) - 1))] in begun for word in said) / max(len(said), 1)

@@ -1,0 +1,51 @@
+"""Small talk: a greeting, thanks, a complaint, and nothing that could be looked up."""
+
+import re
+
+from agent.domain.offline.talk_words import LONG_TALK, OPENING, SHORT_TALK, THANKFUL, TONGUE, UPSET, WAITED, WANTS
+from agent.domain.offline.wishes import Intent
+from agent.domain.text_features import word_set
+
+_SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
+    (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
+    (Intent.THANKS, word_set("thanks thank thx ty gracias cheers appreciated agradecido")),
+    (Intent.FINE, word_set("perfecto perfect ok okay vale great genial cool nice awesome estupendo entendido "
+                           "understood excelente fine alright bueno listo no nope nah nada nothing yes yeah si "
+                           "claro sure")),
+    (Intent.GREETING, word_set("hi hello hey hola buenas buenos morning afternoon evening howdy "
+                               "saludos greetings hiya ola")),
+)  # fmt: skip
+_AROUND_SMALL = word_set(
+    "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot "
+    "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
+    "bien to me"
+)
+
+
+def small(said: str) -> Intent | None:
+    """Small talk: nothing but its words."""
+    words = re.findall(r"\w+", OPENING.sub("hola", said))
+    around = [word for word in words if word not in _AROUND_SMALL]
+    kinds = [next((kind for kind, known in _SMALL if word in known), None) for word in around]
+    if not words or None in kinds or len(words) > 12:
+        return None
+    greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)
+    # Thanks with a greeting, or a goodbye with thanks, is the one that ends.
+    return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if greeted else None)
+
+
+def mood(said: str, text: str) -> Intent | None:
+    """Thanks, a complaint about the assistant, or which language it speaks, whatever else is said around it."""
+    if TONGUE.search(said):
+        return Intent.TONGUE
+    if "?" in text:
+        return None
+    if len(said.split()) <= LONG_TALK and WAITED.search(re.sub("['’]", " ", said)):
+        return Intent.WAITED
+    if len(said.split()) > SHORT_TALK or WANTS.search(said):
+        return None
+    if UPSET.search(said):
+        return Intent.UPSET
+    if said.split() and small(said.split()[-1]) is Intent.FAREWELL:
+        return Intent.FAREWELL
+    return Intent.THANKS if THANKFUL.search(said) else None

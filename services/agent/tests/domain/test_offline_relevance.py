@@ -1,0 +1,38 @@
+"""Which section of those that were found is the likeliest."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.passage_index import Candidates
+from agent.domain.offline.relevance import likely
+
+KILOMETRES = Excerpt("250 km al día, y cada kilómetro de más 0,20 €.", "Kilómetros", "/a", "Preguntas", 1, 1)
+FINES = Excerpt("Las multas las paga el conductor.", "Multas", "/a", "Preguntas", 2, 2)
+CELEBRATION = Excerpt("Dos horas con monitor, 16 € cada uno.", "Cumpleaños", "/b", "Fiestas", 1, 3)
+FOUND = (KILOMETRES, FINES, CELEBRATION)
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "told", "heading"),
+    [
+        ("¿quién paga las multas?", "", "", "Multas"),
+        ("un cumple", "", "", "Cumpleaños"),
+        ("¿y si me paso?", "¿hay límite de kilómetros?", "", "Kilómetros"),
+        ("¿y eso cómo va?", "", CELEBRATION.text, "Cumpleaños"),
+    ],
+)
+def test_the_likeliest_section_is_of_the_question_or_of_what_it_goes_on_from(
+    question: str, earlier: str, told: str, heading: str
+) -> None:
+    sections = likely(question, earlier, told, Candidates(FOUND))
+    assert FOUND[sections[0].sentences[0]].heading == heading
+    assert sum(one.likelihood for one in sections) == pytest.approx(1)
+
+
+def test_what_stands_in_both_languages_is_told_in_the_questions() -> None:
+    foreign = replace(FINES, url="/en", number=1)
+    both = Candidates([foreign, replace(FINES, number=2)], foreign={1})
+    assert [one.place[0] for one in likely("multas", "", "", both)] == ["/a", "/en"]
+    assert likely("multas", "", "", Candidates([])) == []
