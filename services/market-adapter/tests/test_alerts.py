@@ -89,8 +89,8 @@ class Watch:
         self.provider = provider
         self.heard = HeardFacts()
         self.store = MongoAlerts(database)
-        self.alarms = Alarms(self.store, provider, self.heard)
-        books = Books(MemoryAccounts({}, {}), provider, self.heard, FakeClock(), provider.source)
+        self.alarms = Alarms(self.store, provider, self.heard.tell)
+        books = Books(MemoryAccounts({}, {}), provider, self.heard.tell, FakeClock(), provider.source)
         self.untold = UntoldAlerts(self.store, books)
         made = list_tools(provider, self.store, MongoWatchlists(database), FakeClock())
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from contracts.market_rpc import MarketEventsRequest, MarketStatusRequest, QuotesRequest
-from market_adapter.adapters.exchange_calendar import ExchangeCalendar
+from market_adapter.adapters.exchange_calendar import new_york
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
@@ -14,7 +14,7 @@ from market_adapter.domain.sample_clock import SampleClock
 
 SAMPLE = load_sample()
 CLOCK = SampleClock(SAMPLE.sessions, SAMPLE.closes, at_end=True)
-CONTEXT = MarketContext(SampleProvider(SAMPLE, load_facts(), CLOCK), ExchangeCalendar())
+CONTEXT = MarketContext(SampleProvider(SAMPLE, load_facts(), CLOCK))
 
 
 def at(text: str) -> datetime:
@@ -36,16 +36,15 @@ def at(text: str) -> datetime:
 async def test_the_market_keeps_its_hours_and_holidays(
     moment: str, status: str, next_open: str, next_close: str, early: bool
 ) -> None:
-    state = await ExchangeCalendar().state(at(moment))
+    state = await new_york(at(moment))
     assert state.status.value == status
     assert (state.next_open, state.next_close) == (at(next_open), at(next_close))
     assert state.early_close is early
 
 
 async def test_every_recorded_session_is_one_of_the_calendar() -> None:
-    calendar = ExchangeCalendar()
     for close in SAMPLE.closes[-40:]:
-        assert (await calendar.state(close)).status.value == "after_hours"
+        assert (await new_york(close)).status.value == "after_hours"
 
 
 async def test_the_status_is_the_sample_clocks() -> None:

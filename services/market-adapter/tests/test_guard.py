@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from decimal import InvalidOperation
 from itertools import pairwise
 
 import pytest
@@ -17,7 +18,7 @@ class Provider:
 
     def __init__(self) -> None:
         self.asked = 0
-        self.fails: list[MarketError] = []
+        self.fails: list[Exception] = []
         self.gate: asyncio.Event | None = None
 
     async def answer(self) -> int:
@@ -79,6 +80,17 @@ async def test_an_answer_that_says_no_is_not_asked_for_again(error: MarketError)
     provider.fails = [error]
     with pytest.raises(type(error)):
         await Guard("them", FakeClock(), per_minute=60).ask("k", "IBM", 10, provider.answer)
+    assert provider.asked == 1
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError(), TypeError(), InvalidOperation(), KeyError(), AttributeError(), OSError()]
+)
+async def test_an_answer_that_cannot_be_read_is_none_and_is_said_to_be(error: Exception) -> None:
+    clock, provider = FakeClock(), Provider()
+    provider.fails = [error]
+    with pytest.raises(ProviderDownError, match="IBM cannot be read"):
+        await driven(clock, lambda: Guard("them", clock, per_minute=60).ask("k", "IBM", 10, provider.answer))
     assert provider.asked == 1
 
 

@@ -99,7 +99,7 @@ async def test_a_stretch_is_what_pandas_says(call: Call, ticker: str, first: str
 
 async def test_parts_and_the_other_figures_of_a_stretch_are_what_pandas_says(call: Call) -> None:
     first, last = "2010-01-01", "2011-12-31"
-    answer = await call("get_performance", tickers=["IBM"], start=first, end=last, every="month")
+    answer = await call("get_performance", tickers=["IBM"], start=first, end=last, every="month", top=3)
     of = between("IBM", first, last)
     moves = of.pct_change().dropna()
     ends = of.groupby(of.index.str[:7]).last()
@@ -108,6 +108,13 @@ async def test_parts_and_the_other_figures_of_a_stretch_are_what_pandas_says(cal
     paid = actions[(actions["ticker"] == "IBM") & (actions["kind"] == "dividend")].set_index("date")["value"]
     paid = paid[(paid.index >= first) & (paid.index <= last)].astype(float)
     years = (date(2011, 12, 30) - date(2009, 12, 31)).days / 365.25
+    for name, each in (("month", months), ("day", moves)):
+        worst = [one["value"] for one in answer["figures"] if one["figure"] == f"worst_{name}"]
+        best = [one["value"] for one in answer["figures"] if one["figure"] == f"best_{name}"]
+        assert (worst, best) == (
+            pytest.approx(each.nsmallest(3).tolist(), abs=1e-6),
+            pytest.approx(each.nlargest(3).tolist(), abs=1e-6),
+        )
     expected = {
         "best_month": months.max(),
         "worst_month": months.min(),

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -15,7 +15,6 @@ from market_adapter.adapters.mongo_session import MongoSessionStore
 from market_adapter.adapters.nats_nudge import NatsNudge
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.ports import Nudge
 from market_adapter.replay import POLL_SECONDS, SampleMover
 from runtime.clock import FakeClock
 from runtime.testing import MongoDatabase, eventually, run_mongo_server
@@ -25,11 +24,11 @@ SESSIONS = SAMPLE.sessions[-121:]
 """What the clock shows, from its first session to its last."""
 
 
-class Unheard:
-    """A nudge that is lost: replicas then find out by looking."""
+Nudge = Callable[[], Awaitable[None]]
 
-    async def send(self) -> None:
-        """Reaches nobody."""
+
+async def unheard() -> None:
+    """A nudge that is lost: replicas then find out by looking."""
 
 
 class Replica:
@@ -65,7 +64,7 @@ async def replica(mongo_server: MongoDatabase) -> AsyncIterator[Make]:
     made: list[Replica] = []
 
     def make(nudge: Nudge | None = None, seconds: float = 60.0) -> Replica:
-        made.append(Replica(mongo_server.url, mongo_server.database, nudge or Unheard(), seconds))
+        made.append(Replica(mongo_server.url, mongo_server.database, nudge or unheard, seconds))
         return made[-1]
 
     yield make
@@ -114,7 +113,7 @@ async def test_a_replica_that_starts_later_takes_over_where_the_clock_stands(rep
 
 async def test_a_nudge_brings_the_others_along_at_once(replica: Make, nats_client: Client) -> None:
     nudge = NatsNudge(nats_client)
-    mover, follower = replica(nudge), replica(nudge)
+    mover, follower = replica(nudge.send), replica(nudge.send)
     await nudge.listen(follower.replay.look)
     await nats_client.flush()
     await mover.replay.start()
@@ -154,7 +153,7 @@ async def test_it_ends_on_the_last_bar_and_stays_there(replica: Make) -> None:
 
 async def test_it_stands_still_while_its_server_is_away_and_then_goes_on() -> None:
     with run_mongo_server() as server:
-        one = Replica(server.url, "market", Unheard(), 60, patience=1000)
+        one = Replica(server.url, "market", unheard, 60, patience=1000)
         await one.replay.start()
         await one.after(60)
         server.kill()
@@ -170,7 +169,7 @@ async def test_it_stands_still_while_its_server_is_away_and_then_goes_on() -> No
                 return one.clock.session == SESSIONS[2]
 
             await eventually(moved)
-        restarted = Replica(server.url, "market", Unheard(), 60)
+        restarted = Replica(server.url, "market", unheard, 60)
         await restarted.replay.start()
         assert restarted.clock.session == SESSIONS[2]
         await one.client.close()

@@ -11,7 +11,6 @@ from contracts.market_rpc import MarketStatusRequest
 from contracts.rpc import Caller, ToolServiceRequest
 from contracts.symbols import parse_symbol
 from contracts.tools.market import Timeframe
-from market_adapter.adapters.exchange_calendar import ExchangeCalendar
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
@@ -115,7 +114,7 @@ async def test_an_order_is_filled_and_an_old_one_expires_by_the_replayed_market(
     await desk.decide(waiting)
     for sessions in (1, 90):
         provider = provider_after(sessions)
-        desk.books = Books(desk.memory, provider, desk.heard, desk.clock, provider.source)
+        desk.books = Books(desk.memory, provider, desk.heard.tell, desk.clock, provider.source)
         await desk.books.attend()
     (filled,) = desk.heard.of("order.filled.v1")
     recorded = SAMPLE.series["IBM"].bars[-1]
@@ -153,7 +152,7 @@ async def test_every_answer_says_that_bars_are_played_again_and_none_does_before
 
 @pytest.mark.parametrize("sessions", [0, 1])
 async def test_the_status_says_it_too(sessions: int) -> None:
-    found = await MarketContext(provider_after(sessions), ExchangeCalendar()).status(MarketStatusRequest())
+    found = await MarketContext(provider_after(sessions)).status(MarketStatusRequest())
     assert (found.notes is not None) == (sessions > 0)
 
 

@@ -26,7 +26,6 @@ class CaseCheck:
 
 
 def checks(case: Case, seen: Observed) -> list[CaseCheck]:
-    """Every check of the case."""
     if seen.problem is not None:
         return [CaseCheck("ran", passed=False, detail=seen.problem)]
     wanted = case.expect

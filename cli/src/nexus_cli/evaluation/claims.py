@@ -59,7 +59,6 @@ class ClaimCounts:
     passed: list[Sentence] = field(default_factory=list[Sentence])
 
     def view(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "true": self.true,
             "held": len(self.held),

@@ -104,7 +104,6 @@ def read(path: Path) -> Dataset:
 
 
 def measure(data: Dataset, on_question: Callable[[], None]) -> dict[str, RankingCounts]:
-    """Every question by every ranking."""
     found = {name: RankingCounts() for name in RANKINGS}
     rankings = _rankings(data.pages)
     for case in data.cases:

@@ -25,7 +25,6 @@ class MadeFigures:
         return [str(finding["ticker"]) for finding in self.findings]
 
     def value(self, ticker: str, name: str, period: str | None = None) -> Any:
-        """A figure."""
         finding = next(one for one in self.findings if one["ticker"] == ticker)
         return finding["returns"][period] if period else finding[name]
 

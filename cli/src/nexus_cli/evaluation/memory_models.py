@@ -18,7 +18,6 @@ Proposes = Callable[[MemoryCase, int, ProposalGround], list[FactProposal]]
 
 
 def labels(case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
-    """What the label says."""
     if case.kind == "nothing":
         return []
     if case.kind == "change" and turn == len(case.said) - 1:

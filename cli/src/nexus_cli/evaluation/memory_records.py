@@ -44,7 +44,6 @@ class Recording:
         self._path = path
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
-        """What it proposed."""
         try:
             return read_proposals(self._answers[told(case, ground)]) or []
         except KeyError:
@@ -64,7 +63,6 @@ class Recorder:
         self._model = ""
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:
-        """What it proposes."""
         del turn
         key = told(case, ground)
         if key not in self._answers:

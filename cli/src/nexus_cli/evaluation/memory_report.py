@@ -73,7 +73,6 @@ def figures(outcomes: Iterable[CaseOutcome], *, with_model: bool = False) -> lis
 
 
 def view(outcomes: Sequence[CaseOutcome], *, with_model: bool = False) -> dict[str, Any]:
-    """For JSON."""
     return {
         "kinds": {
             one.kind: {"cases": one.cases, "right": one.right, "share": round(one.share, 4), "target": one.target}

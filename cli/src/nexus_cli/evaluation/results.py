@@ -212,7 +212,6 @@ def failures(run: RunView) -> Text:
 
 
 def closing(run: RunView) -> str:
-    """One line."""
     left_out = f", {run['skipped']} skipped (they need a model)" if run["skipped"] else ""
     left_out += f", {run['errors']} could not be tried" if run.get("errors") else ""
     model = f" with {run['model']}" if run.get("model") else ""

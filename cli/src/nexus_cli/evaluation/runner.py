@@ -121,7 +121,6 @@ class Trial:
                 return await self._analysis(case, company)
 
     async def _found(self, case: Case, company: str) -> None:
-        """The company of the case."""
         models = self._stage.models
         provider, model = ("offline", "offline-rules")
         if case.model:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from agent.domain.claims.checker import ClaimChecker, checked, unsupported
+from agent.domain.claims.agreement import agrees
+from agent.domain.claims.checker import ClaimChecker, checked, sentences, unsupported
 from agent.domain.claims.facts import Facts, facts_of_findings, facts_of_results
 from agent.testing.figures import output
 
@@ -81,7 +82,25 @@ FALSE = [
     "IBM reports earnings next week.",
     "Hace un año IBM cotizaba a 202,91 dólares.",
     "IBM bate a MSFT en todos los plazos.",
+    "The price of IBM was USD 104.5 billion.",
+    "Last close of IBM: USD 104.5 billion.",
 ]
+
+TRIAL: dict[str, object] = {
+    "symbol": "IBM",
+    "figures": [
+        {"ticker": "IBM", "figure": figure, "value": value, "from": "2008-01-02", "to": "2012-12-31"} | beside
+        for figure, value, beside in (
+            ("return", 0.4123, {}), ("max_drawdown", -0.1834, {}),
+            ("return", 0.7721, {"other": "buy and hold"}), ("max_drawdown", -0.4487, {"other": "buy and hold"}),
+        )
+    ],
+}  # fmt: skip
+HOLDINGS: dict[str, object] = {
+    "cash": 50000.0,
+    "equity": 70291.0,
+    "positions": [{"symbol": "IBM", "quantity": 100, "cost": 19050.0, "value": 20291.0, "unrealized": 1241.0}],
+}
 
 
 @pytest.mark.parametrize("sentence", TRUE)
@@ -141,6 +160,115 @@ def test_what_a_chat_supposes_or_has_done_is_no_figure_of_the_market(sentence: s
     known = facts()
     known.loose += [5.0, 210.0]
     assert ClaimChecker(known, strict=False).reasons(sentence) == ()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("Microsoft's dividend yield (3.1%) beats IBM's (1.7%).",
+         "Microsoft's dividend yield (1.7%) beats IBM's (3.1%)."),
+        ("IBM earned 14.37 dollars per share.", "MSFT earned 14.37 dollars per share."),
+        ("MSFT is worth about 238 billion dollars, slightly more than IBM's 234 billion.",
+         "MSFT is worth about 238 million dollars, slightly more than IBM's 234 million."),
+        ("Microsoft keeps 23% of its revenue as profit.", "IBM keeps 23% of its revenue as profit."),
+        ("La mayor caída de IBM en el año fue del 12,6 %.", "La mayor caída de MSFT en el año fue del 12,6 %."),
+        ("IBM's high of the period was 211.79 and its low 181.85.",
+         "IBM's high of the period was 181.85 and its low 211.79."),
+        ("En lo que va de año IBM sube un 5,9 %, algo más que Microsoft, que gana un 4,6 %.",
+         "En lo que va de año IBM sube un 5,9 %, algo menos que Microsoft, que gana un 4,6 %."),
+        ("IBM closed at $202.91, a touch higher than the day before (1.0%).",
+         "IBM closed at $202.91, a touch lower than the day before (1.0%)."),
+        ("IBM trades above its 20-, 50- and 200-day averages.", "MSFT trades above its 20-, 50- and 200-day averages."),
+        ("IBM has a market cap of about USD 234 billion.", "IBM has a market cap of about EUR 234 billion."),
+        ("| Measure | IBM | MSFT |\n|---|---|---|\n| Volatility | 16.5% | 19.9% |",
+         "| Measure | IBM | MSFT |\n|---|---|---|\n| Volatility | 19.9% | 16.5% |"),
+        ("| Ticker | Volatility | P/E |\n|:--|--:|--:|\n| IBM | 16.5% | 14.1 |",
+         "| Ticker | Volatility | P/E |\n|:--|--:|--:|\n| MSFT | 16.5% | 14.1 |"),
+        ("At $202.91, the stock is above its 20-, 50- and 200-day averages (200.33, 197.94 and 196.59).",
+         "At $202.91, the stock is above its 20-, 50- and 200-day averages (200.33, 197.94 and 169.59)."),
+        ("IBM facturó unos 104.500 millones de dólares.", "IBM facturó unos 140.500 millones de dólares."),
+        ("Microsoft's dividend yield (3.1%) is almost double IBM's (1.7%).",
+         "Microsoft's dividend yield (3.1%) is half of IBM's (1.7%)."),
+        ("MSFT is riskier: its volatility is higher (19.9% against 16.5%) and its worst fall deeper (19.7% vs 12.6%).",
+         "MSFT is riskier: its volatility is higher (19.9% against 16.5%) and its worst fall milder (19.7% vs 12.6%)."),
+        ("IBM brought in $104.5 billion in fiscal 2012.", "IBM brought in $140.5 billion in fiscal 2012."),
+        ("IBM vale en bolsa unos 234.500 millones y Microsoft cerca de 238.000 millones.",
+         "IBM vale en bolsa unos 234.500 millones y Microsoft cerca de 328.000 millones."),
+        ("| | 1 month | 1 year |\n|---|---|---|\n| IBM | -1.1% | 2.7% |",
+         "| | 1 month | 1 year |\n|---|---|---|\n| IBM | 2.7% | -1.1% |"),
+        ("IBM has lost less from its high than MSFT.", "IBM has lost 13% over the year."),
+        ("En lo que llevamos de año IBM acumula una subida cercana al 6 %.",
+         "En lo que llevamos de año IBM acumula una subida cercana al 9 %."),
+        ("Microsoft's gross margin is 76% and its net margin is higher too (23% vs 16%).",
+         "Microsoft's gross margin is 76% and its net margin is lower too (23% vs 16%)."),
+    ],
+)  # fmt: skip
+def test_a_chat_says_what_is_true_in_its_own_words(right: str, wrong: str) -> None:
+    assert _held(right, facts()) == []
+    assert _held(wrong, facts())
+
+
+@pytest.mark.parametrize(
+    ("tool", "data", "right", "wrong"),
+    [
+        ("backtest_strategy", TRIAL,
+         "The strategy made 41.2%, well short of the 77.2% from holding, with a smaller fall (18.3% vs 44.9%).",
+         "The strategy made 77.2%, well ahead of the 41.2% from holding, with a smaller fall (18.3% vs 44.9%)."),
+        ("backtest_strategy", TRIAL, "Comprar y mantener habría rendido más, un 77,2 %.",
+         "Comprar y mantener habría rendido menos, un 77,2 %."),
+        ("get_portfolio", HOLDINGS, "Your IBM shares are worth $20,291, which is $1,241 (6.5%) more than you paid.",
+         "Your IBM shares are worth $20,291, which is $1,241 (6.5%) less than you paid."),
+        ("get_portfolio", HOLDINGS, "Con IBM ganas 1.241 dólares, un 6,5 %.",
+         "Con IBM pierdes 1.241 dólares, un 6,5 %."),
+        ("get_portfolio", HOLDINGS, "Algo más del 70 % está en efectivo.", "Algo más del 80 % está en efectivo."),
+        ("get_ml_signals", {"symbol": "IBM", "prediction": "no_edge", "accuracy": 0.531},
+         "The model sees no bullish signal for IBM.", "The model gives a bullish signal for IBM."),
+        ("get_news", {"symbol": "IBM", "items": [{"title": "IBM opens research lab in Nairobi"}]},
+         "One headline: \"IBM opens research lab in Nairobi\".",
+         "One headline: \"IBM closes research lab in Nairobi\"."),
+    ],
+)  # fmt: skip
+def test_what_other_tools_gave_is_said_as_they_gave_it(
+    tool: str, data: dict[str, object], right: str, wrong: str
+) -> None:
+    assert _held(right, facts_of_results([(tool, data)])) == []
+    assert _held(wrong, facts_of_results([(tool, data)]))
+
+
+def _held(text: str, known: Facts) -> list[str]:
+    """The sentences of a chat's answer that are not passed on."""
+    checker = ClaimChecker(known, strict=False)
+    return [sentence for sentence, _ in sentences(text) if checker.reasons(sentence)]
+
+
+def test_a_sentence_whose_numbers_deny_its_words_is_known_by_itself() -> None:
+    assert agrees("the macd (1.20) is below its signal (1.33)")
+    assert not agrees("el macd (1,20) esta por encima de su senal (1,33)")
+    assert agrees("closed at 202.33, slipped to 200.83 and recovered to 202.91")
+    assert not agrees("cerro a 202,33 el 27 de febrero, subio a 200,83 el 28")
+    assert not agrees("it made 41.2%, well ahead of the 77.2% from holding")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("IBM's return shrank from 25.3% in 2011 to 4.2% in 2012.",
+         "IBM's return shrank from 4.2% in 2011 to 25.3% in 2012."),
+        ("AAPL outpaced IBM by 27.2 points in 2012.", "AAPL outpaced IBM by 22.7 points in 2012."),
+        ("AAPL rose in both years.", "IBM fell in both years."),
+        ("AAPL was the best in both years.", "La mejor de los dos años fue IBM."),
+        ("In 2011 AAPL and IBM each gained a little over 25%.", "In 2012 AAPL and IBM each gained a little over 25%."),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_two_years_is_held_against_both(right: str, wrong: str) -> None:
+    moves = {("IBM", 2011): 0.25293, ("IBM", 2012): 0.0417, ("AAPL", 2011): 0.25558, ("AAPL", 2012): 0.314}
+    figures = [
+        {"ticker": ticker, "figure": "return", "value": value, "asked": f"{year}-01-01/{year}-12-31"}
+        for (ticker, year), value in moves.items()
+    ]
+    known = facts_of_results([("get_performance", {"figures": figures, "source": "sample", "as_of": "2013-03-01"})])
+    assert ClaimChecker(known, strict=False).reasons(right) == ()
+    assert ClaimChecker(known, strict=False).reasons(wrong)
 
 
 def test_only_the_sentence_that_is_wrong_goes() -> None:

@@ -124,6 +124,25 @@ def test_tickers_are_ranked_by_what_is_asked_for() -> None:
     assert by_risk["summary"].splitlines()[0].endswith("de mayor a menor: MSFT 48,0 %, IBM 36,1 %.")
 
 
+def test_as_many_of_the_best_are_told_as_are_asked_for() -> None:
+    def one(figure: str, value: float, month: int) -> dict[str, Any]:
+        days = {"from": f"2008-{month:02}-01", "to": f"2008-{month:02}-28", "on": f"2008-{month:02}-01"}
+        return {"ticker": "IBM", "figure": figure, "value": value, "asked": YEAR, **days}
+
+    figures = [
+        one("best_month", 0.12, 3), one("best_month", 0.1, 7), one("worst_month", -0.2, 10), one("worst_month", -0.1, 1)
+    ]  # fmt: skip
+    data = {**performance(), "figures": figures}
+    report = reported("IBM's two best months in 2008, and its worst month", data, "get_performance")
+    assert report["summary"].splitlines()[0] == (
+        "From 1 January 2008 to 31 December 2008, IBM: best months 12.0% (1 March 2008 to 28 March 2008), "
+        "10.0% (1 July 2008 to 28 July 2008); worst month -20.0% (1 October 2008 to 28 October 2008)."
+    )
+    facts = facts_of_findings(report["findings"])
+    assert unsupported("IBM's best month in 2008 was 12.0%.", facts) == []
+    assert unsupported("IBM's worst month in 2008 was 12.0%.", facts)
+
+
 def test_falls_are_told_with_their_days() -> None:
     falls = [
         {"ticker": "IBM", "peak": "2008-07-28", "trough": "2008-11-20", "recovered": None, "depth": -0.448},

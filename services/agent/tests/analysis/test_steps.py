@@ -11,6 +11,7 @@ from agent.domain.analysis.plan import ANALYSIS_TOOLS, ToolInfo
 from agent.domain.analysis.steps import AnalysisPolicy, AskModel, CallTools, Finish, advance, ran, replied
 from agent.testing.figures import OUTPUT_SCHEMA, output
 from contracts.analysis_report import report_schema
+from contracts.company import CompanyConfig
 from contracts.events.analysis import AnalysisCall, AnalysisRecord, AnalysisReply, AnalysisRequested
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -259,8 +260,18 @@ def test_a_provider_that_is_away_is_a_limitation() -> None:
     assert any("no provider answers" in one for one in report["limitations"])
 
 
-def test_the_answer_is_in_spanish_when_the_question_is() -> None:
-    report = Bench().run("Compara IBM y MSFT en el último año")
+@pytest.mark.parametrize(
+    ("query", "company"),
+    [
+        ("Compara IBM y MSFT en el último año", None),
+        (COMPARE, CompanyConfig(company_id="bolsa", languages=["es"])),
+    ],
+    ids=["asked in it", "all that the company speaks"],
+)
+def test_the_answer_is_in_spanish_when_the_question_is_or_the_company(
+    query: str, company: CompanyConfig | None
+) -> None:
+    report = Bench(company=company).run(query)
     assert report["language"] == "es"
     assert report["summary"].startswith("En el año hasta el 1 de marzo de 2013")
     assert "2,7 %" in report["summary"]

@@ -8,7 +8,7 @@ from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, watch
 from market_adapter.domain.paper.account import Fact
 from market_adapter.errors import MarketError
-from market_adapter.ports import FactSink, MarketProvider
+from market_adapter.ports import MarketProvider, Tell
 
 FACT = "alert.triggered.v1"
 
@@ -16,10 +16,10 @@ FACT = "alert.triggered.v1"
 class Alarms:
     """One replica's look at everybody's alerts."""
 
-    def __init__(self, store: MongoAlerts, provider: MarketProvider, sink: FactSink) -> None:
+    def __init__(self, store: MongoAlerts, provider: MarketProvider, tell: Tell) -> None:
         self._store = store
         self._provider = provider
-        self._sink = sink
+        self._tell = tell
         self._log = structlog.get_logger()
 
     async def attend(self) -> None:
@@ -32,7 +32,7 @@ class Alarms:
             except Exception as error:  # one alert that cannot be dealt with must not hold up everybody after it
                 self._log.warning("alerts.alert_waits", alert=alert.id, error=str(error) or type(error).__name__)
         for alert in await self._store.unannounced():
-            await self._sink.tell(alert.owner, _fact(alert, self._provider.source))
+            await self._tell(alert.owner, _fact(alert, self._provider.source))
             await self._store.announced(alert.id)
 
     async def _look(self, alert: Alert) -> None:

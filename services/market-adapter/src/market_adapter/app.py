@@ -17,7 +17,7 @@ from market_adapter.adapters.bar_table import BadBarsError
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.demo_market import SOURCE as DEMO_SOURCE
 from market_adapter.adapters.demo_market import demo_note, last_session, load_demo
-from market_adapter.adapters.exchange_calendar import ExchangeCalendar
+from market_adapter.adapters.exchange_calendar import new_york
 from market_adapter.adapters.files_provider import FilesProvider
 from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.adapters.mongo import bounded
@@ -41,7 +41,7 @@ from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.handlers import answering, list_tools, market_tools, user_tools
 from market_adapter.outcomes import CallOutcomes
-from market_adapter.ports import Calendar, MarketProvider
+from market_adapter.ports import MarketProvider
 from market_adapter.replay import SampleMover
 from market_adapter.settings import MarketSettings
 from market_adapter.tools.alerts import AlertTools
@@ -80,20 +80,19 @@ def build() -> Service:
     service = Service("market-adapter", nats=NatsSettings(), port=settings.port, host=DevSettings().bind_host)
     service.writes(FACTS)
     live = live_market(service, settings.crypto_exchange) if settings.provider == "live" else None
-    calendar = ExchangeCalendar()
 
     async def prepare() -> None:
         database = connect(service, MongoSettings())
         await prepare_stores(database)
         market = live or await recorded_market(settings, database)
-        serve_the_market(service, market.provider, calendar)
+        serve_the_market(service, market.provider)
         attendant = serve_users(service, market, database)
         if market.clock is not None and not settings.frozen:
             store = MongoSessionStore(database, market.key)
             await start_replay(service, market.clock, store, settings.seconds_per_bar, attendant.look)
         # Only now: before, this replica's clock may be behind the market that the accounts have seen.
         live_with(service, "attendant", attendant.run(), attendant.stop)
-        live_with(service, None, warm_up(market.provider, calendar), lambda: None)
+        live_with(service, None, warm_up(market.provider), lambda: None)
 
     service.on_start(prepare)
     return service
@@ -140,19 +139,19 @@ def sample_clock(sample: SampleData, *, frozen: bool) -> SampleClock:
     return SampleClock(sample.sessions, sample.closes, at_end=frozen, following=following)
 
 
-async def warm_up(provider: MarketProvider, calendar: Calendar) -> None:
+async def warm_up(provider: MarketProvider) -> None:
     """Loads what takes seconds to import, beside the service's start: the first who ask need not wait for it."""
     await load_ta_lib()
     if isinstance(provider, LiveProvider):
         await provider.load()
-    await calendar.state(provider.now())
+    await new_york(provider.now())
 
 
-def serve_the_market(service: Service, provider: MarketProvider, calendar: Calendar) -> None:
+def serve_the_market(service: Service, provider: MarketProvider) -> None:
     """What is the same for everybody."""
     for method, handler in market_tools(provider):
         service.serve(method, handler)
-    context = MarketContext(provider, calendar)
+    context = MarketContext(provider)
     service.serve(market_rpc.MARKET_STATUS, context.status)
     service.serve(market_rpc.MARKET_EVENTS, context.events)
     service.serve(market_rpc.MARKET_QUOTES, context.quotes)
@@ -162,8 +161,8 @@ def serve_users(service: Service, market: Market, database: Database) -> Attenda
     """What is a user's own, and who looks after it."""
     wall, provider = SystemClock(), market.provider
     accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
-    facts = NatsFacts(service.publisher)
-    books = Books(accounts, provider, facts, wall, provider.source)
+    tell = NatsFacts(service.publisher).tell
+    books = Books(accounts, provider, tell, wall, provider.source)
     for method, handler in (*user_tools(provider, books, wall), *list_tools(provider, alerts, watchlists, wall)):
         service.serve(method, handler)
     actions = ActionMethods(provider, books, wall)
@@ -177,7 +176,7 @@ def serve_users(service: Service, market: Market, database: Database) -> Attenda
     untold = UntoldAlerts(alerts, books)
     service.serve(market_rpc.ALERTS_UNTOLD, answering(untold.untold))
     service.serve(market_rpc.ALERTS_TOLD, answering(untold.told))
-    alarms = Alarms(alerts, provider, facts)
+    alarms = Alarms(alerts, provider, tell)
     belongings = Belongings(PortfolioTools(provider, books), accounts, alerts, watchlists)
     service.serve(market_rpc.HOLDINGS, answering(belongings.holdings))
     service.serve(market_rpc.USER_FORGET, answering(belongings.forget))
@@ -224,7 +223,7 @@ async def start_replay(
         NotReady: MongoDB does not answer.
     """
     nudge = NatsNudge(service.nats)
-    replay = SampleMover(clock, store, nudge, SystemClock(), seconds_per_bar=seconds_per_bar, moved=moved)
+    replay = SampleMover(clock, store, nudge.send, SystemClock(), seconds_per_bar=seconds_per_bar, moved=moved)
     await nudge.listen(replay.look)
     with store_must_answer():
         await replay.start()

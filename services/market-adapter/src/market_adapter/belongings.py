@@ -52,7 +52,6 @@ class Belongings:
         return ForgottenReply(deleted=deleted)
 
     async def forget_company(self, asked: CompanyRequest) -> ForgottenReply:
-        """Deletes what everybody of a company has here."""
         deleted = await self._accounts.forget_company(asked.company_id)
         deleted += await self._alerts.forget_company(asked.company_id)
         deleted += await self._watchlists.forget_company(asked.company_id)

@@ -17,7 +17,7 @@ from contracts.text import Text
 from market_adapter.domain.paper.account import DECIDED, Account, Fact, News, Owner, advance
 from market_adapter.domain.paper.orders import FINAL
 from market_adapter.errors import BusyError, MarketError
-from market_adapter.ports import AccountStore, FactSink, MarketProvider
+from market_adapter.ports import AccountStore, MarketProvider, Tell
 from runtime.clock import Clock
 from runtime.errors import PublishFailed
 
@@ -34,10 +34,10 @@ KEPT = 200
 class Books:
     """One replica's hand in the accounts."""
 
-    def __init__(self, store: AccountStore, provider: MarketProvider, sink: FactSink, wall: Clock, source: str) -> None:
+    def __init__(self, store: AccountStore, provider: MarketProvider, tell: Tell, wall: Clock, source: str) -> None:
         self._store = store
         self._provider = provider
-        self._sink = sink
+        self._publish = tell
         self._wall = wall
         self._source = source
         self._log = structlog.get_logger()
@@ -132,7 +132,7 @@ class Books:
         told: set[tuple[str, str]] = set()
         try:
             for fact in outbox:
-                await self._sink.tell(owner, fact)
+                await self._publish(owner, fact)
                 told.add((fact.kind, fact.key))
         except PublishFailed as error:
             self._log.warning("paper.fact_waits", owner=str(owner), error=str(error))

@@ -14,23 +14,23 @@ from contracts.market_rpc import (
     TickerError,
 )
 from contracts.symbols import Symbol
+from market_adapter.adapters.exchange_calendar import new_york
 from market_adapter.domain.facts import Event
 from market_adapter.domain.quotes import Quote
-from market_adapter.ports import Calendar, MarketProvider
+from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import FailureData, number, per_ticker
 
 
 class MarketContext:
     """One method a call."""
 
-    def __init__(self, provider: MarketProvider, calendar: Calendar) -> None:
+    def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
-        self._calendar = calendar
 
     async def status(self, _asked: MarketStatusRequest) -> MarketStatusReply:
         """What New York is doing at the market's present."""
         now = self._provider.now()
-        state = await self._calendar.state(now)
+        state = await new_york(now)
         note = self._provider.note()
         return MarketStatusReply(
             status=state.status.value,
@@ -63,7 +63,6 @@ class MarketContext:
         )
 
     async def quotes(self, asked: QuotesRequest) -> QuotesReply:
-        """Several prices at once."""
         found, failed = await per_ticker(asked.symbols, self._provider.quote)
         return QuotesReply(quotes=[_quote(one) for one in found.values()], errors=[_failure(one) for one in failed])
 

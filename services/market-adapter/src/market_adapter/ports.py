@@ -1,6 +1,6 @@
 """What the service needs of the world outside."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Protocol
 
@@ -12,7 +12,6 @@ from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.paper.account import Account, Fact, Owner
 from market_adapter.domain.paper.orders import Order
 from market_adapter.domain.quotes import Quote
-from market_adapter.domain.sessions import MarketState
 
 
 class MarketProvider(Protocol):
@@ -64,22 +63,6 @@ class MarketProvider(Protocol):
         ...
 
 
-class Calendar(Protocol):
-    """The exchange's sessions."""
-
-    async def state(self, now: datetime) -> MarketState:
-        """What the market is doing at `now`."""
-        ...
-
-
-class Nudge(Protocol):
-    """Tells the other replicas that the sample clock has moved, so that they look at once. May be lost."""
-
-    async def send(self) -> None:
-        """Wakes them."""
-        ...
-
-
 class AccountStore(Protocol):
     """Where paper accounts are kept: one document each, replaced by compare-and-set."""
 
@@ -117,9 +100,5 @@ class AccountStore(Protocol):
         ...
 
 
-class FactSink(Protocol):
-    """Where facts are told."""
-
-    async def tell(self, owner: Owner, fact: Fact) -> None:
-        """Stores the fact on the bus; the same one again is the same event. Raises PublishFailed."""
-        ...
+Tell = Callable[[Owner, Fact], Awaitable[None]]
+"""Stores a fact on the bus; the same one again is the same event. Raises PublishFailed."""

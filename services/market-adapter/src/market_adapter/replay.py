@@ -6,13 +6,12 @@ restart the clock goes on from the session where it stood.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import structlog
 
 from market_adapter.adapters.mongo_session import MongoSessionStore
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.ports import Nudge
 from runtime.clock import Clock
 
 POLL_SECONDS = 5.0
@@ -28,13 +27,13 @@ class SampleMover:
         self,
         clock: SampleClock,
         store: MongoSessionStore,
-        nudge: Nudge,
+        nudge: Callable[[], Awaitable[None]],
         time: Clock,
         *,
         seconds_per_bar: float,
         moved: Callable[[], None] = lambda: None,
     ) -> None:
-        """`moved` is called each time this replica's clock has moved."""
+        """`nudge` has the other replicas look at once, and may be lost; `moved` is called when this clock has moved."""
         self._moved = moved
         self._clock = clock
         self._store = store
@@ -89,7 +88,7 @@ class SampleMover:
             if self._due <= self._time.monotonic():
                 self._due = self._time.monotonic() + self._seconds
             self._log.info("market.clock.moved", session=str(to))
-            await self._nudge.send()
+            await self._nudge()
         else:
             self._look.set()
 

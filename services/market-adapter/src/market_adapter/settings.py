@@ -29,7 +29,6 @@ class MarketSettings(EnvSettings):
         default=60.0,
         alias="NEXUS_SAMPLE_SECONDS_PER_BAR",
         ge=0,
-        allow_inf_nan=False,
         description="how long the sample clock stays at one bar; 0: frozen on the last bar",
     )
 

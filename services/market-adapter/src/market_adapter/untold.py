@@ -20,7 +20,6 @@ class UntoldAlerts:
         self._books = books
 
     async def untold(self, asked: UserRef) -> UntoldAlertsReply:
-        """What this user has not heard of yet."""
         owner = Owner(asked.company_id, asked.user_id)
         alerts, account = await self._alerts.untold(owner), await self._books.store.load(owner)
         return UntoldAlertsReply(
@@ -29,7 +28,6 @@ class UntoldAlerts:
         )
 
     async def told(self, asked: AlertsToldRequest) -> AlertsToldReply:
-        """This user has heard of them."""
         owner, told = Owner(asked.company_id, asked.user_id), frozenset(asked.action_ids)
 
         def heard(account: Account, _news: Mapping[str, News]) -> tuple[Account, int]:

@@ -34,6 +34,7 @@ from contracts.events.analysis import (
     AnalysisReply,
     AnalysisRequested,
 )
+from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError
 from runtime.correlation import learn
 from runtime.errors import InvalidToken, ReadFailed
@@ -108,10 +109,11 @@ class Analyst:
         proof = _proof(self._ports, request)
         if isinstance(proof, AnalysisProblem):
             return await run.failed(proof)
-        asker = Asker(request.principal, proof.role, proof.plan, proof.sub, language_of(record))
         latest = record.asked_at + timedelta(seconds=self._limits.seconds)
         try:
             settings = await self._ports.companies.get(request.company_id)
+            language = language_of(record, settings.config if settings else None)
+            asker = Asker(request.principal, proof.role, proof.plan, proof.sub, language)
             tools = await self._ports.tools.details(request.company_id, asker)
         except UnreachableError as error:
             if self._now() < latest:
@@ -136,7 +138,7 @@ class Analyst:
         self, run: "_RecordHold", config: CompanyConfig, asker: Asker, tools: tuple[ToolInfo, ...]
     ) -> AnalysisRecord:
         schemas = {tool.name: tool.output_schema for tool in tools}
-        policy = AnalysisPolicy(tools, self._limits.max_tool_calls, self._limits.default_tickers)
+        policy = AnalysisPolicy(tools, self._limits.max_tool_calls, self._limits.default_tickers, config)
 
         def usable(tool: str, data: Any) -> bool:
             return tool in schemas and self._ports.schemas.fits(schemas[tool], data)
@@ -159,7 +161,7 @@ class Analyst:
                     if results and all(_code(result) == "UNAUTHORIZED" for result in results.values()):
                         problem = AnalysisProblem(code="UNAUTHORIZED", message="the principal is no longer valid")
                         return await run.failed(problem)
-                    run.record = self._noted(ran(run.record, results), results)
+                    run.record = _noted(ran(run.record, results), results, asker.language)
 
     async def _finish(self, run: "_RecordHold", record: AnalysisRecord, report: dict[str, Any]) -> AnalysisRecord:
         if not self._ports.schemas.fits(_REPORT, report):
@@ -230,17 +232,19 @@ class Analyst:
         outcomes = await asyncio.gather(*(one(call) for call in calls))
         return dict(zip((call.call_id for call in calls), outcomes, strict=True))
 
-    def _noted(self, record: AnalysisRecord, results: dict[str, dict[str, Any]]) -> AnalysisRecord:
-        if not any(_code(result) == NOT_MADE for result in results.values()):
-            return record
-        remark = note("out_of_time", language_of(record))
-        return record.model_copy(update={"notes": list(dict.fromkeys([*record.notes, remark]))})
-
     def _left(self, record: AnalysisRecord) -> float:
         return 0.0 if record.deadline is None else (record.deadline - self._now()).total_seconds()
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._ports.clock.now(), UTC)
+
+
+def _noted(record: AnalysisRecord, results: dict[str, dict[str, Any]], language: Language) -> AnalysisRecord:
+    """The record with a remark where no time was left for a call."""
+    if not any(_code(result) == NOT_MADE for result in results.values()):
+        return record
+    remark = note("out_of_time", language)
+    return record.model_copy(update={"notes": list(dict.fromkeys([*record.notes, remark]))})
 
 
 class _RecordHold:

@@ -22,7 +22,7 @@ from contracts.json_values import is_list, is_object, list_of, object_of
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
 
-CATEGORIES = frozenset(("market", "news", "ml"))
+CATEGORIES = frozenset(("market", "news", "ml", "portfolio"))
 _NO_FIGURES = frozenset((PAGE_TOOL, "get_watchlist", "add_to_watchlist", "remove_from_watchlist"))
 _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 _LEFT_OUT: dict[Language, str] = {

@@ -1,6 +1,7 @@
 """Crypto pairs from one exchange by ccxt. Which one is a setting: what it does not list, no other stands in for."""
 
 import asyncio
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -61,17 +62,16 @@ class CryptoExchange:
         except Exception as error:
             raise self._as_market_error(symbol, error) from error
         known_at = self._clock.now()
-        if not rows:
+        bars = tuple(bar for row in rows[-limit:] if (bar := _bar(row, timeframe.length)) is not None)
+        if not bars:
             text = Text(
                 es=f"{self.name} no tiene velas de {symbol} en {timeframe}",
                 en=f"{self.name} has no bars of {symbol} in {timeframe}",
             )
             raise NoDataError(symbol.name, text)
-        bars = tuple(_bar(row, timeframe.length) for row in rows[-limit:])
         return BarHistory(symbol, symbol.name.partition("/")[2], self.name, bars, known_at=known_at)
 
     async def close(self) -> None:
-        """Ends its connections."""
         if self._exchange is not None:
             await self._exchange.close()
 
@@ -118,7 +118,10 @@ def _seen(done: asyncio.Future[Any]) -> None:
         done.exception()
 
 
-def _bar(row: list[Any], length: timedelta) -> Bar:
+def _bar(row: list[Any], length: timedelta) -> Bar | None:
+    """None: a hole, in which nothing was traded."""
     start = datetime.fromtimestamp(row[0] / 1000, UTC)
+    if not all(price and math.isfinite(price) and price > 0 for price in row[1:5]):
+        return None
     prices = [Decimal(str(price)) for price in row[1:5]]
     return Bar(start.date(), start, start + length, *prices, volume=Decimal(str(row[5] or 0)))

@@ -17,12 +17,9 @@ EARLY = timedelta(hours=6)
 """A session shorter than this ends early (6.5 hours are the rule; a late opening by minutes is not meant)."""
 
 
-class ExchangeCalendar:
-    """Implements ports.Calendar for the New York Stock Exchange."""
-
-    async def state(self, now: datetime) -> MarketState:
-        """What the market is doing at `now`."""
-        return state_at(now, await asyncio.to_thread(_sessions_around, now.astimezone(UTC).date()))
+async def new_york(now: datetime) -> MarketState:
+    """What the New York Stock Exchange is doing at `now`."""
+    return state_at(now, await asyncio.to_thread(_sessions_around, now.astimezone(UTC).date()))
 
 
 @lru_cache(maxsize=512)

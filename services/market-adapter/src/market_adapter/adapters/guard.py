@@ -12,12 +12,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+import structlog
+
 from contracts.text import Text
 from market_adapter.errors import MarketError, ProviderDownError, RateLimitedError
 from runtime.clock import Clock
 from runtime.single_flight import SingleFlight
 
+log = structlog.get_logger(__name__)
+
 AnswerT = TypeVar("AnswerT")
+_UNREADABLE = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, OSError)
+"""How what a source has sent turns out to be of another shape, a time or number that is none among it."""
 KEPT = 2000
 PATIENCE = 3.5
 """Seconds for one question, tries and pauses included. The shortest limit of a tool is 5 s."""
@@ -114,9 +120,24 @@ class Guard:
                 # It has answered: what it says is an error, but it is not down.
                 self._answered(ticker)
                 raise
+            except TimeoutError:
+                self._failed(ticker)
+                raise
+            except _UNREADABLE as error:
+                # Asked again it would say the same.
+                self._failed(ticker)
+                raise self._nonsense(ticker, error) from error
             self._answered(ticker)
             return answer
         raise ProviderDownError(ticker, Text(es=f"{self._name} no responde", en=f"{self._name} does not answer"))
+
+    def _nonsense(self, ticker: str, error: Exception) -> ProviderDownError:
+        log.warning("provider.unreadable", provider=self._name, ticker=ticker, error=repr(error)[:200])
+        text = Text(
+            es=f"lo que {self._name} dice de {ticker} no se puede leer",
+            en=f"what {self._name} says of {ticker} cannot be read",
+        )
+        return ProviderDownError(ticker, text)
 
     async def _turn(self, ticker: str) -> None:
         """Waits for a place under the limit: a leaky bucket that lets a sixth of a minute's share through at once."""

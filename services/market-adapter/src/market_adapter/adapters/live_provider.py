@@ -32,8 +32,6 @@ YAHOO_PER_MINUTE, EXCHANGE_PER_MINUTE = 60, 120
 
 
 class LiveProvider:
-    """Implements MarketProvider."""
-
     source = "live"
 
     def __init__(self, yahoo: Yahoo, exchange: CryptoExchange, clock: Clock) -> None:
@@ -44,11 +42,9 @@ class LiveProvider:
         self._pairs = Guard(exchange.name, clock, per_minute=EXCHANGE_PER_MINUTE)
 
     def now(self) -> datetime:
-        """The present."""
         return self._clock.now()
 
     def note(self) -> Text | None:
-        """Nothing."""
         return None
 
     async def quote(self, symbol: Symbol) -> Quote:
@@ -122,7 +118,6 @@ class LiveProvider:
         return ()
 
     async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
-        """The newest ones."""
         self._needs_a_company(symbol)
         found = await self._ask_yahoo(
             f"news {symbol}", symbol.name, FIGURES / 12, lambda: self._yahoo.headlines(symbol)

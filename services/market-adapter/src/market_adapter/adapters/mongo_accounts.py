@@ -107,7 +107,6 @@ class MongoAccounts:
         return await self._forget({"company": owner.company, "user": owner.user})
 
     async def forget_company(self, company: str) -> int:
-        """Those of a whole company."""
         return await self._forget({"company": company})
 
     async def _forget(self, theirs: Document) -> int:

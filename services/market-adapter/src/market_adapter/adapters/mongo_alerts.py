@@ -22,14 +22,13 @@ _ALERT = TypeAdapter(Alert)
 
 
 class MongoAlerts:
-    """Implements AlertStore. Every method raises PyMongoError when the server is away."""
+    """Every method raises PyMongoError when the server is away."""
 
     def __init__(self, database: Database) -> None:
         self._unknown = UnknownFields()
         self._alerts = database[COLLECTION]
 
     async def prepare(self) -> None:
-        """Creates the indexes that are missing."""
         await self._alerts.create_indexes(("user", "state", "seen_until"))
 
     async def add(self, alert: Alert) -> Alert:
@@ -42,7 +41,6 @@ class MongoAlerts:
         return alert
 
     async def find(self, owner: Owner, alert_id: str) -> Alert | None:
-        """By its id."""
         found = await self._alerts.find_one({"_id": alert_id, **_of(owner)})
         return None if found is None else _alert(found)
 
@@ -76,7 +74,6 @@ class MongoAlerts:
         return await self._found({"state": AlertState.TRIGGERED.value, "announced": False})
 
     async def announced(self, alert_id: str) -> None:
-        """Marks it."""
         await self._alerts.update_one({"_id": alert_id}, {"$set": {"announced": True}})
 
     async def untold(self, owner: Owner) -> Sequence[Alert]:
@@ -84,17 +81,14 @@ class MongoAlerts:
         return await self._found({**_of(owner), "state": AlertState.TRIGGERED.value, "told": False})
 
     async def told(self, owner: Owner, alert_ids: Sequence[str]) -> int:
-        """Marks them."""
         wanted: Document = {**_of(owner), "_id": {"$in": list(alert_ids)}, "told": False}
         wanted["state"] = AlertState.TRIGGERED.value
         return (await self._alerts.update_many(wanted, {"$set": {"told": True}})).modified_count
 
     async def forget(self, owner: Owner) -> int:
-        """All of them."""
         return (await self._alerts.delete_many(_of(owner))).deleted_count
 
     async def forget_company(self, company: str) -> int:
-        """Those of a whole company."""
         return (await self._alerts.delete_many({"company": company})).deleted_count
 
     async def _found(self, wanted: Document) -> list[Alert]:

@@ -19,13 +19,12 @@ CALLS = 100
 
 
 class MongoWatchlists:
-    """Implements WatchlistStore. Every method raises PyMongoError when the server is away."""
+    """Every method raises PyMongoError when the server is away."""
 
     def __init__(self, database: Database) -> None:
         self._lists = database[COLLECTION]
 
     async def symbols(self, owner: Owner) -> Sequence[str]:
-        """The list."""
         return (await self._load(owner))[0]
 
     async def made(self, owner: Owner, call: str) -> Sequence[str] | None:
@@ -46,11 +45,9 @@ class MongoWatchlists:
         return await self._change(owner, added, call, check)
 
     async def remove(self, owner: Owner, symbol: str, call: str, check: Callable[[], None]) -> Sequence[str]:
-        """Without the symbol."""
         return await self._change(owner, lambda symbols: [one for one in symbols if one != symbol], call, check) or []
 
     async def forget(self, owner: Owner) -> int:
-        """The whole list."""
         return (await self._lists.delete_one({"_id": str(owner)})).deleted_count
 
     async def forget_company(self, company: str) -> int:

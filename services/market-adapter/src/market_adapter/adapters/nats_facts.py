@@ -15,8 +15,6 @@ DEADLINE = 5.0
 
 
 class NatsFacts:
-    """Implements FactSink."""
-
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 

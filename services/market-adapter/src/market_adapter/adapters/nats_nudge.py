@@ -14,8 +14,6 @@ from runtime.connection import subscribe
 
 
 class NatsNudge:
-    """Implements Nudge over a connected client."""
-
     def __init__(self, client: Client) -> None:
         self._client = client
 

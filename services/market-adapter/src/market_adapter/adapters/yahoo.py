@@ -125,7 +125,6 @@ class Yahoo:
         return found
 
     async def headlines(self, symbol: Symbol) -> list[Headline]:
-        """What Yahoo lists under the symbol."""
         items: list[dict[str, Any]] = await self._ask(symbol, lambda ticker: ticker.news or [])
         found: list[Headline] = []
         for item in items:

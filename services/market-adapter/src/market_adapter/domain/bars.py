@@ -70,7 +70,6 @@ class BarHistory:
 
     @property
     def last(self) -> Bar:
-        """The newest bar."""
         return self.bars[-1]
 
     def as_of(self, now: datetime) -> datetime:

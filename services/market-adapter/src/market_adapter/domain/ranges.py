@@ -128,13 +128,11 @@ def drawdowns(of: Stretch, most: int) -> list[Drawdown]:
     return sorted(found, key=lambda one: one.depth)[:most]
 
 
-def extremes(of: Stretch) -> tuple[tuple[date, float], tuple[date, float]] | None:
-    """The best and the worst session: its day and return."""
+def extremes(of: Stretch, most: int) -> tuple[list[tuple[date, float]], list[tuple[date, float]]]:
+    """The best and the worst sessions, each with its day and return, the furthest first."""
     moves = of.returns
-    if not len(moves):
-        return None
-    best, worst = int(moves.argmax()), int(moves.argmin())
-    return (of.days[best + 1], float(moves[best])), (of.days[worst + 1], float(moves[worst]))
+    best, worst = (np.argsort(each, kind="stable")[:most] for each in (-moves, moves))
+    return [(of.days[at + 1], float(moves[at])) for at in best], [(of.days[at + 1], float(moves[at])) for at in worst]
 
 
 def yearly(of: Stretch, gained: float) -> float | None:

@@ -40,13 +40,11 @@ class Sentiment:
 
     @classmethod
     def of(cls, score: float) -> "Sentiment":
-        """The label of a score."""
         label = "neutral" if abs(score) < NEUTRAL else "positive" if score > 0 else "negative"
         return cls(label, round(score, 4))
 
 
 def sentiment_of(text: str) -> Sentiment:
-    """The sentiment of one text."""
     return Sentiment.of(_analyzer().polarity_scores(text)["compound"])
 
 

@@ -32,7 +32,6 @@ class AlertData(Snake):
 
     @classmethod
     def of(cls, alert: Alert) -> "AlertData":
-        """The alert as it goes out."""
         return cls(
             alert_id=alert.id,
             symbol=alert.symbol,
@@ -64,8 +63,6 @@ class DeletedAlertData(Snake):
 
 
 class AlertTools:
-    """A user's alerts."""
-
     def __init__(self, provider: MarketProvider, store: MongoAlerts, wall: Clock) -> None:
         self._provider = provider
         self._store = store
@@ -132,7 +129,6 @@ class AlertTools:
 
 
 def alert_id_of(by: CallBy) -> str:
-    """The id of the alert that this call makes."""
     return derive_id(str(by.owner), "alert", by.call_id).replace("-", "")
 
 

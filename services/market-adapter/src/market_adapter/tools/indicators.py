@@ -31,8 +31,6 @@ class IndicatorsData(Sourced):
 
 
 class IndicatorTools:
-    """Technical indicators."""
-
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 

@@ -73,7 +73,6 @@ class NewsTools:
         self._provider = provider
 
     async def get_news(self, asked: NewsArguments) -> NewsData:
-        """The newest headlines."""
         symbol = asked_symbol(asked.symbol)
         found = await self._published(symbol, asked, asked.limit)
         return NewsData(

@@ -36,7 +36,6 @@ class PriceData(Sourced):
 
     @classmethod
     def of(cls, quote: Quote) -> "PriceData":
-        """The quote as it goes out."""
         return cls(
             symbol=quote.symbol.name,
             price=float(quote.price),
@@ -62,7 +61,6 @@ class BarData(Snake):
 
     @classmethod
     def of(cls, bar: Bar) -> "BarData":
-        """The bar as it goes out."""
         return cls(
             time=bar.time,
             open=float(bar.open),
@@ -85,8 +83,6 @@ class OhlcvData(Sourced):
 
 
 class PriceTools:
-    """Prices and bars."""
-
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 

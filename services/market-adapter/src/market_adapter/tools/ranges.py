@@ -86,9 +86,9 @@ class RangeTools:
         figures: list[FigureData] = []
         falls: list[FallData] = []
         for name, (history, of) in found.items():
-            figures += _figures(name, of, stretched.words, history)
+            figures += _figures(name, of, stretched.words, history, asked.top)
             figures += _put_in(name, of, stretched.words, history.currency, asked.amount) if asked.amount else []
-            figures += _parts(name, of, stretched.words, asked.every) if asked.every else []
+            figures += _parts(name, of, stretched.words, asked.every, asked.top) if asked.every else []
             falls += [
                 FallData(
                     ticker=name,
@@ -227,7 +227,7 @@ def _figure(
     )  # fmt: skip
 
 
-def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory) -> list[FigureData]:
+def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory, top: int) -> list[FigureData]:
     falls, currency = drawdowns(of, 1), history.currency
     moves = of.returns
     found = [
@@ -253,10 +253,8 @@ def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory) -> list[
     for name, gained in gains.items():
         if (rate := yearly(of, gained)) is not None:
             found.append(_figure(ticker, name, rate, of, asked))
-    ends = extremes(of)
-    if ends is not None:
-        for name, (on, move) in zip(("best_day", "worst_day"), ends, strict=True):
-            found.append(_figure(ticker, name, move, of, asked, on=on))
+    for name, days in zip(("best_day", "worst_day"), extremes(of, top), strict=True):
+        found += [_figure(ticker, name, move, of, asked, on=on) for on, move in days]
     return found
 
 
@@ -287,18 +285,16 @@ def _with_dividends(history: BarHistory, of: Stretch) -> float:
     return grown - 1
 
 
-def _parts(ticker: str, of: Stretch, asked: str, every: Every) -> list[FigureData]:
-    """The returns of the newest parts, and which was the best and the worst."""
+def _parts(ticker: str, of: Stretch, asked: str, every: Every, top: int) -> list[FigureData]:
+    """The returns of the newest parts, and which were the best and the worst, the furthest first."""
     cut = parts(of, every)
     told = [(one, total_return(one)) for one in cut]
     found = [
         _figure(ticker, f"{every}_return", value, one, f"{one.first}/{one.last}") for one, value in told[-MOST_PARTS:]
     ]
-    for name, (one, value) in (
-        (f"best_{every}", max(told, key=lambda pair: pair[1])),
-        (f"worst_{every}", min(told, key=lambda pair: pair[1])),
-    ):
-        found.append(_figure(ticker, name, value, one, asked, on=one.first))
+    for name, sign in (("best", -1), ("worst", 1)):
+        for one, value in sorted(told, key=lambda pair: sign * pair[1])[:top]:
+            found.append(_figure(ticker, f"{name}_{every}", value, one, asked, on=one.first))
     for name, count in (("up", sum(value > 0 for _, value in told)), ("down", sum(value < 0 for _, value in told))):
         found.append(_figure(ticker, f"{name}_{every}s", count, of, asked))
     return found

@@ -41,7 +41,6 @@ class FundamentalsData(Sourced):
 
     @classmethod
     def of(cls, symbol: Symbol, found: Fundamentals) -> "FundamentalsData":
-        """The figures as they go out."""
         return cls(
             symbol=symbol.name,
             period=found.period,

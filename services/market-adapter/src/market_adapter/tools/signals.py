@@ -94,7 +94,6 @@ class SignalTools:
         )
 
     async def get_ml_features(self, asked: FeatureArguments) -> FeaturesData:
-        """What a prediction was made of."""
         symbol = asked_symbol(asked.symbol)
         history = await self._closed(symbol, BARS + SPARE)
         if asked.prediction_id is not None:

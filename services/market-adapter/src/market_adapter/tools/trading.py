@@ -67,7 +67,6 @@ class OrderData(Snake):
 
     @classmethod
     def of(cls, order: Order) -> "OrderData":
-        """The order as it goes out."""
         return cls(
             order_id=order.id,
             symbol=order.symbol,
@@ -125,8 +124,6 @@ class PendingData(Sourced):
 
 
 class TradingTools:
-    """Orders on paper."""
-
     def __init__(self, provider: MarketProvider, books: Books, wall: Clock) -> None:
         self._provider = provider
         self._books = books
@@ -304,7 +301,6 @@ def edited(owner: str, order: Order, edits: Mapping[str, object]) -> Order:
 
 
 def order_id_of(by: CallBy) -> str:
-    """The id of the order that this call makes."""
     return derive_id(str(by.owner), "order", by.call_id).replace("-", "")
 
 

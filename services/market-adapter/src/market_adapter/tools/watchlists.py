@@ -29,7 +29,6 @@ class WatchlistTools:
         self._store = store
 
     async def get_watchlist(self, _asked: NoArguments, by: CallBy) -> WatchlistData:
-        """The list."""
         return self._data(await self._store.symbols(by.owner))
 
     async def add_to_watchlist(self, asked: SymbolArguments, by: CallBy) -> WatchlistData:

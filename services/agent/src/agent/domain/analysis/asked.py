@@ -179,7 +179,8 @@ def is_analysis(text: str) -> bool:
 def _takes_more(question: Question) -> bool:
     """Whether it takes figures of a stretch of time, or several kinds of calls or figures."""
     calls = question.calls
-    if question.figures == ["price"] and all(one.arguments.get("start") == one.arguments.get("end") for one in calls):
+    days = {(one.arguments.get("start"), one.arguments.get("end")) for one in calls}
+    if question.figures == ["price"] and len(days) == 1 and all(first == last for first, last in days):
         return False  # of one day, or of now
     derived = any(one.tool in (PERFORMANCE, CORRELATION, CROSSINGS, BACKTEST) for one in calls)
     derived = derived or (bool(question.figures) and any(one.tool == SNAPSHOT for one in calls))

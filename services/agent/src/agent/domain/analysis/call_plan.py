@@ -97,8 +97,10 @@ class CallPlan:
         if names == ["price"] == standing or (names and standing == names and amount is None and every is None):
             self._call(SNAPSHOT, {})
         elif names or (when.arguments and not question.figures):
-            more = {"amount": amount} if amount else {}
-            self._call(PERFORMANCE, {**when.tool_arguments, **more, **({"every": every} if every else {})})
+            more: JsonObject = {"amount": amount} if amount else {}
+            more |= {"every": every} if every else {}
+            more |= {"top": max(question.most.values())} if question.most else {}
+            self._call(PERFORMANCE, {**when.tool_arguments, **more})
 
     def _indicator_calls(self, when: When) -> None:
         names, lengths = self._by_kind.get("indicator", []), self._asked.lengths

@@ -9,7 +9,7 @@ from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, percent, signed
 from agent.domain.analysis.stretches import ALL_TIME
 from agent.domain.analysis.wanted_calls import Question
-from agent.domain.claims.facts import FALLS, FRACTIONS
+from agent.domain.claims.facts import FALLS, is_fraction
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -42,6 +42,7 @@ _MONEY = frozenset(
 _DATES = ("next_earnings_date", "next_dividend_date")
 _NEW_YORK = ZoneInfo("America/New_York")
 HOLDING = "buy and hold"
+_NONE: Mapping[str, int] = {}
 
 
 def told_derived(findings: Sequence[Finding], language: Language) -> str:
@@ -57,14 +58,14 @@ def told_derived(findings: Sequence[Finding], language: Language) -> str:
 def told_asked(findings: Sequence[Finding], question: Question, language: Language) -> str:
     """What was asked for and nothing else: one ticker's figures stretch by stretch, several tickers' side by side."""
     names = [part for name in question.figures for part in _PARTS.get(name, (name,))]
-    ranked = [name for name in names if name not in _LISTED] if len(findings) > 1 else []
-    side_by_side = _ranks(findings, ranked, language, question.lowest_first, question.periods)
+    ranked = [name for name in names if name not in {*_LISTED, *question.most}] if len(findings) > 1 else []
+    side_by_side = _ranks(findings, ranked, language, question.lowest_first, question.periods, by_size=question.by_size)
     alone = frozenset(names) - {"sentiment"} - {name for name in ranked if _known(findings, name, question.periods) > 1}
     lines: list[str] = []
     for finding in findings:
         if "averages" in question.figures:
             lines += _beside_averages(finding, question.averages, language)
-        lines += _stretches(finding, alone, language, question.periods)
+        lines += _stretches(finding, alone, language, question.periods, question.most)
         if "drawdowns" in question.figures:
             lines += _falls(finding, language)
         if "crossings" in question.figures:
@@ -138,7 +139,13 @@ def over(asked: str, language: Language) -> str:
     return f"Over the last {count} {unit}"
 
 
-def _stretches(finding: Finding, names: frozenset[str], language: Language, periods: Sequence[str] = ()) -> list[str]:
+def _stretches(
+    finding: Finding,
+    names: frozenset[str],
+    language: Language,
+    periods: Sequence[str] = (),
+    most: Mapping[str, int] = _NONE,
+) -> list[str]:
     ticker = str(finding["ticker"])
     known = entries(finding, periods) if periods else _typed(finding)
     figures = [one for one in known if one["figure"] in names]
@@ -146,7 +153,7 @@ def _stretches(finding: Finding, names: frozenset[str], language: Language, peri
     for asked in dict.fromkeys(one.get("asked") for one in figures):
         mine = [one for one in figures if one.get("asked") == asked]
         head = f"{over(str(asked), language)}, {ticker}" if asked else ticker
-        parts = [text for one in mine if one.get("value") is not None and (text := _said(one, language))]
+        parts = _parts([one for one in mine if one.get("value") is not None], language, most)
         if parts:
             found.append(f"{head}: {'; '.join(parts)}.")
         unknown = [one for one in mine if one.get("value") is None and periods == ()]
@@ -156,6 +163,22 @@ def _stretches(finding: Finding, names: frozenset[str], language: Language, peri
                 {"es": f"{ticker}: sin dato de {missing}.", "en": f"{ticker}: no figure for {missing}."}[language]
             )
     return found
+
+
+def _parts(figures: Sequence[Mapping[str, Any]], language: Language, most: Mapping[str, int]) -> list[str]:
+    """Each figure in words; of the best and worst parts as many as are asked for, together."""
+    parts: dict[str, list[str]] = {}
+    for at, one in enumerate(figures):
+        name = str(one["figure"])
+        end = name.startswith(("best_", "worst_"))
+        said = parts.setdefault(name if end else str(at), [])
+        if len(said) < (most.get(name, 1) if end else 1):
+            said.append(_said(one, language))
+    for name in parts.keys() & most.keys():
+        one, several = (figure_name(each, language) for each in (name, f"{name}s"))
+        if len(parts[name]) > 1:
+            parts[name] = [f"{several} {', '.join(text.removeprefix(one).strip() for text in parts[name])}"]
+    return [text for said in parts.values() for text in said if text]
 
 
 def _said(one: Mapping[str, Any], language: Language) -> str:
@@ -198,7 +221,7 @@ def _value(one: Mapping[str, Any], language: Language) -> str:
         return money(float(value), one.get("currency"), language)
     if name.startswith(("up_", "down_")) or name in ("OBV", "average_volume", "highest_volume"):
         return number(float(value), language, 0)
-    if name in FRACTIONS or name.startswith(("best_", "worst_")) or name.endswith("_return"):
+    if is_fraction(name):
         return percent(float(value), language)
     return number(float(value), language, 2)
 
@@ -305,6 +328,8 @@ def _ranks(
     language: Language,
     lowest_first: bool,
     periods: Sequence[str] = (),
+    *,
+    by_size: bool = False,
 ) -> list[str]:
     """Several tickers side by side, a figure a line, in its order."""
     lines: list[str] = []
@@ -314,6 +339,8 @@ def _ranks(
                 continue
             falls = name in FALLS
             order = sorted(known, key=lambda ticker: _sortable(known[ticker]["value"], falls), reverse=not lowest_first)
+            if by_size and name == "return":
+                order = sorted(known, key=lambda ticker: abs(float(known[ticker]["value"])), reverse=not lowest_first)
             said = ", ".join(f"{ticker} {_side(known[ticker], language)}" for ticker in order)
             label = figure_name(name, language)
             if name == "growth":
@@ -323,6 +350,11 @@ def _ranks(
             if falls:
                 head = {"es": f"por {label}, de {'menor a mayor' if lowest_first else 'mayor a menor'}",
                         "en": f"by {label}, {'smallest' if lowest_first else 'deepest'} first"}[language]  # fmt: skip
+            if by_size and name == "return":
+                head = {
+                    "es": f"por tamaño del movimiento, de {'menor a mayor' if lowest_first else 'mayor a menor'}",
+                    "en": f"by size of move, {'smallest' if lowest_first else 'largest'} first",
+                }[language]
             if name in _DATES:
                 head = label
             head = f"{over(asked, language)}, {head}" if asked else head[0].upper() + head[1:]

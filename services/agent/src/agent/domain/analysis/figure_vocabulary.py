@@ -71,7 +71,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:earnings|results) (?:date|report|release|day|calendar)s?", r"reports?(?: next)? (?:its |"
          r"their )?(?:earnings|results)",
          r"(?:next )?reports?(?= (?:next|again|and|its|their)|"
-         r"\W*$)", r"proximos resultados", r"fecha de (?:los )?resultados",
+         r"\W*$)", r"proximos resultados|next week'?s (?:earnings|results)", r"fecha de (?:los )?resultados",
          r"(?:presenta\w*|publica\w*|anuncia\w*)(?: sus?)?(?: proximos)?(?: resultados)?"),
     _row("company", "next_earnings_date next_dividend_date", r"(?:upcoming |next |proximos )?(?:events?|eventos?)"),
     _row("company", "eps next_earnings_date", r"earnings|resultados|beneficios?"),
@@ -153,10 +153,13 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "low", r"(?:52-week |yearly |"
          r"year )?lows?(?: price)?", r"minimos?(?: anual(?:es)?)?", r"lowest (?:price|level)",
          r"precio mas bajo"),
-    _row("stretch", "price", r"a cuanto (?:esta|estan|cotiza|cotizan|va|van)", _CLAIMS["price"], r"clos(?:e|es|"
+    _row("stretch", "price", r"a cuanto (?:esta(?:ba)?n?|cotiza(?:ba)?n?|cerr(?:o|aba|aron)|va|van|iba|iban)",
+         _CLAIMS["price"], r"clos(?:e|es|"
         "ed|ing)(?: price| at)*", r"prices?", r"cerro|"
          r"cerraban?|cierres?|cotizaba"),
-    _row("stretch", "return", _CLAIMS["return"], r"gain(?:s|ed)?", r"los[et]|lost|"
+    _row("stretch", "return", _CLAIMS["return"], r"moved? (?:the )?(?:most|least)", r"(?:se )?(?:ha |han )?"
+         r"mov(?:io|ieron|ido) (?:mas|menos)|(?:mas|menos) se (?:ha |han )?mov(?:io|ieron|ido)",
+         r"gain(?:s|ed)?", r"los[et]|lost|"
          r"lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
          r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
          r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)", r"rent(?:o|aron|ado)|rindi(?:o|"
@@ -181,7 +184,7 @@ LOWEST = re.compile(
 """Words that rank from the lowest up."""
 _ASKING = """
 buying closely comprando deepest dinero direction distribuyo haz holding losers movio
-mueve movido reparte repartido repartio shallowest
+mueve movido cotizo cotizaron reparte repartido repartio shallowest
 suppose supon tend winners
 aportado aportando aportar buen buena buenas buenos drop dropped dropping drops funciona funcionado funcionar
 funciono good happens need needed needs off recuperarse tardado work worked works worst

@@ -26,7 +26,30 @@ SHORT: dict[Period, dict[Language, str]] = {
     "1y": {"es": "1 año", "en": "1 year"},
     "ytd": {"es": "en lo que va de año", "en": "year to date"},
 }
+_PARTS = (
+    ("day", "día", "días"),
+    ("week", "semana", "semanas"),
+    ("month", "mes", "meses"),
+    ("quarter", "trimestre", "trimestres"),
+    ("year", "año", "años"),
+)
+"""Parts of a stretch: in English, in Spanish, several in Spanish."""
 FIGURES: dict[str, dict[Language, str]] = {
+    **{
+        f"{end}_{en}": {"es": f"{una} {es}", "en": f"{end} {en}"}
+        for en, es, _ in _PARTS
+        for end, una in (("best", "mejor"), ("worst", "peor"))
+    },
+    **{
+        f"{end}_{en}s": {"es": f"{unas} {es}", "en": f"{end} {en}s"}
+        for en, _, es in _PARTS
+        for end, unas in (("best", "mejores"), ("worst", "peores"))
+    },
+    **{
+        f"{way}_{en}s": {"es": f"{es} {hacia}", "en": f"{en}s {way}"}
+        for en, _, es in _PARTS
+        for way, hacia in (("up", "al alza"), ("down", "a la baja"))
+    },
     "pe": {"es": "PER", "en": "P/E"},
     "eps": {"es": "beneficio por acción", "en": "EPS"},
     "revenue": {"es": "ingresos", "en": "revenue"},
@@ -47,8 +70,6 @@ FIGURES: dict[str, dict[Language, str]] = {
     "return": {"es": "rentabilidad", "en": "return"},
     "high": {"es": "máximo", "en": "high"},
     "low": {"es": "mínimo", "en": "low"},
-    "best_day": {"es": "mejor día", "en": "best day"},
-    "worst_day": {"es": "peor día", "en": "worst day"},
     "close": {"es": "cierre", "en": "close"},
     "price": {"es": "precio", "en": "price"},
     "cagr": {"es": "rentabilidad anualizada", "en": "annualised return"},
@@ -56,22 +77,6 @@ FIGURES: dict[str, dict[Language, str]] = {
     "dividends": {"es": "dividendos por acción", "en": "dividends a share"},
     "up_days": {"es": "sesiones al alza", "en": "sessions up"},
     "down_days": {"es": "sesiones a la baja", "en": "sessions down"},
-    "up_weeks": {"es": "semanas al alza", "en": "weeks up"},
-    "down_weeks": {"es": "semanas a la baja", "en": "weeks down"},
-    "up_months": {"es": "meses al alza", "en": "months up"},
-    "down_months": {"es": "meses a la baja", "en": "months down"},
-    "up_quarters": {"es": "trimestres al alza", "en": "quarters up"},
-    "down_quarters": {"es": "trimestres a la baja", "en": "quarters down"},
-    "up_years": {"es": "años al alza", "en": "years up"},
-    "down_years": {"es": "años a la baja", "en": "years down"},
-    "best_week": {"es": "mejor semana", "en": "best week"},
-    "worst_week": {"es": "peor semana", "en": "worst week"},
-    "best_month": {"es": "mejor mes", "en": "best month"},
-    "worst_month": {"es": "peor mes", "en": "worst month"},
-    "best_quarter": {"es": "mejor trimestre", "en": "best quarter"},
-    "worst_quarter": {"es": "peor trimestre", "en": "worst quarter"},
-    "best_year": {"es": "mejor año", "en": "best year"},
-    "worst_year": {"es": "peor año", "en": "worst year"},
     "week_return": {"es": "rentabilidad", "en": "return"},
     "month_return": {"es": "rentabilidad", "en": "return"},
     "quarter_return": {"es": "rentabilidad", "en": "return"},

@@ -18,6 +18,7 @@ from agent.domain.analysis.question_patterns import (
     AVERAGES,
     BEATING,
     BETA,
+    BY_SIZE,
     CORRELATED,
     COSTS,
     CROSSING,
@@ -61,6 +62,7 @@ from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
+from contracts.spoken import NUMBERS
 
 HOLDING = "buy_and_hold"
 _OF_A_YEAR = frozenset(("current_drawdown", "max_drawdown", "volatility"))
@@ -79,6 +81,7 @@ class _QuestionReader:
         self._tickers = tickers
         self._unread = Unread(folded(query))
         self._found = Question(lowest_first=bool(LOWEST.search(FROM_THE_TOP.sub(" ", folded(query)))))
+        self._found.by_size = bool(BY_SIZE.search(folded(query)))
         self._places: list[tuple[int, str, Kind | None]] = []
         self._how_it_did = False
 
@@ -249,10 +252,11 @@ class _QuestionReader:
             self._unread.replace(match, BLANK)
             unit = unit_of(match["unit"])
             every = every if unit == "day" else unit
-            if match["count"]:
-                self._found.unread.append(match[0])  # the tools tell the one that is best
             for which in filter(None, (match["one"], match["two"])):
-                found.append((match.start(), f"{'best' if which.startswith(('best', 'mejor')) else 'worst'}_{unit}"))
+                name = f"{'best' if which.startswith(('best', 'mejor')) else 'worst'}_{unit}"
+                found.append((match.start(), name))
+                if count := match["count"]:
+                    self._found.most[name] = int(NUMBERS.get(count, count))
         each = self._unread.first(EACH)
         if each is not None:
             words = each["unit"] or each["over"] or each["ly"] or each["es"]

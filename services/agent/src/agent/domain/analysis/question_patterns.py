@@ -43,6 +43,9 @@ FROM_THE_TOP = re.compile(
     rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
 )
 """Who fell least stands first where returns are told from the top."""
+BY_SIZE = re.compile(
+    r"\bmoved? (?:the )?(?:most|least)\b|\bmov(?:io|ieron|ido) (?:mas|menos)\b|\b(?:mas|menos) se (?:ha |han )?mov"
+)
 RECOVERED = re.compile(r"\b(?:recover\w*|recuper\w+)")
 LENGTH_OF = re.compile(
     rf"\b(?:(?P<before>\d{{1,3}})[- ](?:day|session|bar|period)s?[- ](?P<name>{'|'.join(INDICATOR_WORDS.values())})"

@@ -41,6 +41,7 @@ from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.checker import checked
 from agent.domain.claims.facts import facts_of_findings
 from agent.domain.tickers import normal_tickers, tickers_in
+from contracts.company import CompanyConfig
 from contracts.events.analysis import MAX_TICKERS, AnalysisCall, AnalysisRecord, AnalysisReply, ModelStep
 from contracts.languages import Language
 
@@ -52,11 +53,12 @@ MAX_SUMMARY = 4_000
 
 @dataclass(frozen=True, slots=True)
 class AnalysisPolicy:
-    """What holds for every analysis: the tools there are, the budget, the proxies."""
+    """What holds for every analysis: the tools there are, the budget, the proxies, whose customers ask."""
 
     tools: Sequence[ToolInfo]
     max_calls: int = 12
     default_tickers: Sequence[str] = ()
+    company: CompanyConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,10 @@ class Finish:
 Step = AskModel | CallTools | Finish
 
 
-def language_of(record: AnalysisRecord) -> Language:
-    """The language that the report is in: the query's own."""
-    return language_in(record.request.query, record.request.language or "en")
+def language_of(record: AnalysisRecord, company: CompanyConfig | None) -> Language:
+    """The language that the report is in: the query's own, if the company speaks it."""
+    asked = language_in(record.request.query, record.request.language or "en")
+    return company.spoken(asked) if company else asked
 
 
 def advance(
@@ -94,7 +97,7 @@ def advance(
 ) -> tuple[AnalysisRecord, Step]:
     """The record with what follows from it, and the next step. Raises InvalidSymbolError for a given ticker that is
     none."""
-    language = language_of(record)
+    language = language_of(record, policy.company)
     if not record.tickers:
         record, step = _with_tickers(record, policy, language, now)
         if step is not None:

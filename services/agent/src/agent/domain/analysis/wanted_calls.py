@@ -31,5 +31,9 @@ class Question:
     averages: list[int] = field(default_factory=list[int])
     now_only: list[str] = field(default_factory=list[str])
     unread: list[str] = field(default_factory=list[str])
+    most: dict[str, int] = field(default_factory=dict[str, int])
+    """How many of a best or worst part are asked for, by its figure, where it is more than one."""
     lowest_first: bool = False
+    by_size: bool = False
+    """Whether returns are ranked by their size, up or down alike: what moved most."""
     currency: str | None = None

@@ -2,35 +2,97 @@
 whatever the figures are."""
 
 import re
+from itertools import chain
+
+from agent.domain.claims.lexer import folded
 
 _N = r"[-+−]?\$?\d[\d.,]*\d|\$?\d"
 _UNIT = r"(?P<{0}>\s?(?:%|billion|million|bn|millones|mil millones|usd|dollars|dolares))"
+_A_GAIN = r"(?:an? |una? )(?:gain|rise|return|growth|ganancia|subida|rentabilidad) (?:of|del?) "
 _SPAN = re.compile(
-    r"\b(?:(?P<up>rose|grew|climbed|increased|went up|improved|widened|subio|sube|crecio|aumento|mejoro|paso a mas)"
-    r"|(?P<down>fell|dropped|shrank|declined|decreased|went down|narrowed|bajo|baja|cayo|disminuyo|se redujo|redujo))\b"
-    rf"[^.;]{{0,30}}?\b(?:from|del?) (?P<a>{_N})\s?%?(?: in \d{{4}}| en \d{{4}})?,? (?:to|al?) (?P<b>{_N})(?![\d.,]*\d)"
+    r"\b(?:(?P<up>rose|grew|climbed|increased|went up|improved|widened|accelerated|sped up|"
+    r"acelero|subio|sube|crecio|aumento|mejoro|paso a mas)"
+    r"|(?P<down>fell|dropped|shrank|declined|decreased|went down|narrowed|slowed|slipped|"
+    r"desacelero|bajo|baja|cayo|disminuyo|se redujo|redujo))\b"
+    rf"[^.;]{{0,30}}?\b(?:from|del?) (?:{_A_GAIN})?(?P<a>{_N})\s?%?(?: in \d{{4}}| en \d{{4}})?,? (?:to|al?) "
+    rf"(?:just |only |solo |apenas )?(?:{_A_GAIN})?(?P<b>{_N})(?![\d.,]*\d)"
 )
 _BESIDE = re.compile(
     rf"(?P<a>{_N}){_UNIT.format('ua')}[^.;%\d]{{0,30}}?\b(?:(?P<more>more|higher|greater|above|over|mas|mayor|superior)"
     rf"|(?P<less>less|lower|smaller|below|fewer|menos|menor|inferior)) (?:than|que|al?|de)\b[^.;%\d]{{0,30}}?"
     rf"(?P<b>{_N}){_UNIT.format('ub')}"
 )
+_AHEAD = re.compile(
+    rf"(?P<a>{_N})\s?%[^.;%\d]{{0,20}}?\b(?:(?P<more>ahead of|por delante de)|short of|behind|por detras de|"
+    r"lejos de)\b"
+    rf"[^.;%\d]{{0,20}}?(?P<b>{_N})\s?%"
+)
+_IN_BRACKETS = re.compile(
+    rf"\((?P<a>{_N})(?P<ua>\s?%?)\)[^.;()\d]{{0,40}}?\b(?:(?P<more>above|higher|more|over|por encima|mayor|"
+    r"mas alt[oa])"
+    r"|below|lower|less|under|por debajo|menor|mas baj[oa])\b[^.;()\d]{0,30}?"
+    rf"\((?P<b>{_N})(?P<ub>\s?%?)\)"
+)
+"""The MACD (1.20) is below its signal (1.33)."""
+_VERSUS = re.compile(
+    r"\b(?:(?P<more>higher|larger|greater|bigger|deeper|steeper|mayor|superior|mas alt[oa])|"
+    r"(?:lower|smaller|shallower|milder|menor|inferior|mas baj[oa]))\b(?! than| que)"
+    rf"[^.;\d]{{0,25}}?(?P<a>{_N})(?P<ua>\s?%?) ?"
+    r"(?:vs\.?|versus|against|frente al?|compared (?:with|to)) (?:el |un |the )?"
+    rf"(?P<b>{_N})(?P<ub>\s?%?)"
+)
+"""Its margin is higher too (23% vs 16%)."""
 _ABOVE_THE_TOP = re.compile(
     r"\d\s?% (?:above|over|higher than|por encima de(?:l)?) (?:(?:its|the|their|sus?|el) )?(?:peak|high|top|maximos?)\b"
 )
 """A peak is what nothing is above."""
 _CLOSE = re.compile(
-    r"(?P<n>[\d.,]*\d\s?%) (?:(?P<up>higher|more|above|m[aá]s|por encima)|(?:lower|"
-    r"less|below|menos|por debajo)) (?:(?:than|que|de) )?(?:(?:the|its|el|su) )?(?:(?:previous|prior|last|yesterday's) "
-    r"clos(?:e|ing)|cierre (?:anterior|previo|de ayer))(?: price)?",
+    r"(?P<n>[\d.,]*\d(?:\s?(?:%|dollars|d[oó]lares|usd|euros))?)(?: \([^)]*\))? "
+    r"(?:(?P<up>higher|more|above|m[aá]s|por encima)"
+    r"|(?:lower|less|below|menos|por debajo)) (?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|su) )?"
+    r"(?:(?:previous|prior|last|yesterday's) clos(?:e|ing)|cierre (?:anterior|previo|de ayer)|"
+    r"(?:what )?you paid|(?:your )?(?:average )?(?:cost|purchase price)|lo que pagaste|"
+    r"(?:tu )?(?:precio|coste) (?:medio|de compra))"
+    r"(?: price)?",
+    re.I,
+)
+_DAY_BEFORE = re.compile(
+    r"\b(?:(?P<up>higher|above|por encima|m[aá]s alto)|lower|below|por debajo|m[aá]s bajo) (?:(?:than|que|de|del) )?"
+    r"(?:the |el |la )?(?:day before|previous (?:day|session|close)|yesterday|"
+    r"d[ií]a anterior|sesi[oó]n anterior|ayer)\b",
+    re.I,
+)
+_THEN = re.compile(
+    rf"(?P<a>{_N}[.,]\d\d)\b[^.;]{{0,60}}?\b(?:(?P<up>rose|climbed|advanced|recovered|subio|avanzo|se recupero)"
+    r"|fell|dropped|slipped|bajo|cayo|cedio) (?:to|a|hasta(?: los)?) "
+    rf"(?P<b>{_N}[.,]\d\d)\b"
+)
+"""Two prices, one after the other: "closed at 202.33, rose to 200.83"."""
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR_BESIDE = re.compile(
+    r"\b(?:(?:the|in the|al|el) )?(?:(?P<next>following year|year after|next year|a[nñ]o siguiente)|year before|"
+    r"previous year|a[nñ]o anterior)\b",
     re.I,
 )
 _NOT = re.compile(r"\b(?:not|no|nor|ni|never|nunca)\b|n't\b")
 
 
 def beside_the_close(said: str) -> str:
-    """A sentence in which "2% lower than the previous close" is "down 2%"."""
-    return _CLOSE.sub(lambda match: f"{'up' if match['up'] else 'down'} {match['n']}", said)
+    """A sentence in which "2% lower than the previous close" is "down 2%", "lower than the day before" is "down", and
+    "the following year" behind 2011 is "in 2012"."""
+    if year := _YEAR.search(said):
+        said = _YEAR_BESIDE.sub(lambda match: f"in {int(year[0]) + (1 if match['next'] else -1)}", said)
+    said = _CLOSE.sub(lambda match: f"{'up' if match['up'] else 'down'} {match['n']}", said)
+    return _DAY_BEFORE.sub(lambda match: "up" if match["up"] else "down", said)
+
+
+def without_span_verbs(said: str) -> str:
+    """A sentence in which "shrank from 25% to 4%" is "was from 25% to 4%": neither number is a move."""
+    match = _SPAN.search(folded(said))
+    if match is None or "%" not in match[0] or len(folded(said)) != len(said):
+        return said
+    verb = match["up"] or match["down"]
+    return f"{said[: match.start()]}{'was'.ljust(len(verb))}{said[match.start() + len(verb) :]}"
 
 
 def agrees(low: str) -> bool:
@@ -39,10 +101,13 @@ def agrees(low: str) -> bool:
         return True
     if _ABOVE_THE_TOP.search(low):
         return False
-    for match in _SPAN.finditer(low):
+    for match in (*_SPAN.finditer(low), *_THEN.finditer(low)):
         if (_value(match["b"]) > _value(match["a"])) != bool(match["up"]):
             return False
-    for match in _BESIDE.finditer(low):
+    for match in _AHEAD.finditer(low):
+        if (_value(match["a"]) > _value(match["b"])) != bool(match["more"]):
+            return False
+    for match in chain(_BESIDE.finditer(low), _IN_BRACKETS.finditer(low), _VERSUS.finditer(low)):
         one, two = _value(match["a"]), _value(match["b"])
         if match["ua"].strip() == match["ub"].strip() and one != two and (one > two) != bool(match["more"]):
             return False

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
-from agent.domain.claims.agreement import agrees, beside_the_close
-from agent.domain.claims.claim import Carried, SentenceClaims
+from agent.domain.claims.agreement import agrees, beside_the_close, without_span_verbs
+from agent.domain.claims.claim import Carried, Claim, SentenceClaims
 from agent.domain.claims.crossings import crossings_right, only_lengths
 from agent.domain.claims.events import events, in_general, of_speaker
-from agent.domain.claims.facts import Facts
-from agent.domain.claims.lexer import Lexer, Token, folded, is_talk
+from agent.domain.claims.facts import HOLDING, Facts
+from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
 from agent.domain.claims.reader import read
 from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.claims.unbacked import unbacked
@@ -23,6 +24,8 @@ _END = re.compile(
 )
 _MARKS = re.compile(r"[*_`#]+|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
+_SAYS = re.compile(r"\w.*:.*\w")
+"""A cell under its column; not the line below the columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,14 @@ class ClaimChecker:
         self._facts = facts
         self._asked = asked
         self._strict = strict
-        self._carried = Carried(tuple(facts.subjects) if len(facts.subjects) <= 2 else ())
         self._known = facts.subjects
+        tickers = tuple(one for one in self._known if one != HOLDING)
+        self._carried = Carried(tickers if len(tickers) <= 2 else ())
         names = {folded(name): name for name in self._known if len(name) > 2}
         names |= {folded(spelling): ticker for spelling, ticker in NAMES.items() if ticker in self._known}
         names |= {folded(name): name for name in self._known if len(name) <= 2}
+        if HOLDING in self._known and len(tickers) == 1:
+            names |= dict.fromkeys(_HOLDING, HOLDING)
         own = {word for texts in facts.texts.values() for text in texts for word in _WORD.findall(folded(text))}
         self._lexer = Lexer(names, facts.sources, own, tickers_in)
         self._texts = sorted(
@@ -67,32 +73,57 @@ class ClaimChecker:
         )
         self._given = [{word[:_SAME] for word in _WORD.findall(folded(text))} for text in facts.given]
         self._lost = False
+        self._columns: tuple[str, ...] = ()
 
     def anew(self) -> "ClaimChecker":
         """The same, before its first sentence."""
         return ClaimChecker(self._facts, self._asked, strict=self._strict)
 
     def reasons(self, sentence: str) -> tuple[str, ...]:
-        """Why this next sentence may not be said; empty: it may."""
+        """Why this next sentence, or row of a table, may not be said; empty: it may."""
+        cells = cells_of(sentence)
+        if cells and not self._columns:
+            self._columns, found = cells, self._reasons(" ".join(cells)) if self._strict else ()
+            return found
+        if not cells:
+            self._columns = ()
+            return self._reasons(sentence)
+        first, *rest = cells
+        told = [f"{column}: {first} {cell}" for column, cell in zip(self._columns[1:], rest, strict=False)]
+        return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
+
+    def _reasons(self, sentence: str) -> tuple[str, ...]:
         said = beside_the_close(_MARKS.sub(" ", sentence))
         if not said.strip():
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
             return ("it is no prose",)
         said = self._without_quotes(said if self._strict else without_frame(said))
-        tokens = self._lexer.tokens(said)
+        tokens = self._lexer.tokens(without_span_verbs(said))
         if not self._strict:
             if _asks(said, tokens):
                 return ()
-            if happened := events(said, self._odd(tokens)):
+            measured = any(token.kind == "number" for token in tokens)
+            if happened := events(said, self._odd(tokens), measured=measured):
                 return (f"an event that nothing told: {', '.join(happened)}",)
             if is_talk(tokens) or (in_general(said) and not any(token.kind in _DEFINITE for token in tokens)):
                 return ()
         reading = read(tokens, self._known, self._carried, self._asked)
+        if _EVERY_YEAR.search(folded(said)):
+            reading.claims = list(self._in_every_stretch(reading.claims))
         if self._strict:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
         else:
-            found = self._against(reading, said)
+            found = self._against(reading, said, tokens)
+        if (state := _STATE.search(folded(said))) and not _NEITHER.search(folded(said)):
+            scores = [one.value for one in self._facts.facts if one.figure == "RSI" and isinstance(one.value, float)]
+            if scores and not any(one > OVERBOUGHT if state["over"] else one < OVERSOLD for one in scores):
+                found.append("the RSI says otherwise")
+        if (tone := _TONE.search(folded(said))) and not _NOT_SAID.search(folded(said)[: tone.end()]):
+            label = "bullish" if tone["up"] or tone["up2"] else "bearish"
+            if self._facts.labels and label not in self._facts.labels:
+                found.append("the signal says otherwise")
+        found += [f"a headline in other words: {one[1]}" for one in _QUOTE.finditer(sentence) if self._alters(one[1])]
         if not agrees(folded(said)):
             found.append("the direction is not that of its numbers")
         crossed = crossings_right(folded(said), tokens, self._facts.crossed)
@@ -111,24 +142,47 @@ class ClaimChecker:
         self._carried = Carried(reading.subjects or self._carried.subjects, reading.periods)
         return tuple(dict.fromkeys(found))
 
-    def _against(self, reading: SentenceClaims, said: str) -> list[str]:
+    def _against(self, reading: SentenceClaims, said: str, tokens: Sequence[Token]) -> list[str]:
         """What speaks against a sentence of a chat."""
         low = folded(said)
         supposed, offers = bool(_SUPPOSED.search(low)), bool(_OFFER.search(low))
-        beside = frozenset(name for claim in reading.claims for name in claim.figures)
-        found = [
-            reason
-            for claim in reading.claims
-            if (reason := contradicted(claim, self._facts, supposed=supposed, beside=beside))
-        ]
+        figures = [token.value for token in tokens if token.kind == "figure"]
+        numbers = [token for token in tokens if token.kind == "number"]
+        beside, paired = frozenset(chain.from_iterable(figures)), 1 < len(figures) == len(numbers)
+        told: dict[str | None, list[str]] = {claim.subject: [] for claim in reading.claims}
+        for claim in reading.claims:
+            of = self._known if claim.relation == "is" and not _has_owner(claim.number, tokens) else ()
+            each = [replace(claim, subject=one) for one in dict.fromkeys((claim.subject, *of))]
+            why = [contradicted(one, self._facts, supposed=supposed, beside=beside, paired=paired) for one in each]
+            if (reason := why[0]) and all(why):
+                told[claim.subject].append(reason)
+        # "The stock", where nobody is named: whichever of those before it is so of.
+        anybody = not reading.named and not any(token.kind in ("all", "neither") for token in tokens)
+        found = [] if anybody and not all(told.values()) else list(chain.from_iterable(told.values()))
         for problem in reading.problems:
             foreign = problem.startswith("a source") or (problem.startswith("a ticker") and not offers)
             promised = reading.named and problem.startswith("a promise") and not _WILL_TELL.search(low)
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
-            untold = untold and not of_speaker(said)
+            untold = untold and not of_speaker(said) and not (self._facts.labels and _TONE.search(low))
             if foreign or promised or untold:
                 found.append(problem)
         return found
+
+    def _in_every_stretch(self, claims: Sequence[Claim]) -> Iterator[Claim]:
+        """What is said of both years, once of each stretch that the tools told of."""
+        known = {one.period: None for one in self._facts.facts if one.period and "/" in one.period}
+        for claim in claims:
+            if claim.relation in _OF_STRETCHES and known:
+                yield from (replace(claim, periods=(period,)) for period in known)
+            else:
+                yield claim
+
+    def _alters(self, quote: str) -> bool:
+        """Whether a quotation is nearly, and not quite, what a tool's text says."""
+        words = set(_WORD.findall(folded(quote)))
+        texts = [set(_WORD.findall(text)) for text in self._texts]
+        nearly = [text for text in texts if len(words & text) >= _NEARLY * len(words)]
+        return bool(nearly) and not any(words <= text for text in texts)
 
     def _odd(self, tokens: Sequence[Token]) -> list[str]:
         """The words that no tool gave, unless one text of the talk has them all."""
@@ -149,6 +203,28 @@ class ClaimChecker:
         return sentence
 
 
+_HOLDING = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
+OVERBOUGHT, OVERSOLD = 65.0, 35.0
+"""An RSI from which on nobody is misled by the word: the usual 70 and 30, and those who use narrower ones."""
+_STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecomprad[oa]s?)|oversold|sobrevendid[oa]s?)\b")
+_TONE = re.compile(
+    r"\b(?:(?P<up>bullish|alcista)|bearish|bajista)\b[^.;]{0,20}\b(?:signals?|prediction|senal(?:es)?|prediccion)\b|"
+    r"\b(?:model|prediction|signals?|modelo|prediccion|senal(?:es)?)\b[^.;]{0,30}\b(?:(?P<up2>bullish|alcista)|bearish|"
+    r"bajista)\b"
+)
+_NOT_SAID = re.compile(r"\b(?:not|no|neither|nor|without|if|ni|sin|si)\b|n't\b")
+_QUOTE = re.compile(r"[\"“«]([^\"“”«»]{12,})[\"”»]")
+_NEARLY = 0.6
+"""Share of its words from which on a quotation is taken for one of a text."""
+_NEITHER = re.compile(
+    r"\b(?:not|neither|nor|no|ni|near|close to|approach\w+|cerca|lejos|far from|if|above|below|over|under|si|when|"
+    r"cuando|usually|suele\w*|considera\w*|considered|means?|signals?|indica\w*|territory|zona|would|levels?|niveles)\b|n't\b|\?"
+)
+_OF_STRETCHES = frozenset(("rose", "fell", "more", "less", "highest", "lowest"))
+_EVERY_YEAR = re.compile(
+    r"\b(?:both|either|each|every) (?:of the (?:two )?)?(?:years?|periods?|stretch(?:es)?)\b"
+    r"|\b(?:l[oa]s dos|ambos|cada|(?:ninguno|cada uno) de los dos) (?:anos?|periodos?|tramos?)\b"
+)
 _DEFINITE = frozenset(("ticker", "foreign", "number", "spelled", "source"))
 """What a sentence about things in general does not have."""
 _SAME = 5
@@ -174,6 +250,30 @@ _OFFER = re.compile(
     r"i|feel free|want me|avisame|dime|quieres|si quieres|"
     r"puedes|puedo|te gustaria|deseas|necesitas)\b"
 )
+
+
+def _has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
+    """Whether a number can be nobody else's than the ticker's that is read for it: it stands beside one ("2.7% for
+    IBM"), or its sentence names no other and compares it with nobody."""
+    at = next((place for place, token in enumerate(tokens) if token.value is number), None)
+    if number is None or at is None:
+        return True
+    tickers = {token.value for token in tokens if token.kind in ("ticker", "foreign")}
+    compared = [token.kind for token in tokens[:at] if token.kind in ("than", "ticker", "foreign")][-1:] == ["than"]
+    if len(tickers) < 2:
+        return not compared
+    for before, token in zip(reversed(tokens[: at - 1]), reversed(tokens[:at]), strict=False):
+        if token.kind in ("ticker", "foreign"):
+            return before.kind != "than"
+        if token.kind in ("number", "break", "than"):
+            break
+    after = [token for token in tokens[at + 1 : at + 4] if token.text not in ("(", ")")]
+    return any(
+        token.kind == "ticker" and all(one.word in _OF for one in after[:place]) for place, token in enumerate(after)
+    )
+
+
+_OF = frozenset(("for", "of", "in", "de", "del", "para", "en", "by"))
 
 
 def _asks(sentence: str, tokens: Sequence[Token]) -> bool:
@@ -204,6 +304,12 @@ def checked(text: str, facts: Facts, asked: str | None = None) -> Checked:
 def unsupported(text: str, facts: Facts, asked: str | None = None) -> list[str]:
     """What a text says that no tool gave, a few words each."""
     return [reason for one in checked(text, facts, asked).dropped for reason in one.reasons]
+
+
+def cells_of(row: str) -> tuple[str, ...]:
+    """The cells of a table's row; none where it is no row."""
+    bare = row.strip()
+    return tuple(cell.strip(" *_`") for cell in bare.strip("|").split("|")) if bare.count("|") > 1 else ()
 
 
 def sentences(text: str) -> Iterator[tuple[str, str]]:

@@ -5,43 +5,22 @@ from dataclasses import replace
 from typing import Any, cast
 
 from agent.domain.claims.claim import Claim, Context, Relation, SentenceClaims
+from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import Number, Token
 from agent.domain.claims.times import Day
 
 MOVES = {"rise": "rose", "fall": "fell"}
+BILLION = 1e9
+"""From so many on an amount is no price: it is what a company is worth, or sells."""
 DENIAL = "a denial, which no figure can back"
 PRICES = frozenset(("price", "close", "return"))
 _MOVABLE = frozenset(("price", "close", "return", "high", "low"))
 """Figures that a rise or a fall may be said of: the price's own."""
-
-
-BEARING = frozenset(
-    (
-        "number",
-        "rise",
-        "fall",
-        "flat",
-        "even",
-        "more",
-        "less",
-        "highest",
-        "lowest",
-        "better",
-        "worse",
-        "moved",
-        "figure",
-        "above",
-        "below",
-        "between",
-        "up",
-        "down",
-        "unknown",
-        "day",
-        "report",
-        "confirmed",
-        "expected",
-    )
-)
+_BEARING = """
+number rise fall flat even more less highest lowest better worse moved figure above below between up down unknown day
+report confirmed expected
+"""
+BEARING = frozenset(_BEARING.split())
 
 
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
@@ -140,9 +119,8 @@ class Clause:
             )
             if move_token is not None:
                 used.add(move_token.at)
-            move = (
-                MOVES[move_token.kind] if move_token else (context.move if not figure or "return" in figure else None)
-            )
+            carried = cast("Number", token.value).scale == 1 and (not figure or "return" in figure)
+            move = MOVES[move_token.kind] if move_token else context.move if carried else None
             periods = self._periods_of(token, start, end) or context.periods
             allowed = periods or context.later or context.fallback
             for subject in self._subjects_of(token, start, end, context, index, len(numbers)):
@@ -173,15 +151,24 @@ class Clause:
         nearest = next((f for f in reversed(figures) if f.at < token.at), None)
         if nearest is None or (nearest.at < start and any(start < token.at < f.at < end for f in figures)):
             nearest = next((f for f in figures if token.at < f.at < end), nearest)
-        if nearest is not None:
+        number = cast("Number", token.value)
+        if nearest is not None and (nearest.at > start or number.scale == 1 or not PRICES.issuperset(nearest.value)):
             return cast("tuple[str, ...]", nearest.value)
-        if cast("Number", token.value).money and any(t.kind in MOVES for t in self.tokens):
+        if (nearest is not None or not context.figure) and number.scale > 1:
+            # No price and no return has millions: it is not the figure that was named for a number before.
+            size = max((value for value, _ in number.readings), default=0) * number.scale
+            return ("market_cap", "revenue") if size >= BILLION else ()
+        if number.money and any(t.kind in MOVES for t in self.tokens):
             return ("price",)
         if any(t.kind in MOVES for t in self.tokens) or context.move:
             return ("return",)
         return context.figure
 
     def _periods_of(self, token: Token, start: int, end: int) -> tuple[str, ...]:
+        numbers, periods = ([t for t in self.tokens if t.kind == kind] for kind in ("number", "period"))
+        in_turn = sorted([*numbers, *periods], key=lambda t: t.at)
+        if len(numbers) == len(periods) > 1 and in_turn[::2] == numbers:  # 25.3% in 2011 to 4.2% in 2012
+            return (cast("str", periods[numbers.index(token)].value),)
         before = [t for t in self.tokens if t.kind == "period" and start < t.at < token.at]
         after = [t for t in self.tokens if t.kind == "period" and token.at < t.at < end]
         chosen = before[-1:] or after[:1]
@@ -195,6 +182,9 @@ class Clause:
         tickers = [t for t in self.tokens if t.kind == "ticker"]
         before = [t for t in tickers if t.at < token.at]
         after = [t for t in tickers if token.at < t.at < end]
+        between = [t for t in self.tokens if before and before[-1].at < t.at < token.at]
+        if before and all(t.kind == "word" and t.word in ("", "s", "(") for t in between):  # IBM's 1.7%, MSFT (19.9%)
+            return (cast("str", before[-1].value),)
         of = next(
             (
                 t
@@ -206,6 +196,8 @@ class Clause:
         for_whom = of is not None and of.word in ("for", "para") and after and after[0].at > of.at
         if for_whom or (of is not None and after and not any(b.at > start for b in before)):
             return (cast("str", after[0].value),)
+        if self.figure in (("beta",), ("correlation",)):  # their betas against SPY were 0.3 and 0.4
+            before, after = ([t for t in some if t.value not in self.objects] for some in (before, after))
         than = next((t for t in self.tokens if t.kind == "than" and t.at < token.at), None)
         if than is not None and not any(than.at < t.at < token.at for t in tickers):
             if after:
@@ -213,9 +205,11 @@ class Clause:
             if len(context.whole) == 2:
                 return (context.whole[1],)
             if len(context.whole) == 1 and len(self.known) == 2:
-                return tuple(one for one in self.known if one not in context.whole)
-        if count > 1 and count == len(context.subjects) and not before:
-            return (context.subjects[index],)
+                return tuple(one for one in self.known if one not in context.subjects) or context.subjects
+        theirs = [one for one in context.whole if one not in self.objects]
+        for several in (context.subjects, theirs):
+            if count > 1 and count == len(several) and not before:
+                return (several[index],)
         if before and context.several and count == len(context.subjects) and all(t.at < token.at for t in tickers):
             return (context.subjects[index],)
         if before and not (context.several and len(self.subjects) == len(before) and not self.objects):
@@ -256,6 +250,8 @@ class Clause:
                 continue
             if token.at in used and not context.several and not self.everyone:
                 continue
+            if token.kind == "fall" and any(f.at > token.at and FALLS.issuperset(f.value) for f in figures):
+                continue  # lost less from its high
             for subject in self._moved(token, context):
                 reading.claims.append(
                     Claim(cast("Any", MOVES[token.kind]), subject, periods=self._near(token, context))
@@ -289,6 +285,8 @@ class Clause:
     ) -> None:
         periods = tuple(self.periods) or context.periods or context.later or context.fallback[:1]
         figure = cast("tuple[str, ...]", figures[0].value) if figures else context.figure
+        if not figures and any(cast("Number", t.value).scale >= BILLION for t in self.tokens if t.kind == "number"):
+            figure = ("market_cap",)
         place = next((t for t in self.tokens if t.kind in ("above", "below")), None)
         for token in self.tokens:
             if token.kind in ("better", "worse"):

@@ -43,11 +43,15 @@ _ANYONE = re.compile(
 _SOMEONE = re.compile(
     r"(?<!how far )(?<!how much )\b(?:its?|it's|they|their|both|the (?:stocks?|company)|su|sus|ambos|ambas)\b"
 )
+_STAFF = (
+    r"ceo|cfo|coo|cto|executives?|chairman|chairwoman|president|board|management|directors?|founders?|workforce|"
+    r"employees|workers|staff|customers?|suppliers?|auditors?|consejer[oa]|consejo|junta|directiv[oa]s?|director|"
+    r"directora|presidente|presidenta|fundador|fundadora|plantilla|empleados|trabajadores|clientes?|proveedor(?:es)?"
+)
+_PEOPLE = re.compile(rf"\b(?:{_STAFF})\b")
 _COMPANY = re.compile(
-    r"\b(?:the|its|their|this|el|la|los|las|su|sus|esta) (?:\w+ )?(?:company|firm|ceo|cfo|coo|cto|executives?|chairman|"
-    r"chairwoman|president|board|management|directors?|founders?|workforce|employees|workers|staff|customers?|"
-    r"suppliers?|auditors?|empresa|compania|firma|consejer[oa]|consejo|junta|directiv[oa]s?|director|directora|"
-    r"presidente|presidenta|fundador|fundadora|plantilla|empleados|trabajadores|clientes?|proveedor(?:es)?)\b"
+    r"\b(?:the|its|their|this|el|la|los|las|su|sus|esta) (?:\w+ )?"
+    rf"(?:company|firm|empresa|compania|firma|{_STAFF})\b"
 )
 _PAST = re.compile(
     r"[a-z]{2,}ed|left|quit|sold|bought|made|took|won|said|told|found|began|became|cut|met|broke|laid|held|sent|set|went|"
@@ -71,7 +75,7 @@ _DIRECTION = re.compile(
 )
 """After what "it" did: a move of its price."""
 _OF_PRICES = re.compile(
-    r"(?:mov|chang|edg|inch|tick|bounc|eas|finish|end|trad|hover|settl|recover|clos|open|paus|stay|remain|seem|appear)ed|"
+    r"(?:mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|open|paus|stay|remain|seem|appear)ed|"
     r"(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc)(?:o|aron|ad[oa])|(?:volv|romp)(?:io|ieron|ido)|mov(?:io|ieron|ido)|"
     r"need|speed|feed|seed|indeed|exceed|proceed|succeed|sido|estado|ido|tenido"
 )
@@ -86,12 +90,17 @@ _FINITE = re.compile(r"\b(?:is|are|can|may|could|would|do|does|es|son|pueden?|es
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def events(said: str, odd: Collection[str]) -> list[str]:
-    """The words that tell an event; `odd`: those of its words, folded, that neither a tool nor the talk has given."""
+def events(said: str, odd: Collection[str], *, measured: bool = False) -> list[str]:
+    """The words that tell an event; `odd`: those of its words, folded, that neither a tool nor the talk has given.
+    `measured`: the sentence tells figures, which have their own judge: its verbs are theirs, and only a company's
+    people and the words of company news tell an event."""
     low = folded(said)
     if not odd or _ANYONE.search(low) or _HABIT.search(low):
         return []
     found = [verb for before, subject, verb in _done(said, low) if _is_event(before, subject, verb, odd)]
+    if measured:
+        people = _PEOPLE.search(low)
+        return sorted({word for word in odd if word in TALK} | (set(found) if people else set()))
     if not found and not of_speaker(said):
         found = [word for word in odd if word in TALK or _COMPANY.search(low)]
     return sorted(set(found))

@@ -13,13 +13,15 @@ from contracts.json_values import is_list, is_object, list_of, object_of
 Unit = Literal["fraction", "money", "number", "date"]
 FRACTIONS = frozenset(
     ("return", "max_drawdown", "current_drawdown", "volatility", "gross_margin", "net_margin", "dividend_yield",
-     "cagr", "total_return", "total_cagr", "gap", "share", "atr_share", "best_day", "worst_day", "exposure", "win_rate")
+     "cagr", "total_return", "total_cagr", "gap", "share", "atr_share", "exposure", "win_rate")
 )  # fmt: skip
 MONEY = frozenset(
     ("price", "change", "open", "high", "low", "close", "sma_20", "sma_50", "sma_200", "atr_14", "eps", "revenue",
      "market_cap", "SMA", "EMA", "VWAP", "ATR", "upper", "middle", "lower", "MACD", "macd", "signal", "histogram",
      "growth", "final", "costs", "base", "highest_close", "lowest_close", "dividends")
 )  # fmt: skip
+HOLDING = "buy and hold"
+"""Whom a trial of a rule is compared with: one more of whom figures are told."""
 FALLS = frozenset(("max_drawdown", "current_drawdown"))
 """Figures that are said as so many percent down."""
 WINDOWED = frozenset(("max_drawdown", "current_drawdown", "volatility"))
@@ -29,6 +31,11 @@ _DAY = re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?!\d)")
 _TEXTS = frozenset(
     ("title", "text", "summary", "report_source", "report", "period", "note", "name", "headline", "description")
 )
+
+
+def is_fraction(name: str) -> bool:
+    """Whether a figure of this name is told in per cent: best_month and month_return too."""
+    return name in FRACTIONS or name.startswith(("gap_", "best_", "worst_")) or name.endswith("_return")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,8 @@ class Facts:
     loose: list[float] = field(default_factory=list[float])
     named: list[str] = field(default_factory=list[str])
     confirmed: dict[str, bool] = field(default_factory=dict[str, bool])
+    labels: set[str] = field(default_factory=set[str])
+    """What a prediction says: bullish, bearish, neutral, no_edge."""
     crossed: dict[date, bool] = field(default_factory=dict[date, bool])
     """The days on which averages crossed, each with whether the shorter one went above."""
 
@@ -100,9 +109,7 @@ class Facts:
             self.facts.append(FigureFact(subject, name, day, "date"))
         elif value is None or isinstance(value, int | float):
             number = None if value is None else float(value)
-            unit: Unit = (
-                "fraction" if name in FRACTIONS or name.startswith("gap_") else "money" if name in MONEY else "number"
-            )
+            unit: Unit = "fraction" if is_fraction(name) else "money" if name in MONEY else "number"
             self.facts.append(FigureFact(subject, name, number, unit, period, currency, other))
 
     def add_crossing(self, entry: Mapping[str, object]) -> None:
@@ -126,6 +133,8 @@ class Facts:
         for name, value in entry.items():
             if name in _DATES or (isinstance(value, int | float | None) and name not in ("report", "report_source")):
                 self.add(subject, name, value, "1y" if name in WINDOWED else None, currency)
+        if isinstance(entry.get("prediction"), str):
+            self.labels.add(str(entry["prediction"]))
         if entry.get("next_earnings_status"):
             self.confirmed[subject] = entry["next_earnings_status"] == "confirmed"
         self._note(subject, {**entry, **{f"window_{key}": value for key, value in window.items()}})
@@ -142,6 +151,9 @@ class Facts:
                 periods.append(f"{one['from']}/{one['to']}")
             for period in periods or [None]:
                 value, other = one.get("value"), str(one["other"]) if one.get("other") else None
+                if other == HOLDING:
+                    subject, other = HOLDING, None
+                    self.named.append(HOLDING)
                 currency = str(one["currency"]) if one.get("currency") else None
                 self.add(subject, str(one["figure"]), value, period, currency, other)
                 if other is not None and one["figure"] == "correlation":
@@ -217,6 +229,7 @@ def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
                 facts.sources.add(str(entry["source"]))
             numbers = (one for one in entry.values() if isinstance(one, int | float) and not isinstance(one, bool))
             facts.loose += [float(one) for one in numbers]
+            facts.loose += _shares(entry)
         facts.add_crossing(entry)
         if is_list(entry.get("figures")):
             facts.add_figures(cast("list[Mapping[str, object]]", entry["figures"]))
@@ -244,7 +257,23 @@ def _typed(entry: Mapping[str, object]) -> dict[str, object]:
     if "change_percent" in found:
         change = found.pop("change_percent")
         found["returns"] = {"1d": None if not isinstance(change, int | float) else change / 100}
+    cost = entry.get("cost")
+    if isinstance(cost, int | float) and cost and isinstance(entry.get("unrealized"), int | float):
+        found["unrealized_return"] = cast("float", entry["unrealized"]) / cost
     return found
+
+
+def _shares(entry: Mapping[str, object]) -> list[float]:
+    """What part of an account its cash and each holding are, in per cent, and what all of them have gained."""
+    equity, cash = entry.get("equity"), entry.get("cash")
+    if not isinstance(equity, int | float) or not isinstance(cash, int | float) or not equity:
+        return []
+    held = [object_of(one) for one in list_of(entry.get("positions"))]
+    values = [one.get("value") or one.get("market_value") for one in held]
+    gains = [one.get("unrealized") for one in held]
+    parts = [cash, *(one for one in values if isinstance(one, int | float))]
+    known = [one for one in gains if isinstance(one, int | float)]
+    return [100 * one / equity for one in parts] + ([float(sum(known))] if len(known) > 1 else [])
 
 
 def _indicators(facts: Facts, subject: str, found: Mapping[str, object]) -> None:

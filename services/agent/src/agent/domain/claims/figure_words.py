@@ -1,5 +1,7 @@
 """What figures are called, as patterns over folded text, in es and en; the longer names first."""
 
+import re
+
 FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("max_drawdown",),
@@ -9,11 +11,13 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("current_drawdown",),
-        r"current(?:ly)? (?:drawdown|fall)|caida actual|drawdown actual|(?:from|below|under|off|beneath) its "
+        r"current(?:ly)? (?:drawdown|fall)|fallen (?:further |more )?from (?:its|their) (?:peaks?|highs?)|"
+        r"caida actual|drawdown actual|(?:from|below|under|off|beneath) its "
         r"(?:peak|high|top)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (
         ("max_drawdown", "current_drawdown"),
+        r"(?:(?<=smaller )|(?<=larger )|(?<=bigger )|(?<=deeper )|(?<=milder ))(?:fall|drop|decline)|"
         r"drawdowns?|caidas? desde (?:el|su|un) maximo|fall from (?:a|its|the) peak",
     ),
     (("volatility",), r"volatility|volatilidad(?:es)?|annualised vol|vol\b"),
@@ -31,11 +35,21 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         r"(?:times|veces) (?:its |sus |los |el )?(?:earnings|beneficios?)(?! per| por)|"
         r"ratio precio[- ]beneficio|precio/beneficio|precio entre beneficio|multiplo de beneficios",
     ),
+    (
+        ("eps",),
+        r"(?:earn(?:s|ed)?|ma[dk]es?|gan(?:o|a|aron|an))\b"
+        r"(?=[^.;,]{0,20}? ?[\d.,]+[^.;,\d]{0,25}(?:per|an?|por|cada) (?:share|accion))",
+    ),
     (("eps",), r"eps|earnings per share|beneficios? por accion|bpa"),
     (
         ("market_cap",),
         r"capitalizan?|market cap(?:italisation|italization|\.)?|market value|capitalizacion(?:es)?(?: "
         r"bursatil| de mercado)?|valor (?:de mercado|en bolsa|bursatil)",
+    ),
+    (
+        ("net_margin", "gross_margin"),
+        r"of (?:its|their) (?:revenues?|sales) (?:as|is|was) (?:net )?(?:profit|income)|"
+        r"de (?:sus|los) (?:ingresos|ventas) (?:como|es|son|en) (?:\w+ )?beneficios?",
     ),
     (("gross_margin",), r"gross margins?|margen(?:es)? brutos?|\bel bruto(?= (?:del? )?\d)"),
     (
@@ -69,8 +83,11 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("OBV",), r"obv"),
     (("ADX",), r"adx"),
     (("EMA",), r"ema(?: ?\(?\d+\)?)?"),
-    (("upper",), r"(?:upper|banda superior)(?: band| bollinger band)?(?! than)"),
-    (("lower",), r"lower (?:bollinger )?band|banda inferior"),
+    (
+        ("upper",),
+        r"(?:upper|banda superior)(?: band| bollinger band)?(?! than| \x00| end| part)|(?:la|the) superior(?= \()",
+    ),
+    (("lower",), r"lower (?:bollinger )?band|banda inferior|(?:la inferior|the lower one)(?= \()"),
     (("middle",), r"middle (?:bollinger )?(?:band|line)|the middle(?= \()|banda (?:media|central)"),
     (
         ("cagr",),
@@ -82,8 +99,21 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         r"se habrian convertido en|would have (?:become|grown to)|turned into|became) "
         r"(?:worth )?(?=(?:some |about |unos )?(?:usd |\$)?\d)",
     ),
-    (("best_day",), r"best (?:single )?(?:day|session)|mejor (?:dia|sesion)"),
-    (("worst_day",), r"worst (?:single )?(?:day|session)|peor (?:dia|sesion)"),
+    *(
+        (
+            (f"{end}_{unit}",),
+            rf"(?<!did )(?<!fared )(?<!performed ){end} (?:single |calendar )?(?:{en})s?(?! to date)|"
+            rf"{una}(?:es)? (?:{es})",
+        )
+        for unit, en, es in (
+            ("day", "day|session", "dias?|sesion(?:es)?"),
+            ("week", "week", "semanas?"),
+            ("month", "month", "mes(?:es)?"),
+            ("quarter", "quarter", "trimestres?"),
+            ("year", "year", "anos?"),
+        )
+        for end, una in (("best", "mejor"), ("worst", "peor"))
+    ),
     (
         ("high",),
         r"(?:52-week |one-year |yearly |year )?high(?!er|est)\b|maximo(?:s)?(?: "
@@ -92,19 +122,32 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("low",),
         r"(?:52-week |one-year |yearly |year )low(?!er|est)\b|minimo(?:s)?(?: anual|"
-        r" del ano| de 52 semanas)|period low|\blow of",
+        r" del ano| de 52 semanas)|period low|\blow of|(?:its|the|their) low\b",
     ),
     (("dividends", "dividend_yield"), r"dividends?|dividendos?"),
     (
         ("return",),
         r"returns?|returned|performance|rentabilidad(?:es)?|rendimientos?|variacion(?:es)?|"
-        r"price change|rindio|rinde|rindieron|desempeno",
+        r"price change|rindio|rinde|rindieron|rendido|desempeno",
     ),
     (
         ("price", "close"),
         r"(?:last |latest |current |closing |share |stock )?prices?|clos(?:es|ed|"
         r"ing)(?: price)?|(?:is |are )?trad(?:es|ed|ing) at|quoted at|"
         r"(?:ultimo |precio de )?precios?|cotiza(?:n|ba|cion)?|cierran?|cerro|cerraron|"
-        r"precio de cierre|ultimo cierre|last close|vale",
+        r"precio de cierre|ultimo cierre|last close",
+    ),
+    (("price", "close", "market_cap"), r"vale"),
+)
+_FALL_IS = r"(?=[^.;,]{0,40}?\b(?:was|of|is|fue|es|era|del?|:) ?(?:del? |un |of )?\d)"
+PARTS = (
+    *((names, re.compile(rf"\b(?:{pattern})\b")) for names, pattern in FIGURES if names[0][:5] in ("best_", "worst")),
+    (
+        ("max_drawdown",),
+        re.compile(
+            r"\b(?:(?:the|its|la|su) )?(?:biggest|largest|deepest|steepest|mayor) "
+            rf"(?:drawdown|fall|drop|decline|caida|bajada|retroceso)\b{_FALL_IS}"
+        ),
     ),
 )
+"""Best and worst parts of a stretch, whose months and years are no periods; its deepest fall, with its number."""

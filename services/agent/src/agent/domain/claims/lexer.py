@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.domain.claims import times
-from agent.domain.claims.figure_words import FIGURES
+from agent.domain.claims.figure_words import FIGURES, PARTS
 from agent.domain.claims.patterns import (
     ABOUT,
     ADJECTIVES,
@@ -143,7 +143,10 @@ class Lexer:
         has_average = bool(HAS_AVERAGE.search(text))
         if has_average:
             for match in each(SMA):
-                take("figure", match, (f"sma_{match['n'] or match['m'] or match['k'] or match['l']}",))
+                take("figure", match, (f"sma_{next(filter(None, match.groups()))}",))
+        for names, pattern in PARTS:
+            for match in each(pattern):
+                take("figure", match, names)
         self._times(text, take, each)
         for kind, pattern in TOKENS:
             for match in each(pattern):
@@ -202,7 +205,7 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
         less = bool(groups["less"] or groups["fless"] or groups["adj3"] or groups["adj4"]) != figure.startswith("-")
         return ("less" if less else "more"), match, figure.lstrip("-")
     if kind == "super":
-        adjective = groups["sadj"] or groups["sadj2"] or groups["sest"]
+        adjective = groups["sadj"] or groups["sadj2"] or groups["sadj3"] or groups["sest"]
         figure = _figure_of(adjective)
         least = bool(groups["sleast"]) != figure.startswith("-")
         return ("lowest" if least else "highest"), match, figure.lstrip("-")

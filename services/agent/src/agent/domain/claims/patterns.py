@@ -45,9 +45,10 @@ NUMBER = re.compile(
     r"(?P<times> ?(?:x|times|veces)\b(?! (?:(?:its|sus|los|el) )?(?:earnings|beneficios?)))?)"
 )
 ABOUT = re.compile(
-    r"\b(?:over|more than|above|under|below|less than|nearly|almost|about|around|roughly|approximately|some|close to|"
-    r"unos|unas|cerca de|casi|alrededor de|aproximadamente|mas de|menos de|en torno al?|sobre|por encima de|"
-    r"por debajo de)(?: (?:an?|un|el))? ?$"
+    r"\b(?:(?:a (?:little|bit|touch) |just |slightly |well )?(?:over|under)|more than|above|below|less than|nearly|"
+    r"almost|about|around|roughly|approximately|some|close to|"
+    r"unos|unas|casi|(?:cerca|alrededor|mas|menos|por encima) del?|aproximadamente|en torno al?|sobre|"
+    r"por debajo del?)(?: (?:an?|un|el))? ?$"
 )
 SPELLED = (
     r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|"
@@ -73,7 +74,7 @@ FALL = (
     r"\b(?:f[ae]ll(?:s|en|ing)?|drop(?:s|ped|ping)?|declin(?:e|es|ed|ing)|lost|"
     r"los(?:s|ses|es|e|ing)|down|decreas\w*|slid(?:es|e)?|slipped|"
     r"slump\w*|shed|sank|sunk|tumbl\w+|plung\w+|dipped|retreat(?:s|ed)?|weakened|"
-    r"gave up|gone down|went down|in the red|negative|"
+    r"gave up|lost ground|perdio terreno|gone down|went down|in the red|negative|"
     r"baj(?:o|a|an|aron|ada|ado|ando|adas)|ca(?:yo|ido|ida|idas|e|en|yeron|er|"
     r"yendo)|perdi(?:o|eron|do|da|das)|pierd\w*|perder|"
     r"retroce\w*|descen\w*|negativ\w*|desplom\w*|se dejo|se dejaron|se deja|deja|cedio|cede|cedieron|en rojo|perdida)\b"
@@ -83,7 +84,7 @@ RISE = (
     r"increas\w*|climb(?:s|ed|ing)?|advanc(?:e|es|ed|ing)|positive|"
     r"rall(?:y|ied|ies)|jump(?:s|ed)?|surg(?:e|ed|es)|soar(?:s|ed)?|added|went "
     r"up|gone up|in the black|appreciat(?:ed|es)|"
-    r"sub(?:io|ieron|ido|ida|idas|e|en|ir|iendo)|gan(?:o|aron|a|an|ado|ancia|"
+    r"sub(?:io|ieron|ido|ida|idas|e|en|ir|iendo)|gan(?:o|ar|aron|a|an|ado|ancia|"
     r"ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avance|crec\w+|positiv\w*|aument\w*|"
     r"revaloriz\w*|alza|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
 )
@@ -94,14 +95,14 @@ FLAT = (
 EVEN = r"\b(?:next to no difference|la diferencia es minima)\b"
 BETTER = (
     r"\b(?:outperform\w*|outpac\w*|beat|beats|beating|beaten|"
-    r"(?:did|fared|performed) better(?: than)?|returned better than|ahead of|"
+    r"(?:did|done|fared|performed) better(?: than)?|returned better than|ahead of|"
     r"super(?:o|a|aron|an|ando) a|bati(?:o|eron) a|bate a|(?:lo hizo|lo hicieron|"
     r"se comporto|fue|rindio|le fue|evoluciono) mejor que|mejor que|better than|"
     r"por delante de|gano a|rindio mas que|rinde mas que|returned more than|more than)\b"
 )
 WORSE = (
-    r"\b(?:underperform\w*|lagg\w*|lags|trail(?:s|ed|ing)?|"
-    r"(?:did|fared|performed) worse(?: than)?|returned worse than|behind|"
+    r"\b(?:underperform\w*|lagg\w*|lags|trail(?:s|ed|ing)?|short of|"
+    r"(?:did|done|fared|performed) worse(?: than)?|returned worse than|behind|"
     r"(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|evoluciono) peor "
     r"que|peor que|worse than|por detras de|rindio menos que|rinde menos que|"
     r"quedo por debajo de|returned less than|less than)\b"
@@ -142,6 +143,7 @@ SUPERLATIVE = (
     rf"\b(?:(?:the |el |la |los |las )?(?P<smost>most|mas) (?P<sadj>{ADJ})(?= "
     rf"(?:of|de|among|entre|was|fue|is|es|one|were)\b|[:.,]|$)"
     rf"|(?:the )?(?P<sleast>least|menos) (?P<sadj2>{ADJ})(?= (?:of|de|among|entre|was|fue|is|es|one)\b|[:.,]|$)"
+    rf"|(?:the|el|la|los|las) (?:most|mas) (?P<sadj3>{ADJ})(?= \x00)"
     rf"|(?P<sest>riskiest|cheapest|calmest|steadiest|safest))\b"
 )
 UP = (
@@ -157,9 +159,10 @@ LOWEST = r"(?:lowest|smallest|shallowest|mildest|least|menor|mas baj[oa]|mas red
 
 SMA = re.compile(
     r"\b(?:de |the |its )?(?P<n>20|50|200)(?:[- ]?(?:day|session|dia|sesion)\w*|"
-    r"(?=[- ]?,? ?(?:and|y|/|&|or) ?(?:de )?(?:20|50|200)[- ]?(?:day|session|"
+    r"(?=(?:[- ]?,? ?(?:and|y|/|&|or)?,? ?(?:de )?(?:20|50|200)){1,2}[- ]?(?:day|session|"
     r"dia|sesion)))\b|\b(?:sma|ma)[ _(-]*(?P<m>20|50|200)(?!\d)\)?|\b(?:sma|"
-    r"ma)s? (?P<k>20|50|200)(?!\d)|\bmedias? (?:movil(?:es)? |simples? )*de (?P<l>20|50|200)\b(?! (?:y|e|o|,))"
+    r"ma)s? (?P<k>20|50|200)(?!\d)|\bmedias? (?:movil(?:es)? |simples? )*de (?P<l>20|50|200)\b(?! (?:y|e|o|,))|"
+    r"\b(?:la de|the) (?P<o>20|50|200)(?! ?[%$€]|[.,]?\d)(?: one)?\b"
 )
 HAS_AVERAGE = re.compile(r"\b(?:average|averages|sma|moving|media|medias|promedios?|ma)\b")
 SOURCE = re.compile(
@@ -305,12 +308,14 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("fall", re.compile(FALL)),
     ("rise", re.compile(RISE)),
     ("neither", re.compile(r"\b(?:neither|none|ninguno|ninguna|ni(?= \x00))\b")),
+    ("rest", re.compile(r"\b(?:(?:the )?other (?:two|three|ones)|the others|l[oa]s otr[oa]s(?: dos| tres)?)\b")),
     (
         "all",
         re.compile(
-            r"\b(?:(?:both|ambos|los dos)(?! (?:years?|periods?|times?|cases?|anos|periodos|casos|ejercicios)\b)|"
+            r"\b(?:(?:both|ambos|los dos)(?! (?:years?|periods?|times?|cases?|counts?|measures?|"
+            r"anos|periodos|casos|ejercicios)\b)|"
             r"all(?: (?:three|four|five|six|of them))?|ambas|"
-            r"tod[oa]s|(?:l[oa]s|tod[oa]s l[oa]s) (?:dos|tres|cuatro|cinco))\b"
+            r"tod[oa]s|(?:l[oa]s|tod[oa]s l[oa]s) (?:dos|tres|cuatro|cinco))\b(?! (?:ultim|pasad))"
         ),
     ),
     (

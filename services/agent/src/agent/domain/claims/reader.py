@@ -19,6 +19,8 @@ _ODD = {
     "promise": "a promise or advice",
     "loaded": "a comparison that cannot be read",
 }
+CONTRAST = frozenset(("but", "pero", "while", "whereas", "mientras", "mientras que", "although", "though", "aunque"))
+"""Whom the clause before named is not whom the next one speaks of."""
 
 
 def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked: str | None) -> SentenceClaims:
@@ -44,17 +46,25 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
             reading.problems.append(DENIAL)
         if clause.passing and not clause.bears:
             continue
+        if segment[0].text in CONTRAST:
+            pending = []
         if not clause.bears:
             pending += clause.tickers
             continue
         own = list(dict.fromkeys([*pending, *clause.subjects]))
+        if not own and index and segment[0].text in ("que", "which", "who"):  # more than Microsoft, which gains 4.6%
+            own = [cast("str", t.value) for t in segments[index - 1] if t.kind == "ticker"][-1:]
         pending = []
         if clause.everyone:
             own = list(known) if not (len(carried.subjects) == 2 and not whole) else list(carried.subjects)
+        if any(token.kind == "rest" for token in segment):
+            own = [one for one in known if one not in whole]
         named = tuple(own) or subjects
         periods = tuple(clause.periods) or lead
         later = () if periods else _later(segments[index + 1 :])
-        fallback = tuple(one for one in (*carried.periods, asked) if one)
+        # The one period of the sentence is every clause's: "In 2011 Microsoft fell, while IBM gained 25%".
+        sole = sentence_periods if len(set(sentence_periods)) == 1 else ()
+        fallback = tuple(one for one in (*sole, *carried.periods, asked) if one)
         averages = tuple(_averages(segments[index + 1 :]))
         context = Context(named, periods, later, fallback, figure, move, whole, bool(own), len(own) > 1, averages)
         clause.read(reading, context)
@@ -78,7 +88,7 @@ def _segments(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         if token.kind == "break":
             if current:
                 yield current
-            current = [token] if token.text.strip() in ("of", "de") else []
+            current = [token] if token.text in CONTRAST else []
         else:
             current.append(token)
     if current:

@@ -19,7 +19,9 @@ _YARDSTICK = re.compile(
     r"\b(?:an? (?:\w+ ){0,2}(?:rsi|adx)|un (?:\w+ )?(?:rsi|adx)|readings?|values?|levels?|anything|valores?|lecturas?|"
     r"niveles|se (?:suele|considera|habla)[^.;,]{0,40}?|usually|typically|commonly) "
     r"(?:above|over|below|under|beyond|por encima de|por debajo de|a partir de|superior(?:es)? a|inferior(?:es)? a|"
-    r"m[aá]s de|menos de|de) (?:20|25|30|50|70|75|80)\b(?![.,]\d|\s?%)",
+    r"m[aá]s de|menos de|de) (?:20|25|30|50|70|75|80)\b(?![.,]\d|\s?%)"
+    r"|\b(?:nivel|umbral|level|threshold|l[ií]nea|line)(?: (?:de|of))? (?:20|25|30|50|70|75|80)\b(?![.,]\d|\s?%)"
+    r"|\b(?:20|25|30|50|70|75|80) (?:level|threshold|mark|line)\b",
     re.I,
 )
 _MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.I)

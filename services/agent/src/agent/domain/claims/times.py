@@ -24,10 +24,11 @@ _FULL = rf"(?:{_ISO}|{_DAY} (?:of |de )?{MONTH}{_OF}{YEAR}|{MONTH} {_DAY},? {YEA
 """A day, in full."""
 _POINT = rf"(?:{_FULL}|{MONTH}{_OF}{YEAR}|{_DAY} (?:of |de )?{MONTH}|{MONTH} {_DAY}(?!\d)|{MONTH}|{YEAR})"
 RANGE = re.compile(
-    rf"\b(?:(?:from|between|desde|de|entre|del) )?(?:el |the )?(?P<first>{_POINT})"
-    rf"(?: ?(?:to|until|till|and|through|thru|-|a|al|hasta|y|hasta el|y el|a "
-    rf"la)(?: el| the)? )(?P<last>{_POINT})(?![\w%])"
+    rf"\b(?:(?:from|(?P<between>between|entre)|desde|de|del) )?(?:el |the )?(?P<first>{_POINT})"
+    rf"(?: ?(?:to|until|till|through|thru|-|a|al|hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )"
+    rf"(?P<last>{_POINT})(?![\w%])"
 )
+"""From one point to another: of two that are named side by side ("in March and in May") each stands alone."""
 SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
 QUARTER = re.compile(
     rf"\b(?:q(?P<q>[1-4])|(?:the |el )?(?P<word>first|second|third|fourth|primer|segundo|tercer|cuarto) "
@@ -76,13 +77,13 @@ NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
         "ytd",
         re.compile(
             r"\b(?:ytd|year[- ]to[- ]date|so far this year|this year|in the year so far|"
-            r"en lo que va (?:de|del) ano|este ano|lo que va (?:de|del) ano|en el ano en curso)\b"
+            r"(?:en )?lo que (?:va|llevamos) (?:de|del) ano|este ano|en el ano en curso)\b"
         ),
     ),
     (
         "span",
         re.compile(
-            rf"\b{_WORD}(?P<count>{COUNT})[- ](?:trading[- ]|natural |calendar )?"
+            rf"\b{_WORD}(?P<count>{COUNT})[- ](?:trading[- ]|natural |calendar |ultim[oa]s |pasad[oa]s )?"
             rf"(?P<unit>days?|sessions?|weeks?|months?|quarters?|years?|dias?|sesion(?:es)?|"
             rf"semanas?|mes(?:es)?|trimestres?|anos?)\b"
         ),

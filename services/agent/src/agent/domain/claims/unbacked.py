@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from agent.domain.claims.claim import Claim
 from agent.domain.claims.facts import Facts
-from agent.domain.claims.verdicts import is_of_now, wrong
+from agent.domain.claims.verdicts import is_difference, is_of_now, wrong
 
 _WHOLE = r"(?:its|their|the|his|su|sus|lo|los|las|el|la)"
+_APART = "a difference that no tool gave"
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a multiple that no tool gave",
@@ -25,7 +26,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        "a difference that no tool gave",
+        _APART,
         re.compile(
             r"\b(?:percentage points?|basis points?|puntos? (?:porcentuales?|basicos?))\b"
             r"|\b(?:outperform\w*|underperform\w*|beat(?:en|s)?|super(?:o|a|aron)|aventaj\w+|bati(?:o|eron)|bate)\b"
@@ -82,12 +83,39 @@ _AGO = re.compile(
     r"\b(?:days?|weeks?|months?|years?) ago\b|\bhace (?:un|una|dos|tres|\d+) (?:dias?|semanas?|mes|anos?)"
 )
 _ONLY = re.compile(r"\b(?:only|alone|solo|unicamente|solamente)\b")
+_EACH = re.compile(r"\b(?:each|both|all|the (?:other )?two|cada un[oa]|ambos|ambas|l[oa]s (?:otr[oa]s )?dos)\b")
 _MOVES = ("rose", "fell")
+_TIMES = re.compile(
+    r"\b(?:(?P<half>(?<!first )(?<!second )half (?:of|as|that|its)|halved|(?<!primera )(?<!segunda )mitad)|"
+    r"(?P<two>twice|doubl(?:e|ed)|dobl(?:e|o|ad[oa])|duplic(?:o|a|ado)|two times|dos veces)|"
+    r"(?P<three>tripl(?:e|ed|ico)|three times|tres veces))\b(?![- ]digit| digito)"
+)
+_RATIO = {"half": 0.5, "two": 2.0, "three": 3.0}
+_ABOUT = 0.15
+"""How far a multiple that is said in a word may be off."""
+_MULTIPLE = _KINDS[0][0]
+
+
+def _is_multiple(low: str, claims: Sequence[Claim]) -> bool | None:
+    """Whether the two numbers of a sentence are that many times each other, the first of the second; None: there are
+    no two, or it says no such thing."""
+    numbers = list(dict.fromkeys(claim.number for claim in claims if claim.number is not None))
+    match = _TIMES.search(low)
+    if match is None or len(numbers) != 2 or numbers[0].percent != numbers[1].percent:
+        return None
+    one, other = (number.readings[0][0] * number.scale for number in numbers)
+    return other != 0 and abs(one / other / _RATIO[str(match.lastgroup)] - 1) <= _ABOUT
 
 
 def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
     """What a folded sentence with claims says that no tool can have given."""
     found = [reason for reason, pattern in _KINDS if pattern.search(low)]
+    multiple = _is_multiple(low, claims)
+    if multiple is not None:
+        found = [*(reason for reason in found if reason != _MULTIPLE), *([] if multiple else [_MULTIPLE])]
+    apart = [claim for claim in claims if claim.number is not None and claim.number.points]
+    if apart and all(is_difference(claim, facts) for claim in apart):
+        found = [reason for reason in found if reason != _APART]
     if _AGO.search(low) and any(is_of_now(claim, facts) for claim in claims):
         found.append("a figure of now, told of then")
     moves = [claim for claim in claims if claim.relation in _MOVES and claim.subject is not None]
@@ -95,6 +123,7 @@ def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
     if (
         len({claim.relation for claim in moves}) == 1
         and _ONLY.search(low)
+        and not _EACH.search(low)
         and not re.search(r"\b(?:only|solo) \d", low)
     ):
         others = [name for name in facts.subjects if name not in named]

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from itertools import combinations
 
 from agent.domain.claims.claim import Claim
-from agent.domain.claims.facts import FALLS, Facts, FigureFact
+from agent.domain.claims.facts import FALLS, Facts, FigureFact, is_fraction
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
 
-FLAT = 0.0005
-"""A return below which a price has hardly moved: it is written as 0.0 %."""
+FLAT = 0.0015
+"""A return below which a price has hardly moved: it is written as 0.1 % at most."""
 EVEN = 0.0011
 """Returns that differ by less are written alike."""
 
@@ -69,41 +70,66 @@ UNKNOWN = (
 
 
 def contradicted(
-    claim: Claim, facts: Facts, *, supposed: bool = False, beside: frozenset[str] = frozenset()
+    claim: Claim, facts: Facts, *, supposed: bool = False, beside: frozenset[str] = frozenset(), paired: bool = False
 ) -> str | None:
     """What of the claim speaks against what the tools gave: a number that is not its figure's, of its ticker and
     period, or a direction, comparison or rank that the figures deny. None where the claim holds, or is of something
     that no tool has told. `supposed`: the sentence tells of what may be, where any number of the talk may stand;
-    `beside`: all the figures that it names."""
+    `beside`: all the figures that it names; `paired`: there are as many of them as numbers, one for each."""
     reason = wrong(claim, facts)
     if reason is None or _is_unknown(reason):
         return None
+    if is_difference(claim, facts):
+        return None
     if claim.relation == "is" and claim.number is not None and not claim.denied:
-        given = _given(claim, claim.number, facts, supposed=supposed) or _near(claim, claim.number, facts, beside)
+        given = _given(claim, claim.number, facts, supposed=supposed) or _near(
+            claim, claim.number, facts, beside, paired=paired
+        )
         return None if given or (supposed and _worked_out(claim.number, facts)) else reason
     return reason
 
 
-def _near(claim: Claim, number: Number, facts: Facts, beside: frozenset[str]) -> bool:
-    """Whether a number that a verb of prices stands by is another figure's that its sentence names ("trades at almost
-    the same multiple (14.1)"), or is told as no more than near and is that."""
+def is_difference(claim: Claim, facts: Facts) -> bool:
+    """Whether its number, in points, is what lies between two tickers' values of one figure and stretch."""
+    if claim.number is None or not claim.number.points:
+        return False
+    known = [(one.figure, one.period, one.value) for one in facts.facts if isinstance(one.value, float)]
+    known = [one for one in known if is_fraction(one[0]) and (not claim.periods or one[1] in claim.periods)]
+    return any(
+        one[:2] == other[:2] and _rounds(claim.number, (one[2] - other[2]) * 100)
+        for one, other in combinations(known, 2)
+    )
+
+
+def _near(claim: Claim, number: Number, facts: Facts, beside: frozenset[str], *, paired: bool) -> bool:
+    """Whether a number is another figure's that its sentence names ("trades at almost the same multiple (14.1)"), or
+    is told as no more than near and is that."""
     weak = not number.money and set(claim.figures) <= _OF_VERBS
-    others = beside - _OF_VERBS if weak else frozenset[str]()
+    others = beside - _OF_VERBS if weak or not paired else frozenset[str]()
+    others |= _PRICES if claim.move else frozenset()
     mine = [
-        one for one in facts.facts if one.subject == claim.subject and one.figure in {*_named(claim, number), *others}
+        one
+        for one in facts.facts
+        if one.subject == claim.subject and (not claim.figures or one.figure in {*_named(claim, number), *others})
     ]
-    if any(_fits(one, number, None) for one in mine if one.figure in others):
-        return True
     timed = [one for one in mine if one.period is None or not claim.periods or one.period in claim.periods]
+    if any(_fits(one, number, None) for one in (mine if weak else timed) if one.figure in others):
+        return True
     return number.about and any(_is_near(number, one, claim.move) for one in timed)
 
 
 def _is_near(number: Number, fact: FigureFact, move: str | None) -> bool:
     if not isinstance(fact.value, float) or number.percent != (fact.unit == "fraction"):
         return False
-    if fact.figure not in FALLS and move is not None and (move == "fell") != (fact.value < 0):
+    if number.money is not None and (fact.currency or number.money) != number.money:
         return False
-    actual = abs(fact.value) * (100 if fact.unit == "fraction" else 1)
+    falls = move == "fell" or number.sign == "-"
+    if fact.figure not in FALLS and (move is not None or number.sign) and falls != (fact.value < 0):
+        return False
+    return _approaches(number, abs(fact.value) * (100 if fact.unit == "fraction" else 1))
+
+
+def _approaches(number: Number, actual: float) -> bool:
     return any(abs(value * number.scale - actual) <= NEAR * actual for value, _ in number.readings)
 
 
@@ -122,10 +148,13 @@ def _is_unknown(reason: str) -> bool:
 def _given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> bool:
     """Whether a number that is not the claim's figure may be said all the same: of a sentence that names no figure, any
     number that was given; else one of a figure that has no name here, or the talk's own price."""
-    if claim.subject is None or supposed or not (claim.figures or claim.move):
-        return any(_rounds(number, value) for value in facts.loose) or any(
-            _as_said(number, fact, claim.move) for fact in facts.facts
-        )
+    timed = number.percent and bool(claim.periods) and not claim.soft
+    if claim.subject is None or supposed or not (claim.figures or claim.move or timed):
+        near = [value for value in facts.loose if number.about and _approaches(number, abs(value))]
+        if not timed and (near or any(_rounds(number, value) for value in facts.loose)):
+            return True
+        known = [one for one in facts.facts if not timed or one.period in claim.periods]
+        return any(_as_said(number, one, claim.move) for one in known)
     names = _named(claim, number)
     mine = [fact for fact in facts.facts if fact.subject == claim.subject]
     if (claim.soft or not claim.periods) and any(_fits(one, number, claim.move) for one in mine if one.figure in names):
@@ -214,7 +243,7 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
     actual = fact.value * 100 if fact.unit == "fraction" else fact.value
     if not _rounds(number, actual):
         return False
-    if fact.figure in FALLS or fact.figure == "worst_day":
+    if fact.figure in FALLS or fact.figure.startswith("worst_"):
         return number.sign != "+" or actual == 0
     if number.sign == "-":
         return actual < 0 or _zero(number)

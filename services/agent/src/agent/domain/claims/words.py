@@ -84,6 +84,7 @@ da dan dio dieron dice dicen dijo ve ven vio consta constan conoce conocen signi
 incluidas
 incluyendo cubre cubren alcanza alcanzo alcanzan llega llego llegan va van iba fue viene vienen vino hace hacen hizo
 hicieron pone poner marca marco registra registro registraron presenta presento presentan ofrece ofrecio anota anoto
+paso pasa pasan pasaron pasar
 cotiza cotizan cotizaba negocia negocian negocio supone supuso equivale corresponde corresponden correspondiente
 espera esperan esperados esperadas esperada esperado previsto previstos prevista previstas confirmado confirmados
 confirmada confirmadas programado programados disponible disponibles falta faltan desconocido desconocida contar cuenta

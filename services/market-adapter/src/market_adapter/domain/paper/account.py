@@ -100,7 +100,6 @@ class Account:
         return set(self.positions) | {order.symbol for order in waiting}
 
     def order(self, order_id: str) -> Order | None:
-        """The order of that id."""
         return next((order for order in self.orders if order.id == order_id), None)
 
     def free_quantity(self, symbol: str, *, but: str = "") -> Decimal:
