@@ -60,6 +60,7 @@ from agent.preview_methods import TryingMethods
 from agent.record.explanation import Explaining
 from agent.record.turn_archive import TurnArchive
 from agent.replay.on_request import Replaying, ReplayModels
+from agent.rpc_errors import refused
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.after_turn import SmallModel
 from agent.turns.deps import Limits, Ports
@@ -180,7 +181,7 @@ class Agent:
             models=self.models,
             clock=self._clock,
             spending=spending,
-            records=self._records,
+            record=self._records.ended,
             contexts=contexts,
             knowledge=CompanyKnowledge(rpc),
             files=ExecutorFiles(rpc),
@@ -207,11 +208,11 @@ class Agent:
         )
         self.analyses = _analysis_worker(nats, self.analysis_ports, settings)
         self.workers = (self.worker, self.analyses)
-        self._server = RpcServer(nats)
+        self._server = RpcServer(nats, answers=refused)
         self._help = HelpMethods(
             HelpPorts(self.companies, ports.histories, NewestFacts(chat), self.models, spending), self.models.listed
         )
-        self._streams = StreamServer(nats)
+        self._streams = StreamServer(nats, answers=refused)
         completion = CompletionPorts(
             companies=self.companies,
             catalogue=self._catalogue,

@@ -5,7 +5,6 @@ import asyncio
 from agent.completions.completion import Completing
 from agent.completions.speech import Speech
 from agent.measures import TURNS
-from agent.rpc_errors import TOLD, told
 from contracts.completion_rpc import (
     COMPLETE,
     MODELS,
@@ -29,16 +28,11 @@ class CompletionMethods:
         self._completing = completing
 
     async def serve(self, server: RpcServer, streams: StreamServer) -> None:
-        """Serves them from now on."""
         await server.serve(MODELS, self.models)
         await streams.serve(COMPLETE, self.complete)
 
     async def models(self, request: ModelsRequest) -> ModelsReply:
-        """The names of models."""
-        try:
-            return ModelsReply(models=await self._completing.models(request.company_id))
-        except TOLD as error:
-            raise told(error) from error
+        return ModelsReply(models=await self._completing.models(request.company_id))
 
     async def complete(self, request: CompleteRequest, outlet: Outlet[CompletePart]) -> None:
         """An answer in parts, within the time that a turn may take."""
@@ -56,8 +50,6 @@ class CompletionMethods:
             outcome = "completed"
         except TimeoutError as error:
             raise RpcError(ErrorCode.TIMEOUT, "no answer within the time of a turn: ask for less") from error
-        except TOLD as error:
-            raise told(error) from error
         finally:
             speech.stop()
             TURNS.labels(outcome).inc()

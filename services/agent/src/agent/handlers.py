@@ -146,7 +146,6 @@ class TurnStates:
         self._engine = engine
 
     async def state(self, request: TurnStateRequest) -> TurnState | None:
-        """The text so far."""
         running = self._engine.running(Key(request.company_id, request.conversation_id), request.turn_id)
         if running is None:
             return None

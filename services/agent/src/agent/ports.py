@@ -104,6 +104,8 @@ class Prompt:
     """Of help for a human agent: the visitor's newest message, or the draft. What has no model goes by it."""
     sight: Sight = LISTED
     """Which models get the pictures of the messages; others are told in words that there are some."""
+    patient: bool = False
+    """Silence ends the call with its time limit alone: it was silent once, and nobody else is left to ask."""
 
 
 class TextSink(Protocol):

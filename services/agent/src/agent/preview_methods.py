@@ -9,7 +9,6 @@ from agent.adapters.failed_turns import FailedTurnList
 from agent.preview.preview import Trying
 from agent.record.explanation import Explaining
 from agent.replay.on_request import Replaying
-from agent.rpc_errors import TOLD, told
 from contracts.errors import ErrorCode
 from contracts.failed_rpc import FAILED_TURNS
 from contracts.replay_rpc import CASE, REPLAY
@@ -31,18 +30,17 @@ class TryingMethods:
         self._failures = failures
 
     async def serve(self, server: RpcServer) -> None:
-        """Serves all of them from now on."""
-        await server.serve(PROMPT, _answering(self._trying.prompt))
-        await server.serve(TRY, _answering(self._trying.answer))
-        await server.serve(MODEL_CHECK, _answering(self._trying.check_model))
-        await server.serve(EXPLAIN, _answering(self._explaining.explain))
-        await server.serve(REPLAY, _answering(self._replaying.replay))
-        await server.serve(CASE, _answering(self._replaying.case))
-        await server.serve(FAILED_TURNS, _answering(self._failures.page))
+        await server.serve(PROMPT, _in_time(self._trying.prompt))
+        await server.serve(TRY, _in_time(self._trying.answer))
+        await server.serve(MODEL_CHECK, _in_time(self._trying.check_model))
+        await server.serve(EXPLAIN, _in_time(self._explaining.explain))
+        await server.serve(REPLAY, _in_time(self._replaying.replay))
+        await server.serve(CASE, _in_time(self._replaying.case))
+        await server.serve(FAILED_TURNS, _in_time(self._failures.page))
 
 
-def _answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
-    """The method, within the time of a try, answering the errors of this service with the contract's codes."""
+def _in_time(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
+    """The method, within the time of a try."""
 
     async def answer(request: RequestT) -> ReplyT:
         try:
@@ -50,7 +48,5 @@ def _answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[Req
                 return await method(request)
         except TimeoutError as error:
             raise RpcError(ErrorCode.TIMEOUT, f"no answer within {TRY_SECONDS:g} s") from error
-        except TOLD as error:
-            raise told(error) from error
 
     return answer

@@ -5,12 +5,9 @@ from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, Unreach
 from contracts.errors import ErrorCode
 from runtime.errors import RpcError
 
-TOLD = (HelpRefusedError, BudgetSpentError, ModelError, UnreachableError, BrokenOffError)
-"""What a method may end in beside its answer."""
 
-
-def told(error: Exception) -> RpcError:
-    """The error that is answered for one of `TOLD`."""
+def refused(error: Exception) -> RpcError | None:
+    """What an error of this service is answered with; None: it is none that it raises on purpose."""
     match error:
         case HelpRefusedError():
             return RpcError(error.code, str(error), reason=error.reason)
@@ -18,5 +15,7 @@ def told(error: Exception) -> RpcError:
             return RpcError(ErrorCode.RATE_LIMITED, str(error), reason=error.until)
         case ModelError():
             return RpcError(ErrorCode.UNAVAILABLE, f"no model answered: {error}", retryable=error.retryable)
-        case _:
+        case UnreachableError() | BrokenOffError():
             return RpcError(ErrorCode.UNAVAILABLE, str(error), retryable=True)
+        case _:
+            return None

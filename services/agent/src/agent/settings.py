@@ -1,12 +1,13 @@
 """The agent's own settings."""
 
+import math
 from collections import ChainMap
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from contracts.providers import KEYED, KEYS
+from contracts.providers import COMPATIBLE, KEYED, KEYS
 from contracts.symbols import parse_symbol
 from runtime.pull_worker import LEASE
 from runtime.settings import EnvSettings
@@ -107,7 +108,7 @@ class ModelSettings(EnvSettings):
         default=128_000, ge=2_000, description="of a model that is not listed: prompt, tools and response together"
     )
     sees: bool = Field(default=False, description="a model that is not listed takes pictures")
-    chain: str = Field(default=",".join(KEYED), description="providers in the order of fail-over")
+    chain: str = Field(default=",".join(KEYED), description="providers in the order of fail-over; none: no one")
     time_limits: str = Field(
         default="", description="seconds without a word after which the next one is asked, e.g. groq=5,openai=20"
     )
@@ -132,6 +133,13 @@ class ModelSettings(EnvSettings):
         named = _ProviderVariables(settings_cls, init_settings, env_settings, dotenv_settings)
         return init_settings, env_settings, dotenv_settings, named
 
+    @field_validator("chain")
+    @classmethod
+    def _of_providers(cls, text: str) -> str:
+        for name in _names(text):
+            _check_provider(name, (*KEYED, "none"))
+        return text
+
     @field_validator("time_limits")
     @classmethod
     def _readable(cls, text: str) -> str:
@@ -146,17 +154,28 @@ class ModelSettings(EnvSettings):
     @property
     def order(self) -> list[str]:
         """The chain, provider by provider."""
-        return [name.strip() for name in self.chain.split(",") if name.strip()]
+        return _names(self.chain)
+
+
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _check_provider(name: str, known: tuple[str, ...]) -> None:
+    """A name that nobody has would be obeyed by nobody: answers would come from another provider, or from none."""
+    if name not in known:
+        raise ValueError(f"{name!r} is no provider: write some of {', '.join(known)}")
 
 
 def _limits(text: str) -> dict[str, float]:
     limits: dict[str, float] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    for part in _names(text):
         name, _, seconds = part.partition("=")
+        _check_provider(name.strip(), (*KEYED, COMPATIBLE.name))
         try:
             limits[name.strip()] = float(seconds)
         except ValueError as error:
             raise ValueError(f"{part!r}: write provider=seconds, e.g. groq=5,openai=20") from error
-        if limits[name.strip()] <= 0:
-            raise ValueError(f"{part!r}: the seconds must be more than 0")
+        if not 0 < limits[name.strip()] < math.inf:
+            raise ValueError(f"{part!r}: the seconds must be a number more than 0")
     return limits

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import aiohttp
+import orjson
 import pytest
 
 from agent.adapters.anthropic import VERSION, Anthropic
@@ -59,6 +60,20 @@ async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.Cl
         RequestedCall("look", '{"symbol":"AAPL"}', "toolu_1"),
         RequestedCall("look", "{}", "toolu_2"),
     )
+
+
+async def test_a_block_may_have_all_of_itself_in_its_first_event(session: aiohttp.ClientSession) -> None:
+    blocks: list[dict[str, Any]] = [
+        {"type": "text", "text": "Let me look."},
+        {"type": "tool_use", "id": "t1", "name": "look", "input": {"symbol": "AAPL"}},
+    ]
+    events = [{"type": "content_block_start", "index": at, "content_block": one} for at, one in enumerate(blocks)]
+    raw = b"".join(b"data: " + orjson.dumps(one) + b"\n\n" for one in (*events, {"type": "message_stop"})).decode()
+    heard = Heard()
+    async with scripted_model(default=Reply(raw=raw)) as server:
+        reply = await provider(server, session).reply(PROMPT, heard)
+    assert reply.text == "Let me look." == heard.said
+    assert reply.calls == (RequestedCall("look", '{"symbol":"AAPL"}', "t1"),)
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,15 @@ async def test_alone_a_busy_provider_is_waited_for(session: aiohttp.ClientSessio
         assert len(busy.asked) == 3
 
 
+async def test_alone_one_that_thinks_for_long_is_waited_for(session: aiohttp.ClientSession) -> None:
+    late = Rule(replies=[Reply(text="after a while", first_token_ms=1500)], again=True)
+    async with scripted_model(late) as server:
+        models = chain(session, {"openai": server}, time_limits="openai=0.5")
+        prompt = replace(PROMPT, time_limit=30.0)
+        assert (await ask(models.chosen("openai", "m"), prompt, Heard())).text == "after a while"
+        assert len(server.asked) == 2
+
+
 async def test_a_provider_that_keeps_failing_is_asked_last(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=Reply(status=500)) as broken, scripted_model(default=GOOD) as good:
         models = chain(session, {"groq": broken, "openai": good})
@@ -234,10 +243,18 @@ async def test_another_providers_model_is_left_for_ones_own_default(session: aio
             assert models.chosen(provider, model).candidates[0][1] == asked
 
 
-@pytest.mark.parametrize("limits", ["groq", "groq=x", "groq=0", "groq=-1", "groq=5;openai=3"])
-def test_time_limits_that_cannot_be_read_are_refused_at_the_start(limits: str) -> None:
-    with pytest.raises(ValidationError, match=r"groq=5,openai=20|more than 0"):
-        ModelSettings.model_validate({"time_limits": limits})
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        *(("time_limits", limits, "groq=5,openai=20") for limits in ("groq", "groq=x", "groq=5;openai=3")),
+        *(("time_limits", limits, "more than 0") for limits in ("groq=0", "groq=-1", "groq=nan")),
+        ("time_limits", "gorq=5", "'gorq' is no provider"),
+        ("chain", "openai,gorq", "'gorq' is no provider: write some of groq, "),
+    ],
+)
+def test_what_cannot_be_is_refused_at_the_start(setting: str, value: str, told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        ModelSettings.model_validate({setting: value})
 
 
 async def test_who_takes_over_and_does_not_see_is_told_that_there_are_pictures(session: aiohttp.ClientSession) -> None:

@@ -119,15 +119,18 @@ async def test_without_a_model_a_draft_is_put_in_order_and_keeps_its_words(nats_
         assert caught.value.code == "BAD_FIELD"
 
 
-async def test_a_model_that_is_away_is_said_to_be(nats_server: NatsServer) -> None:
+@pytest.mark.parametrize(("status", "again"), [(500, True), (401, False)])
+async def test_a_model_that_is_away_is_said_to_be_and_whether_it_may_come_back(
+    nats_server: NatsServer, status: int, *, again: bool
+) -> None:
     async with (
         stage(nats_server.url, QUIET) as scene,
-        scripted_model(Rule(replies=[Reply(status=401)], again=True)) as model,
+        scripted_model(Rule(replies=[Reply(status=status)], again=True)) as model,
         agent(nats_server.url, model.base_url),
     ):
         with pytest.raises(RpcError) as caught:
             await RpcClient(scene.nats).call(IMPROVE, ImproveRequest(company_id=COMPANY, text="hello"))
-        assert (caught.value.code, caught.value.retryable) == ("UNAVAILABLE", True)
+        assert (caught.value.code, caught.value.retryable) == ("UNAVAILABLE", again)
 
 
 async def test_every_provider_is_listed_and_whether_it_can_be_used(nats_server: NatsServer) -> None:

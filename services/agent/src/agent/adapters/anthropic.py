@@ -49,8 +49,6 @@ class _AnthropicStream:
 
 
 class Anthropic(ProviderClient):
-    """The messages API."""
-
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
         key = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
         super().__init__(endpoint, session, "messages", {"anthropic-version": VERSION, **key})
@@ -110,9 +108,14 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
         case "content_block_start":
             block: dict[str, Any] = event["content_block"]
             if block.get("type") == "tool_use":
-                reading.blocks[int(event["index"])] = StreamedCall(text_in(block["id"]), text_in(block["name"]))
+                # Empty at Anthropic's, whose pieces follow; some proxies give all of it here, and no pieces.
+                begun = orjson.dumps(block.get("input") or {}).decode()
+                call = StreamedCall(text_in(block["id"]), text_in(block["name"]), begun)
+                reading.blocks[int(event["index"])] = call
                 if len(reading.blocks) > MAX_CALLS:
                     raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
+            elif block.get("type") == "text" and block.get("text"):
+                _read_text(reading, block, sink, provider)
         case "message_start":
             message: dict[str, Any] = event["message"]
             reading.model = str(message.get("model") or "")
@@ -130,19 +133,23 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
 
 def _read_delta(reading: _AnthropicStream, index: int, delta: dict[str, Any], sink: TextSink, provider: str) -> None:
     if delta.get("type") == "text_delta":
-        piece = text_in(delta["text"])
-        reading.length += len(piece)
-        if reading.length > MAX_TEXT:
-            raise ModelDownError(f"{provider} does not stop talking")
-        reading.text.append(piece)
-        if piece:
-            sink.text(piece)
+        _read_text(reading, delta, sink, provider)
     elif delta.get("type") == "input_json_delta":
         piece = text_in(delta["partial_json"])
         reading.length += len(piece)
         if reading.length > MAX_TEXT:
             raise BadToolCallError(f"{provider} asked for a call without end")
         reading.blocks[index].pieces.append(piece)
+
+
+def _read_text(reading: _AnthropicStream, told: dict[str, Any], sink: TextSink, provider: str) -> None:
+    piece = text_in(told["text"])
+    reading.length += len(piece)
+    if reading.length > MAX_TEXT:
+        raise ModelDownError(f"{provider} does not stop talking")
+    reading.text.append(piece)
+    if piece:
+        sink.text(piece)
 
 
 def _count(reading: _AnthropicStream, usage: Any) -> None:

@@ -27,8 +27,6 @@ AWAY = 5.0
 
 
 class MemoryBudgets:
-    """Budgets."""
-
     def __init__(self, rpc: RpcClient, client: Client) -> None:
         self._rpc = rpc
         self._client = client

@@ -1,7 +1,6 @@
 """The conversation's log in the stream CHAT: snapshots judged, answers appended behind a fence."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from contracts.languages import spoken_language
 from runtime.conversation import ConversationLog, ConversationWriter
 from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
 from runtime.principals import Principal, Verify
+from runtime.recent import Recent
 
 SOURCE = "/nexus/agent"
 KEPT_BASES = 10_000
@@ -38,7 +38,7 @@ class JetStreamChatLog:
         self._log = log
         self._writer = writer
         self._verify = verify
-        self._bases: OrderedDict[Key, int] = OrderedDict()
+        self._bases = Recent[Key, int](KEPT_BASES)
 
     async def look(self, key: Key, at_least: int) -> AskedSnapshot:
         """The snapshot no older than `at_least`, with the time of the first unanswered message."""
@@ -46,7 +46,7 @@ class JetStreamChatLog:
         if view is None:
             view = await self._read(key, at_least)
             self._followed.read(key, view)
-        self._remember(key, view.basis)
+        self._bases.keep(key, view.basis)
         newest = view.last.get(ChatKind.VISITOR)
         if newest is None:
             return AskedSnapshot(view, _ANONYMOUS)
@@ -56,7 +56,7 @@ class JetStreamChatLog:
 
     async def _read(self, key: Key, at_least: int) -> Snapshot:
         # The first unanswered message is asked for at the same time, by the basis that is known from the last turn.
-        guess = self._bases.get(key, 0)
+        guess = self._bases.get(key) or 0
         try:
             asking = asyncio.create_task(self._log.first_visitor(*key, guess))
             try:
@@ -100,14 +100,8 @@ class JetStreamChatLog:
         except (PublishTimeout, Unavailable):
             self._followed.drop(key)
             return Appending("unknown")
-        self._remember(key, ending.journal.basis)
+        self._bases.keep(key, ending.journal.basis)
         return Appending("stored", stored.seq)
-
-    def _remember(self, key: Key, basis: int) -> None:
-        self._bases[key] = basis
-        self._bases.move_to_end(key)
-        if len(self._bases) > KEPT_BASES:
-            self._bases.popitem(last=False)
 
     def _asker(self, newest: Fact, key: Key) -> tuple[Asker, VisitorMessage]:
         """Who wrote the newest message, and what."""

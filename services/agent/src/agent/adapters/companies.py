@@ -1,4 +1,4 @@
-"""The companies' settings (ports.Companies)."""
+"""The companies' settings."""
 
 from agent.errors import UnreachableError
 from contracts.company import CompanySettings

@@ -117,7 +117,6 @@ class Encodings:
             counter.keep(text, tokens)
 
     async def close(self) -> None:
-        """Waits for what is being loaded."""
         if self._loading:
             await asyncio.wait(self._loading.values())
 

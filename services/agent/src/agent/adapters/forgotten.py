@@ -16,7 +16,6 @@ class ForgottenConversations:
         self._stop = stop
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        """One deletion's conversations."""
         for key in (Key(company, name) for name in conversations):
             self._histories.drop(key)
             self._followed.drop(key)

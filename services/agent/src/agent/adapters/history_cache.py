@@ -66,7 +66,6 @@ def answered(reply: HistoryReply, up_to: int) -> HistoryWindow:
 
 
 def recent_windows(clock: Callable[[], float] = time.monotonic) -> Recent[Key, HistoryWindow]:
-    """The windows used last."""
     return Recent(KEPT_WINDOWS, largest=KEPT_CHARACTERS, size=_characters, clock=clock)
 
 

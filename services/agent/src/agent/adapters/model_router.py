@@ -42,7 +42,6 @@ class ConfiguredModels:
         return self.own(config)
 
     def listed(self) -> list[tuple[ProviderInfo, bool]]:
-        """Every provider and whether it is configured."""
         configured = {*self._providers, OFFLINE.name}
         own = COMPATIBLE
         if self._forced is not None:

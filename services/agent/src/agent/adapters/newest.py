@@ -7,8 +7,6 @@ from runtime.errors import ReadFailed
 
 
 class NewestFacts:
-    """Newest."""
-
     def __init__(self, chat: ConversationLog) -> None:
         self._chat = chat
 

@@ -52,8 +52,6 @@ class _CompatibleStream:
 
 
 class OpenAICompatible(ProviderClient):
-    """The chat API."""
-
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
         key = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
         super().__init__(endpoint, session, "chat/completions", key)

@@ -92,17 +92,14 @@ class CompanyModels:
         self._others = others
 
     def for_company(self, config: CompanyConfig) -> Models:
-        """These already are."""
         del config
         return self
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
-        """The own one."""
         del provider, model
         return ((self._own.provider, self._name),)
 
     def only(self, provider: str, model: str) -> ModelChoice:
-        """The own one."""
         del provider, model
         return ModelChoice(((self._own, self._name),))
 

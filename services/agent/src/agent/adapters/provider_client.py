@@ -41,18 +41,23 @@ class ProviderEndpoint:
     silence: float = 30.0
 
 
+PATIENT = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT)
+
+
 @dataclass(slots=True)
 class StreamedCall:
     """A tool call, as far as the stream has said it."""
 
     model_id: str = ""
     name: str = ""
+    begun: str = "{}"
+    """Its arguments where no pieces of them follow."""
     pieces: list[str] = field(default_factory=list[str])
 
     def requested(self) -> RequestedCall:
         """The whole call; raises BadToolCallError."""
         try:
-            arguments = orjson.loads("".join(self.pieces).strip() or "{}")
+            arguments = orjson.loads("".join(self.pieces).strip() or self.begun)
             written = orjson.dumps(arguments).decode()
         except (orjson.JSONDecodeError, orjson.JSONEncodeError) as error:
             raise BadToolCallError("the arguments of a tool call are no JSON, or nested too deep") from error
@@ -99,7 +104,7 @@ class ProviderClient(ABC):
             self._url,
             data=orjson.dumps(self.request(prompt)),
             headers=self._headers,
-            timeout=self._timeout,
+            timeout=PATIENT if prompt.patient else self._timeout,
             allow_redirects=False,
         ) as response:
             if response.status != 200:

@@ -20,8 +20,6 @@ WAITING = 2_000
 
 
 class TurnRecords:
-    """ports.Records."""
-
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
         self._behind = Behind(TYPE, WAITING, RECORDS_LOST)

@@ -31,8 +31,6 @@ Kind = tuple[SpendingAccount, str, str, str | None, str | None]
 
 
 class UsageBook:
-    """UsageFacts."""
-
     def __init__(self, publisher: Publisher, prices: Prices, settle: Callable[[Reservation, int], None]) -> None:
         """`settle`: what is done for the reservation of a call whose fact, which settles it, is lost."""
         self._settle = settle

@@ -32,7 +32,6 @@ class Speech:
         self._sending = asyncio.create_task(self._send())
 
     def text(self, piece: str) -> None:
-        """More text of the running reply."""
         if self._said and not self._begun:
             # A model that says something, uses tools and goes on: two paragraphs.
             piece = f"\n\n{piece}"
@@ -63,7 +62,6 @@ class Speech:
         await self._sending
 
     def stop(self) -> None:
-        """Nothing more goes out."""
         self._sending.cancel()
 
     async def _send(self) -> None:

@@ -179,7 +179,6 @@ class HeldText:
         self._numbers = {value for point in (False, True) for _, value in numbers_in(self._text, point=point)}
 
     def holds(self, wording: str) -> bool:
-        """Whether the wording stands in it."""
         return _folded(wording) in self._text
 
     def names(self, one: str) -> bool:

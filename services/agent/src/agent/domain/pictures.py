@@ -90,7 +90,6 @@ def without_pictures(messages: Sequence[Message], language: Language) -> Sequenc
 
 
 def pictures_of(message: Message) -> Sequence[Picture]:
-    """Those of one message."""
     return message.get(PICTURES) or ()
 
 

@@ -70,8 +70,10 @@ async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float, *, 
                 raise
             await asyncio.sleep(pause)
         except ModelDownError as error:
-            if attempt or (isinstance(error, ModelSilentError) and not alone):
+            silent = isinstance(error, ModelSilentError)
+            if attempt or (silent and not alone):
                 raise
+            prompt = replace(prompt, patient=silent)
         except BadToolCallError:
             if attempt == 2:
                 raise

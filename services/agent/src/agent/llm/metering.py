@@ -331,12 +331,10 @@ class _CountedText:
         self.characters = 0
 
     def text(self, piece: str) -> None:
-        """More text."""
         self.characters += len(piece)
         self._sink.text(piece)
 
     def restart(self) -> None:
-        """What was said so far does not count."""
         self._sink.restart()
 
 

@@ -83,7 +83,7 @@ async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
         models=world.models,
         clock=fixed,
         spending=Spending(world.spending.budgets if world.spending else fixed, ledger),
-        records=fixed,
+        record=fixed.ended,
         contexts=PlayedContexts(turn),
         knowledge=PlayedKnowledge(turn),
         files=fixed,

@@ -107,9 +107,7 @@ class CompanyPays:
         return await self._budgets.reserve(replace(wanted, payer=None, further=further), daily, None)
 
     def settle(self, reservation: Reservation, used: int) -> None:
-        """What the call really used."""
         self._budgets.settle(reservation, used)
 
     def record(self, use: ModelUse) -> None:
-        """One model call."""
         self._facts.record(replace(use, account=self._account))

@@ -58,26 +58,21 @@ class OneModel:
         self._chosen = chosen
 
     def for_company(self, config: CompanyConfig) -> Models:
-        """The same one."""
         del config
         return self
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
-        """The one."""
         del provider, model
         return ((self._chosen.provider, self._chosen.model),)
 
     def only(self, provider: str, model: str) -> ModelChoice:
-        """The one."""
         del provider, model
         return self._models.only(self._chosen.provider, self._chosen.model)
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
-        """The one."""
         return self.only(provider, model)
 
     def cheaper(self, provider: str, model: str) -> ModelChoice:
-        """The one."""
         return self.only(provider, model)
 
 

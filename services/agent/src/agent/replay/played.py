@@ -44,7 +44,6 @@ class PlayedLog:
         return Appending("stored", fence + 1)
 
     async def up_to(self, key: Key, seq: int) -> PromptHistory:
-        """What was said."""
         del key, seq
         return self._turn.inputs.history
 
@@ -57,7 +56,6 @@ class PlayedJournals:
         self._found = _found(turn.journal)
 
     async def read(self, key: Key) -> tuple[Journal | None, int]:
-        """The newest value."""
         del key
         return (self.saved[-1] if self.saved else self._found), len(self.saved)
 
@@ -108,7 +106,6 @@ class PlayedContexts:
     async def full(
         self, key: Key, asker: Asker, text: str, seq: int, company: CompanyConfig, messages: int = 1
     ) -> FullContext | None:
-        """The recorded context."""
         del key, asker, text, seq, company, messages
         return self.turn.inputs.context
 
@@ -123,7 +120,6 @@ class PlayedKnowledge:
     turn: RecordedTurn
 
     async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
-        """The recorded passages."""
         del company, query
         return self.turn.inputs.knowledge
 
@@ -148,12 +144,10 @@ class Fixed:
     at: float
 
     async def get(self, company: str) -> CompanySettings | None:
-        """The settings."""
         del company
         return self.settings
 
     async def offered(self, company: str, asker: Asker) -> tuple[OfferedTool, ...]:
-        """The tools."""
         del company, asker
         return self.tools
 
@@ -210,7 +204,6 @@ class ReplayUsage:
     calls: list[tuple[str, str, TokenCount]] = field(default_factory=list[tuple[str, str, TokenCount]])
 
     def record(self, use: ModelUse) -> None:
-        """One call."""
         self.calls.append((use.provider, use.model, use.usage))
         if self.book is not None:
             self.book.record(use)

@@ -77,7 +77,6 @@ class ReplayRun:
         return found
 
     def replayer(self, models: Models) -> Replayer:
-        """What does them again."""
         return Replayer(self._archive, self._catalogue, models, Changes(self._wanted.prompt, self._wanted.patch))
 
 

@@ -44,6 +44,9 @@ async def stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> we
     if reply.first_token_ms:
         await asyncio.sleep(reply.first_token_ms / 1000)
     seen["firstAt"] = time.monotonic()
+    if reply.raw is not None:
+        await response.write(reply.raw.encode())
+        return response
     pieces = reply.pieces()
     if pieces:
         await response.write(_event("content_block_start", index=0, content_block={"type": "text", "text": ""}))

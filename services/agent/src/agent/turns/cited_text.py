@@ -29,13 +29,11 @@ class CitedText:
         self._send(match.start() if match else len(self._held))
 
     def restart(self) -> None:
-        """The reply is made anew."""
         self._held = ""
         self._numbers = Numbers(self._numbers.given) if self._numbers else None
         self._sink.restart()
 
     def flush(self) -> None:
-        """Nothing more comes."""
         self._send(len(self._held))
 
     def _send(self, end: int) -> None:

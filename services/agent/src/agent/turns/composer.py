@@ -69,7 +69,6 @@ class Composer:
         return PromptDraft(spoken[-max(later, KEPT) :], context, stored.text)
 
     def render(self, draft: PromptDraft) -> Sequence[Mapping[str, object]]:
-        """The messages of a draft."""
         of = self._of
         messages = conversation(
             self._system(draft),
@@ -82,7 +81,6 @@ class Composer:
         return with_pictures(messages, [one.picture for one in of.files if one.picture is not None])
 
     def prompt(self, messages: Sequence[Mapping[str, object]]) -> Prompt:
-        """The prompt with these messages."""
         of, sampling = self._of, self._of.wishes.sampling
         return Prompt(
             messages=messages,

@@ -1,7 +1,7 @@
 """What turns need: their ports, their limits, and how a company's settings become a policy."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import DEFAULT_WINDOW, TokenWindow
@@ -32,13 +32,8 @@ from agent.record.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.conversation import AnswerRules
 
-
-class Records(Protocol):
-    """The book of turns, for replays."""
-
-    def ended(self, key: Key, turn: EndedTurn) -> None:
-        """A turn whose end is in the log; neither waits nor raises."""
-        ...
+Record = Callable[[Key, EndedTurn], None]
+"""Writes a turn whose end is in the log into the book of turns, for replays; neither waits nor raises."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ class Ports:
     models: Models
     clock: BusClock
     spending: Spending
-    records: Records
+    record: Record
     contexts: Contexts
     knowledge: KnowledgeReader
     files: FileReader

@@ -149,7 +149,6 @@ class Drive:
             self._deltas.end("run.cancelled", {"reason": reason.value})
 
     def close(self) -> None:
-        """Lets go of everything."""
         self.driving = None
         self._watch.close()
         self._lease.close()

@@ -42,7 +42,7 @@ def record_turn(ports: Ports, key: Key, knowing: Knowing, journal: Journal, sett
     """Whoever only appended what another agent had prepared does not know what it was made from."""
     if knowing.inputs is not None:
         ended = EndedTurn(knowing.inputs, journal, knowing.tools, settings.version, ports.clock.now())
-        ports.records.ended(key, ended)
+        ports.record(key, ended)
 
 
 def follow_up(

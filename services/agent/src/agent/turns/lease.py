@@ -39,7 +39,6 @@ class Lease:
         return True
 
     def close(self) -> None:
-        """Looks no more."""
         if self._look is not None:
             self._look.cancel()
 

@@ -71,7 +71,6 @@ class Preparing:
             self._advance = None
 
     def close(self) -> None:
-        """Lets go of everything."""
         self.leave()
         further, self._further = self._further, None
         if further is not None:

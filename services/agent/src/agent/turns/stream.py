@@ -59,7 +59,6 @@ class Deltas:
             self.begin()
 
     def flush(self) -> None:
-        """Sends what still waits."""
         if self._waiting:
             self._send()
         self._end_timer()
@@ -70,7 +69,6 @@ class Deltas:
         self.open = False
 
     def stop(self) -> None:
-        """Drops what still waits."""
         self._waiting.clear()
         self._end_timer()
 

@@ -75,7 +75,6 @@ class TurnSweep:
         self._loop.start()
 
     async def stop(self) -> None:
-        """Ends."""
         await self._loop.stop()
         looks = list(self._looks.values())
         for look in looks:

@@ -29,14 +29,12 @@ class Watch:
         return None
 
     def tell(self, fact: Fact) -> None:
-        """A fact has come."""
         if len(self._facts) < MAX_KEPT:
             self._facts.append(fact)
         if self.listener is not None:
             self.listener(fact)
 
     def close(self) -> None:
-        """Ends it."""
         self.listener = None
         self._watches.forget(self._key, self)
 
@@ -58,7 +56,6 @@ class Watches:
         return key in self._by_key
 
     def tell(self, key: tuple[str, str], fact: Fact) -> None:
-        """Hands a fact to the watches of its conversation."""
         for watch in tuple(self._by_key.get(key, ())):
             watch.tell(fact)
 

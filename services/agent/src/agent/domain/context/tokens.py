@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from agent.domain.offered_tool import OfferedTool
 
 PER_MESSAGE = 4
-KEPT_TEXTS = 20_000
-KEPT_CHARACTERS = 8_000_000
+KEPT_TEXTS = 8_000
+KEPT_CHARACTERS = 4_000_000
 KEPT_CUTS = 128
 LARGE = 256
 """Characters from which a text is counted line by line, so that lines that come again are not counted again."""
@@ -57,7 +57,6 @@ class Counter:
         self._characters = 0
 
     def text(self, text: str) -> int:
-        """Tokens of a text."""
         if not text:
             return 0
         known = self._kept.get(text)
@@ -98,7 +97,6 @@ class Counter:
         return [text for text in map(_content, messages) if text and text not in self._kept]
 
     def message(self, message: Message) -> int:
-        """Tokens of one message."""
         tokens = PER_MESSAGE + self.text(str(message["role"])) + self.text(_content(message))
         calls = message.get("tool_calls")
         if calls:
@@ -107,7 +105,6 @@ class Counter:
         return tokens + self.text(str(answers)) if answers else tokens
 
     def messages(self, messages: Iterable[Message]) -> int:
-        """Tokens of several messages."""
         return sum(map(self.message, messages))
 
     def tools(self, tools: Sequence[OfferedTool]) -> int:
