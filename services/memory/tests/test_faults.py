@@ -6,6 +6,7 @@ from contracts.company_rpc import COMPANY_CREATE, COMPANY_GET, CompanyCreateRequ
 from contracts.rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
 from contracts.streams import CHAT
 from memory.testing import Replica, Servers, Writer, replica
+from runtime.connection import jetstream
 from runtime.errors import RpcError
 from runtime.streams import ensure_streams
 from runtime.testing import NatsServer, ValkeyServer, eventually, run_mongo_server
@@ -103,7 +104,7 @@ async def test_a_log_made_anew_keeps_what_was_said_before_in_its_place(servers: 
         for number in range(5):
             await writer.visitor(f"old {number}")
         assert len(await stored(one, writer)) == 5
-        await one.service.js.delete_stream(CHAT.name)
+        await jetstream(one.service.nats).delete_stream(CHAT.name)
         await ensure_streams(one.client)
         seq = await writer.visitor("new")
         expected = [f"old {number}" for number in range(5)] + ["new"]

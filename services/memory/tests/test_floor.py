@@ -27,13 +27,15 @@ async def test_the_floor_never_passes_a_fact_that_is_not_acknowledged(nats_clien
     await js.add_consumer(CHAT.name, config)  # pyright: ignore[reportUnknownMemberType]
     writer = Writer(nats_client)
     seqs = [await writer.visitor(f"m{number}") for number in range(4)]
-    floor = ProjectionFloor(nats_client, CHAT.name, "d", lambda: 1)
+    floor, told = ProjectionFloor(nats_client, CHAT.name, "d", lambda: 1), list[str]()
+    floor.hurry, floor.calm = lambda: told.append("hurry"), lambda: told.append("calm")
     messages = await (await js.pull_subscribe_bind("d", stream=CHAT.name)).fetch(4)
     for message in (messages[0], messages[2], messages[3]):
         await message.ack_sync()
     await floor.refresh()
     assert floor.seq == seqs[0]
     assert not await floor.reach(seqs[1], 0.05)
+    assert (told[0], told.index("calm")) == ("hurry", len(told) - 1)
     await messages[1].ack_sync()
     await floor.refresh()
     assert floor.seq == seqs[3]

@@ -96,7 +96,7 @@ class In:
     def __init__(self, ahead: timedelta) -> None:
         self.ahead = ahead
 
-    async def now(self) -> datetime:
+    async def __call__(self) -> datetime:
         return datetime.now(UTC) + self.ahead
 
 

@@ -1,6 +1,7 @@
 """History and snapshots: never fewer facts than the sequence that is named demands."""
 
 import asyncio
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -201,7 +202,7 @@ async def test_without_a_database_what_is_at_hand_is_told_when_the_log_is_too_lo
         for number in range(seq - HELD + 1, seq + 1)
     )
     gone: Any = Gone()
-    floor: Any = SimpleNamespace(seq=seq)
+    floor: Any = SimpleNamespace(seq=seq, same_server=nullcontext)
     log: Any = LongLog()
 
     def histories(window: RecentMessages | None) -> HistoryReader:
@@ -227,7 +228,7 @@ class TrimmedLog:
 
 async def test_where_the_log_was_trimmed_it_is_not_read_instead_of_the_store() -> None:
     gone: Any = Gone()
-    floor: Any = SimpleNamespace(seq=1_000)
+    floor: Any = SimpleNamespace(seq=1_000, same_server=nullcontext)
     log: Any = TrimmedLog()
     windows: Any = One(RecentMessages(10, (), whole=False))
     histories = HistoryReader(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)

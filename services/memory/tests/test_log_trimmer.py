@@ -39,7 +39,7 @@ class ClockAhead:
     def __init__(self, ahead: timedelta) -> None:
         self._ahead = ahead
 
-    async def now(self) -> datetime:
+    async def __call__(self) -> datetime:
         return datetime.now(UTC) + self._ahead
 
 

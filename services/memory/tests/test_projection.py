@@ -19,6 +19,7 @@ from contracts.rpc import (
 from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
 from memory.testing import Replica, Servers, Writer, replica
+from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.publisher import Publisher
 from runtime.testing import eventually
@@ -141,7 +142,7 @@ async def test_the_projection_goes_on_when_its_consumer_was_deleted(servers: Ser
         writer = Writer(one.client)
         await writer.visitor("before")
         assert await texts(one, writer) == ["before"]
-        await one.service.js.delete_consumer(CHAT.name, DURABLE)
+        await jetstream(one.service.nats).delete_consumer(CHAT.name, DURABLE)
         await writer.visitor("after")
 
         async def there() -> bool:

@@ -46,7 +46,7 @@ class Later:
 
     ahead = timedelta()
 
-    async def now(self) -> datetime:
+    async def __call__(self) -> datetime:
         return datetime.now(UTC) + self.ahead
 
     async def fresh(self) -> None:

@@ -33,7 +33,7 @@ from contracts.memory_rpc import (
     UsageRequest,
     UserRef,
 )
-from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
+from contracts.rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect
@@ -51,11 +51,11 @@ async def put(on: Replica, kind: str, data: Any) -> None:
     await Publisher(on.client).append(fact(kind, "acme", "ana"), event, stream=FACTS.name, msg_id=event.id)
 
 
-async def live_on(on: Replica, conversation: str, word: str) -> Writer:
-    """Something of everything that memory takes in."""
+async def live_on(on: Replica, conversation: str, word: str) -> int:
+    """Something of everything that memory takes in; the sequence of what was said last."""
     writer = Writer(on.client, "acme", conversation)
     said = await writer.visitor(f"Remember that my word is {word}", user="ana", role="user")
-    await writer.assistant(f"Noted: {word}", said)
+    last = await writer.assistant(f"Noted: {word}", said)
     result = ToolResult(success=True, metadata=ToolMetadata(execution_time=1))
     call = ToolCallCompleted(call_id=word, tool="add_to_watchlist", arguments={"symbol": word.upper()}, result=result)
     await put(on, "tools.call.completed.v1", call)
@@ -65,7 +65,7 @@ async def live_on(on: Replica, conversation: str, word: str) -> Writer:
     await put(on, "usage.recorded.v1", used)
     rating = FeedbackGiven(company_id="acme", conversation_id=conversation, message_id=word, user_id="ana", rating="up")
     await put(on, "feedback.given.v1", rating)
-    return writer
+    return last
 
 
 async def in_mongodb(on: Replica, servers: Servers, *conversations: str) -> dict[str, Any]:
@@ -123,14 +123,18 @@ async def test_a_mongodb_that_is_put_back_gets_everything_from_the_log_again(ser
         copy_of(mongo, "data")
         mongo.start()
         async with replica(here) as one:
+            last = 0
             for word in ("bravo", "gamma"):
-                await live_on(one, f"c-{word}", word)
+                last = await live_on(one, f"c-{word}", word)
             before = await all_in(one, here, ["alpha", "bravo", "gamma"])
             if running:
                 await settled(one, here)
                 mongo.stop()
                 put_back(mongo, "data")
                 mongo.start()
+                # At once, long before the store is looked at again; so many are in no window.
+                asked = HistoryRequest(company_id="acme", conversation_id="c-gamma", up_to_seq=last, limit=200)
+                assert len((await one.rpc.call(HISTORY, asked)).messages) == 2
                 assert await all_in(one, here, ["alpha", "bravo", "gamma"]) == before
         if not running:
             mongo.stop()

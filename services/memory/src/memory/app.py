@@ -108,10 +108,12 @@ class MemoryReplica:
         self._principals = principals
         self._settings = settings
         self._dev = dev
-        self._mongo = mongo.connect(mongo_settings)
+        connections = mongo.Connections()
+        self._mongo = mongo.connect(mongo_settings, connections)
         database = self._mongo[mongo_settings.database]
         self._database = mongo.asked(database)
         self._storing = mongo.stored(database, mongo_settings.deadline)
+        self._positions = MongoPositions(self._storing, connections)
         redis = functools.partial(redis_client, redis_settings.url, redis_settings.deadline, name="nexus-memory")
         self._redis = redis()
         # Budgets have connections of their own: a burst of windows must not leave them without any.
@@ -127,6 +129,7 @@ class MemoryReplica:
         service.add_check("mongodb", ping)
         watch_database(service, lanes, ping, mongo_settings.url)
         service.writes(CHAT, FACTS, KNOWLEDGE)
+        service.answers = handlers.refused
         service.on_start(self.build)
 
     async def build(self) -> None:
@@ -148,7 +151,7 @@ class MemoryReplica:
         projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
             conversations=stored_conversations,
-            settled=functools.partial(MongoPositions(self._storing).position, sources.PROJECTION),
+            settled=functools.partial(self._positions.position, sources.PROJECTION),
             principals=self._principals,
         )
         market = MarketClient(service.rpc)
@@ -170,9 +173,10 @@ class MemoryReplica:
             facts = await erasing.late.project(facts, projection.project)
             mongodb.taken(len(facts))
             activity.note(facts)
-            waiting.stir()
-            due.stir()
-            in_turn.stir()
+            if projection.sweeps(facts):
+                waiting.stir()
+                due.stir()
+                in_turn.stir()
             await room.heard(facts)
 
         consumer = ChatConsumer(
@@ -184,7 +188,7 @@ class MemoryReplica:
             teaches=projection.teaches,
             learn=lambda fact: lessons.take(fact),
         )
-        floor.hurry, consumer.acknowledged = consumer.hurry, floor.stir
+        floor.hurry, floor.calm, consumer.acknowledged = consumer.hurry, consumer.calm, floor.stir
         service.add_check("projection", consumer.check)
         service.watch("projection", consumer.still)
         await consumer.ensure()
@@ -214,22 +218,24 @@ class MemoryReplica:
         await self._keep_on(
             *await webhook_parts(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
         )
-        reports = Reports(store=MongoReports(self._database), companies=self._companies, fresh=inbox.fresh, clock=floor)
+        reports = Reports(
+            store=MongoReports(self._database), companies=self._companies, fresh=inbox.fresh, clock=floor.now
+        )
         report_handlers.serve(service, reports)
         handoffs = Handoffs(
             conversations=conversations,
             companies=self._companies,
             log=log,
             looks=looks,
-            clock=floor,
+            clock=floor.now,
             usual=reports.usual_wait,
         )
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
-        handlers.serve(service, histories, inbox, companies, room.searcher)
+        handlers.serve(service, histories, inbox, companies, room.searcher.ask)
         sign_in_methods.serve(service, companies, self._clock, local=self._dev.dev)
-        owner_methods.serve(service, looks, floor)
-        budget_methods.serve(service, self._spending, room.searcher)
+        owner_methods.serve(service, looks, floor.now)
+        budget_methods.serve(service, self._spending, room.searcher.ask)
         memories, learner, lessons, searching = long_term_part(
             service,
             asked=self._database,
@@ -251,7 +257,7 @@ class MemoryReplica:
             # A context reads twice within two parts' time, and the summary in between may take one of them.
             reading(patience=settings.context_part / 4),
             short_term,
-            room.searcher,
+            room.searcher.ask,
             market=market,
             log=log,
             clock=self._clock,
@@ -297,7 +303,7 @@ class MemoryReplica:
         )
         mongodb, position_sweeps = position_part(
             service,
-            self._storing,
+            self._positions,
             self._budgets,
             in_mongodb,
             sources.in_redis(log, activity, self._spending),
@@ -310,7 +316,7 @@ class MemoryReplica:
         waiting = PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.look, rest=rest)
         due = PeriodicSweep("conversations that are due", settings.handoff_sweep, desk.sweep, rest=rest)
         in_turn = PeriodicSweep("conversations in turn", settings.handoff_sweep, desk.sweep_waiting, rest=rest)
-        floor.store = lambda: mongodb.behind.get(sources.PROJECTION)
+        floor.store, floor.same_server = lambda: mongodb.behind.get(sources.PROJECTION), mongodb.same_server
         try:
             # Before anything is read: what the store has lost is read from the log until it has it again.
             await mongodb.compare()
@@ -348,7 +354,7 @@ class MemoryReplica:
 
     def _trimming(self, log: StreamLog, floor: ProjectionFloor) -> Trimming:
         window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
-        return Trimming(TrimmedChat(self._service.nats, log), floor, window)
+        return Trimming(TrimmedChat(self._service.nats, log), floor.now, window)
 
     async def _keep_on(self, *parts: ServicePart) -> None:
         for part in parts:

@@ -12,7 +12,6 @@ from contracts.memory_rpc import (
 )
 from memory.application.budgets import BudgetBook
 from memory.context_ports import PassageSearch
-from memory.handlers import answering
 from runtime.service import Service
 
 
@@ -26,7 +25,7 @@ class BudgetMethods:
     async def reserve(self, request: BudgetReserveRequest) -> BudgetReserveReply:
         """May it use so many tokens? Beside that, what the company says about its question."""
         query = request.knowledge
-        search = None if query is None else asyncio.ensure_future(self._knowledge.ask(request.company_id, query))
+        search = None if query is None else asyncio.ensure_future(self._knowledge(request.company_id, query))
         try:
             spent, at = await self._budgets.reserve(request)
             found = None if search is None else await search
@@ -38,12 +37,10 @@ class BudgetMethods:
         return BudgetReserveReply(granted=spent is None, spent=spent, reserved_at=at, knowledge=found)
 
     async def settle(self, request: BudgetSettleRequest) -> BudgetSettled:
-        """What it used."""
         return BudgetSettled(settled=await self._budgets.settle(request))
 
 
 def serve(service: Service, budgets: BudgetBook, knowledge: PassageSearch) -> None:
-    """Serves both."""
     methods = BudgetMethods(budgets, knowledge)
-    service.serve(BUDGET_RESERVE, answering(methods.reserve))
-    service.serve(BUDGET_SETTLE, answering(methods.settle))
+    service.serve(BUDGET_RESERVE, methods.reserve)
+    service.serve(BUDGET_SETTLE, methods.settle)

@@ -20,13 +20,11 @@ from memory.adapters.chatwoot_api import ChatwootApi
 from memory.adapters.redis_echoes import RedisEchoes
 from memory.adapters.webhook_table import WebhookTable
 from memory.domain.channels import genuine
-from memory.handlers import answering
 from runtime.errors import RpcError
 from runtime.service import Service
 
 
 def serve(service: Service, table: WebhookTable, api: ChatwootApi, echoes: RedisEchoes) -> None:
-    """The methods that memory serves."""
 
     async def verify(request: ChannelVerifyRequest) -> ChannelVerifyReply:
         endpoint = await table.found_channel(request.channel_id)
@@ -51,6 +49,6 @@ def serve(service: Service, table: WebhookTable, api: ChatwootApi, echoes: Redis
             ]
         )
 
-    service.serve(CHANNEL_VERIFY, answering(verify))
-    service.serve(CHANNEL_ECHO, answering(echo))
-    service.serve(CHANNEL_CHECK, answering(check))
+    service.serve(CHANNEL_VERIFY, verify)
+    service.serve(CHANNEL_ECHO, echo)
+    service.serve(CHANNEL_CHECK, check)

@@ -15,7 +15,6 @@ from contracts.company_rpc import (
 from memory.adapters.mongo_sightings import MongoSightings
 from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
-from memory.handlers import answering
 from runtime.clock import Clock
 from runtime.mongo import Database
 from runtime.service import Service
@@ -24,7 +23,6 @@ from runtime.service import Service
 def serve(
     service: Service, companies: CompanyRegistry, deletion: CompanyDeletion, database: Database, clock: Clock
 ) -> None:
-    """Serves them."""
     sightings = MongoSightings(database["sightings"])
 
     async def page(request: CompaniesRequest) -> CompaniesReply:
@@ -41,7 +39,7 @@ def serve(
     async def seen(request: CompanyRequest) -> SightingsReply:
         return SightingsReply(items=await sightings.of(request.company_id))
 
-    service.serve(COMPANY_LIST, answering(page))
-    service.serve(COMPANY_DELETE, answering(delete))
-    service.serve(SIGHTING_NOTE, answering(note))
-    service.serve(SIGHTINGS, answering(seen))
+    service.serve(COMPANY_LIST, page)
+    service.serve(COMPANY_DELETE, delete)
+    service.serve(SIGHTING_NOTE, note)
+    service.serve(SIGHTINGS, seen)

@@ -6,8 +6,6 @@ from contracts.context_rpc import (
     SHORT_TERM_GET,
     SHORT_TERM_UPDATE,
     SUMMARY_SAVE,
-    ContextRequest,
-    FullContext,
     ShortTermCleared,
     ShortTermReply,
     ShortTermUpdate,
@@ -22,7 +20,7 @@ from memory.application.activity import Activity
 from memory.application.contexts import ContextBuilder
 from memory.application.talk import Talks
 from memory.domain.short_term import Happening
-from memory.handlers import FactIntake, answering, fact_owner, take_in
+from memory.handlers import FactIntake, fact_owner, take_in
 from runtime.clock import Clock
 from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
@@ -54,25 +52,21 @@ async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecid
 
 def serve(service: Service, contexts: ContextBuilder, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
     """The methods that memory serves for a customer's turn."""
-    methods = ContextMethods(contexts, talks, short_term, clock)
-    service.serve(CONTEXT, answering(methods.context))
-    service.serve(SUMMARY_SAVE, answering(methods.save_summary))
-    service.serve(SHORT_TERM_GET, answering(methods.short_term))
-    service.serve(SHORT_TERM_UPDATE, answering(methods.update_short_term))
-    service.serve(SHORT_TERM_CLEAR, answering(methods.clear_short_term))
+    methods = ContextMethods(talks, short_term, clock)
+    service.serve(CONTEXT, contexts.build)
+    service.serve(SUMMARY_SAVE, methods.save_summary)
+    service.serve(SHORT_TERM_GET, methods.short_term)
+    service.serve(SHORT_TERM_UPDATE, methods.update_short_term)
+    service.serve(SHORT_TERM_CLEAR, methods.clear_short_term)
 
 
 class ContextMethods:
     """What a turn of a customer asks memory for."""
 
-    def __init__(self, contexts: ContextBuilder, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
-        self._contexts = contexts
+    def __init__(self, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
         self._talks = talks
         self._short_term = short_term
         self._clock = clock
-
-    async def context(self, request: ContextRequest) -> FullContext:
-        return await self._contexts.build(request)
 
     async def save_summary(self, request: SummarySaveRequest) -> SummarySaved:
         saved, summary = await self._talks.save(request, self._clock.now())

@@ -1,19 +1,15 @@
-"""Values of a context that stores and use cases share, and a Protocol where a test has another one."""
+"""Values of a context that stores and use cases share, and the search in what its company says."""
 
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any
 
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from memory.domain.keys import LogPosition
 
-
-class PassageSearch(Protocol):
-    """What the company says."""
-
-    async def ask(self, company: str, query: KnowledgeQuery) -> KnowledgeFound:
-        """The best passages, of what can be read at once."""
-        ...
+PassageSearch = Callable[[str, KnowledgeQuery], Coroutine[Any, Any, KnowledgeFound]]
+"""Of what a company says: the best passages, of what can be read at once."""
 
 
 @dataclass(frozen=True, slots=True)

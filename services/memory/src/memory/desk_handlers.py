@@ -24,13 +24,9 @@ from contracts.desk_rpc import (
     ConversationUpdate,
     CountsReply,
     CountsRequest,
-    NamedReply,
-    NamedRequest,
     NoteReply,
     NoteRequest,
     NotesReply,
-    PersonMerge,
-    PersonMerged,
 )
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
@@ -43,7 +39,7 @@ from memory.application.people import People
 from memory.application.rating_question import RatingQuestion
 from memory.domain.desk import RESOLVED, Update
 from memory.domain.keys import LogPosition
-from memory.handlers import FactIntake, answering, fact_owner, take_in
+from memory.handlers import FactIntake, fact_owner, take_in
 from runtime.direct import StoredFact
 from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
@@ -54,15 +50,11 @@ UPDATES, NOTE_CONSUMER = "memory-updates", "memory-notes"
 
 
 def serve(service: Service, desk: Desk, store: MongoDesk, inbox: Inbox, people: People) -> None:
-    """The methods."""
 
     async def update(request: ConversationUpdate) -> ConversationReply:
         updated = await desk.update(request)
         await people.follow(request)
         return ConversationReply(conversation=updated)
-
-    async def merge(request: PersonMerge) -> PersonMerged:
-        return await people.merge(request)
 
     async def colleagues(request: ColleaguesRequest) -> Colleagues:
         return await people.colleagues(request.company_id)
@@ -72,9 +64,6 @@ def serve(service: Service, desk: Desk, store: MongoDesk, inbox: Inbox, people: 
 
     async def notes(request: ConversationRef) -> NotesReply:
         return await desk.notes(request.company_id, request.conversation_id)
-
-    async def named(request: NamedRequest) -> NamedReply:
-        return await desk.named(request)
 
     async def counts(request: CountsRequest) -> CountsReply:
         who = request.company_id, request.operator_id
@@ -95,16 +84,16 @@ def serve(service: Service, desk: Desk, store: MongoDesk, inbox: Inbox, people: 
     async def delete_reply(request: CannedReplyRef) -> CannedReplyGone:
         return CannedReplyGone(deleted=await store.delete_reply(request.company_id, request.shortcut))
 
-    service.serve(CONVERSATION_UPDATE, answering(update))
-    service.serve(PERSON_MERGE, answering(merge))
-    service.serve(COLLEAGUES, answering(colleagues))
-    service.serve(NOTE_ADD, answering(add_note))
-    service.serve(NOTES, answering(notes))
-    service.serve(COUNTS, answering(counts))
-    service.serve(NAMED, answering(named))
-    service.serve(REPLIES, answering(replies))
-    service.serve(REPLY_PUT, answering(put_reply))
-    service.serve(REPLY_DELETE, answering(delete_reply))
+    service.serve(CONVERSATION_UPDATE, update)
+    service.serve(PERSON_MERGE, people.merge)
+    service.serve(COLLEAGUES, colleagues)
+    service.serve(NOTE_ADD, add_note)
+    service.serve(NOTES, notes)
+    service.serve(COUNTS, counts)
+    service.serve(NAMED, desk.named)
+    service.serve(REPLIES, replies)
+    service.serve(REPLY_PUT, put_reply)
+    service.serve(REPLY_DELETE, delete_reply)
 
 
 def consume(intake: FactIntake, desk: Desk, question: RatingQuestion) -> None:

@@ -40,7 +40,7 @@ def desk_part(
         inbox=inbox,
         looks=looks,
         log=log,
-        clock=floor,
+        clock=floor.now,
     )
     people = People(desk=desk, store=store, conversations=conversations, companies=companies, inbox=inbox, looks=looks)
     desk_handlers.serve(service, desk, MongoDesk(asked), inbox, people)

@@ -46,7 +46,6 @@ from memory.application.retention import Housekeeping
 from memory.application.said_there import SaidThere
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.receipt import receipt_view
-from memory.handlers import answering
 from memory.knowledge.room import Room
 from memory.settings import MemorySettings
 from runtime.clock import Clock
@@ -98,7 +97,7 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
     store, bus = MongoErasure(database, room.forget_conversations), StreamErasure(service.nats)
     shares = MongoFileShares(database, needs.share)
     files = KeptFiles(needs.files, MongoFacts(database["facts"]), shares, clock)
-    service.serve(FILE_KEEP, answering(_keeping(shares)))
+    service.serve(FILE_KEEP, _keeping(shares))
     if needs.files is not None:
         service.on_stop(needs.files.close)
     others = OtherServices(service.rpc)
@@ -117,7 +116,12 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
         floor=needs.floor,
         clock=clock,
     )
-    deletion = CompanyDeletion(companies, room.forget, erasure.stored, bus, store, needs.cache, others, files)
+    deletion = CompanyDeletion(
+        companies,
+        room.forget,
+        erasure.stored,
+        *(one.erase_company for one in (bus, store, needs.cache, others, files)),
+    )
     company_methods.serve(service, companies, deletion, database, clock)
 
     async def also(now: datetime) -> None:
@@ -175,7 +179,7 @@ def _serve(service: Service, erasure: DataErasure, receipts: MongoReceipts, keep
     async def preview(request: KeepingRequest) -> Keeping:
         return await keeping.preview(request.company_id)
 
-    service.serve(ERASE, answering(erase))
-    service.serve(RECEIPT, answering(one))
-    service.serve(RECEIPTS, answering(several))
-    service.serve(KEEPING, answering(preview))
+    service.serve(ERASE, erase)
+    service.serve(RECEIPT, one)
+    service.serve(RECEIPTS, several)
+    service.serve(KEEPING, preview)

@@ -1,9 +1,8 @@
 """What is to be deleted, as the stores keep it while it is under way."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from memory.domain.keys import LogPosition
 
@@ -22,9 +21,5 @@ class Erasure:
     people: tuple[str, ...] = ()
 
 
-class CompanyEraser(Protocol):
-    """Takes whole companies out of where they are kept."""
-
-    async def erase_company(self, company: str) -> Mapping[str, int]:
-        """Deletes everything under the company's name; how much, by place. Raises a MemoryFault that is retryable."""
-        ...
+CompanyEraser = Callable[[str], Awaitable[Mapping[str, int]]]
+"""Deletes everything under a company's name; how much, by place. Raises a MemoryFault that is retryable."""

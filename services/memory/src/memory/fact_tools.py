@@ -67,7 +67,6 @@ class ChangeData(Snake):
 
 
 def serve(service: Service, memories: Memories, histories: HistoryReader, log: StreamLog, clock: Clock) -> None:
-    """The tools that change what is remembered."""
     tools = FactTools(memories, histories, log, clock)
     service.serve(REMEMBER, _answering(tools.remember))
     service.serve(FORGET, _answering(tools.forget))

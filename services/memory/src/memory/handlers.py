@@ -1,7 +1,6 @@
 """The subscription table: the methods that memory serves and the facts that it takes in, one thin function each."""
 
 import asyncio
-import functools
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -92,8 +91,6 @@ from runtime.service import Service
 
 CALL_COMPLETED = "tools.call.completed.v1"
 EXECUTIONS = "memory-executions"
-RequestT = TypeVar("RequestT")
-ReplyT = TypeVar("ReplyT")
 EventT = TypeVar("EventT", bound=CloudEvent[Any])
 
 CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
@@ -119,21 +116,20 @@ CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
 def serve(
     service: Service, histories: HistoryReader, inbox: Inbox, companies: CompanyRegistry, knowledge: PassageSearch
 ) -> None:
-    """The methods that memory serves."""
     conversations = ConversationMethods(histories, inbox, knowledge)
     settings = CompanyMethods(companies)
-    service.serve(HISTORY, answering(conversations.history))
-    service.serve(SNAPSHOT, answering(conversations.snapshot))
-    service.serve(FACTS_AFTER, answering(conversations.facts))
-    service.serve(LATEST_CONVERSATION, answering(conversations.latest))
-    service.serve(CONVERSATION, answering(conversations.conversation))
-    service.serve(CONVERSATION_MESSAGES, answering(conversations.messages))
-    service.serve(CONVERSATIONS, answering(conversations.conversations))
-    service.serve(MESSAGE_BY_ID, answering(conversations.message))
-    service.serve(COMPANY_GET, answering(settings.get))
-    service.serve(COMPANY_CREATE, answering(settings.create))
-    service.serve(COMPANY_PATCH, answering(settings.patch))
-    service.serve(IDENTIFY, answering(settings.identify))
+    service.serve(HISTORY, conversations.history)
+    service.serve(SNAPSHOT, conversations.snapshot)
+    service.serve(FACTS_AFTER, conversations.facts)
+    service.serve(LATEST_CONVERSATION, conversations.latest)
+    service.serve(CONVERSATION, conversations.conversation)
+    service.serve(CONVERSATION_MESSAGES, conversations.messages)
+    service.serve(CONVERSATIONS, conversations.conversations)
+    service.serve(MESSAGE_BY_ID, conversations.message)
+    service.serve(COMPANY_GET, settings.get)
+    service.serve(COMPANY_CREATE, settings.create)
+    service.serve(COMPANY_PATCH, settings.patch)
+    service.serve(IDENTIFY, settings.identify)
 
 
 async def record(executions: MongoExecutions, subject: str, event: CloudEvent[ToolCallCompleted]) -> Done | DeadLetter:
@@ -211,25 +207,16 @@ def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:
     return parts[0], None if parts[1] == NOBODY else parts[1]
 
 
-def answering(method: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
-    """The method, answering the errors of this service with the contract's codes."""
-
-    @functools.wraps(method)
-    async def answer(request: RequestT) -> ReplyT:
-        try:
-            return await method(request)
-        except tuple(kind for kind, _ in CODES) as error:
-            code = next(code for kind, code in CODES if isinstance(error, kind))
-            faults = [FieldFault(field=bad.field, message=bad.message) for bad in getattr(error, "fields", ())]
-            retryable = bool(getattr(error, "retryable", False))
-            raise RpcError(code, str(error), retryable=retryable, fields=faults) from error
-
-    return answer
+def refused(error: Exception) -> RpcError | None:
+    """What an error of this service is answered with; None: it is none that it raises on purpose."""
+    code = next((code for kind, code in CODES if isinstance(error, kind)), None)
+    if code is None:
+        return None
+    faults = [FieldFault(field=bad.field, message=bad.message) for bad in getattr(error, "fields", ())]
+    return RpcError(code, str(error), retryable=bool(getattr(error, "retryable", False)), fields=faults)
 
 
 class ConversationMethods:
-    """Reads of conversations."""
-
     def __init__(self, histories: HistoryReader, inbox: Inbox, knowledge: PassageSearch) -> None:
         self._histories = histories
         self._inbox = inbox
@@ -241,7 +228,7 @@ class ConversationMethods:
         )
         said = None
         if request.knowledge:
-            found, said = await asyncio.gather(reading, self._knowledge.ask(request.company_id, request.knowledge))
+            found, said = await asyncio.gather(reading, self._knowledge(request.company_id, request.knowledge))
         else:
             found = await reading
         messages = [
@@ -348,8 +335,6 @@ def _aware(at: datetime | None) -> datetime | None:
 
 
 class CompanyMethods:
-    """Company settings."""
-
     def __init__(self, companies: CompanyRegistry) -> None:
         self._companies = companies
 

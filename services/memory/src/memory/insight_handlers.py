@@ -8,7 +8,7 @@ from contracts.events.fact import FeedbackGiven
 from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from memory.application.insights import Insights
 from memory.domain.rating import Rating
-from memory.handlers import FactIntake, answering, fact_owner, take_in
+from memory.handlers import FactIntake, fact_owner, take_in
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
@@ -37,7 +37,6 @@ def consume(intake: FactIntake, insights: Insights, told: Told) -> None:
 
 
 async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven]) -> Done | DeadLetter:
-    """What somebody thought of an answer."""
     owner = fact_owner(FEEDBACK_GIVEN, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
@@ -56,9 +55,8 @@ async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven
 
 
 def serve(service: Service, insights: Insights) -> None:
-    """The method that memory serves."""
 
     async def report(request: InsightsRequest) -> InsightsReply:
         return await insights.report(request.company_id, request.since, request.until)
 
-    service.serve(INSIGHTS, answering(report))
+    service.serve(INSIGHTS, report)

@@ -7,7 +7,6 @@ again, by several at once, while everything runs.
 from contracts.errors import ErrorCode
 from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migration, MigrationsReply, MigrationsRequest
 from memory.application.migration import MigrationStep
-from memory.handlers import answering
 from runtime.errors import RpcError
 from runtime.release import release
 from runtime.service import Service
@@ -28,5 +27,5 @@ def serve(service: Service, changes: tuple[MigrationStep, ...], store_format: in
         await change.some()
         return await change.told()
 
-    service.serve(MIGRATIONS, answering(all_of))
-    service.serve(MIGRATE, answering(some))
+    service.serve(MIGRATIONS, all_of)
+    service.serve(MIGRATE, some)

@@ -2,17 +2,15 @@
 
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
 from memory.adapters.redis_looks import RedisLooks
-from memory.handlers import answering
 from memory.ports import LogClock
 from runtime.service import Service
 
 
 def serve(service: Service, looks: RedisLooks, clock: LogClock) -> None:
-    """The method that memory serves."""
 
     async def seen(request: OwnerSeenRequest) -> OwnerSeenReply:
-        at = await clock.now()
+        at = await clock()
         await looks.note(request.company_id, request.conversation_id, request.operator_id, at, request.up_to_seq)
         return OwnerSeenReply()
 
-    service.serve(OWNER_SEEN, answering(seen))
+    service.serve(OWNER_SEEN, seen)

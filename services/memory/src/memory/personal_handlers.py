@@ -41,7 +41,6 @@ from memory.handlers import (
     CALL_COMPLETED,
     EXECUTIONS,
     FactIntake,
-    answering,
     fact_owner,
     record,
     take_in,
@@ -99,13 +98,13 @@ def serve(
 ) -> None:
     """The methods that memory serves for users and admins."""
     personal = PersonalMethods(memories, learner, exports, forgetting, usages)
-    service.serve(USAGE, answering(personal.usage))
-    service.serve(MEMORY_GET, answering(personal.get))
-    service.serve(MEMORY_MEANT, answering(personal.meant))
-    service.serve(MEMORY_PATCH, answering(personal.patch))
-    service.serve(MEMORY_DELETE, answering(personal.delete))
-    service.serve(MEMORY_EXPORT, answering(personal.export))
-    service.serve(USER_FORGET, answering(personal.forget))
+    service.serve(USAGE, personal.usage)
+    service.serve(MEMORY_GET, personal.get)
+    service.serve(MEMORY_MEANT, personal.meant)
+    service.serve(MEMORY_PATCH, personal.patch)
+    service.serve(MEMORY_DELETE, personal.delete)
+    service.serve(MEMORY_EXPORT, personal.export)
+    service.serve(USER_FORGET, personal.forget)
 
 
 def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
@@ -187,10 +186,12 @@ class PersonalMethods:
         return await self._usages.report(request.company_id, request.since, request.until)
 
     async def get(self, request: UserRef) -> MemoryReply:
+        await self._learner.caught_up()
         memory, version = await self._memories.read(request.company_id, request.user_id)
         return MemoryReply(memory=memory, version=version)
 
     async def meant(self, request: MeantRequest) -> MeantReply:
+        await self._learner.caught_up()
         memory, version = await self._memories.read(request.company_id, request.user_id)
         return meant(memory, request.about, request.symbols).model_copy(update={"version": version})
 

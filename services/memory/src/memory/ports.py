@@ -1,5 +1,6 @@
 """Pages of a list, and values that the use cases and the stores share; Protocols where a test has another one."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Generic, Protocol, TypeVar
@@ -41,12 +42,8 @@ class RecentWindows(Protocol):
         ...
 
 
-class LogClock(Protocol):
-    """The clock that stamps the log's facts."""
-
-    async def now(self) -> datetime:
-        """Its time: this machine's own may be wrong."""
-        ...
+LogClock = Callable[[], Awaitable[datetime]]
+"""The time of the clock that stamps the log's facts: this machine's own may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from memory.adapters.redis_positions import RedisPositions
 from memory.application.former import FormerConsumers
 from memory.application.positions import Positions, ProjectionSource
 from memory.application.sweeps import PeriodicSweep
-from runtime.mongo import Database
 from runtime.service import Service
 
 FORMER_EVERY = 600.0
@@ -23,7 +22,7 @@ POSITIONS_EVERY = 5.0
 
 def position_part(
     service: Service,
-    database: Database,
+    kept: MongoPositions,
     redis: Redis,
     in_mongodb: tuple[ProjectionSource, ...],
     in_redis: tuple[ProjectionSource, ...],
@@ -37,7 +36,7 @@ def position_part(
     consumers = BusConsumers(service.nats)
     of_mongodb = Positions(
         "mongodb",
-        MongoPositions(database),
+        kept,
         consumers,
         in_mongodb,
         now=now,
@@ -50,8 +49,10 @@ def position_part(
     service.add_check("store", of_mongodb.check)
     # Not so Redis: what users did and nobody has kept yet comes again by its position.
     service.on_stop(of_mongodb.settle)
+    looks = PeriodicSweep("position of MongoDB", POSITIONS_EVERY, of_mongodb.look)
+    of_mongodb.hurry = looks.hurry
     return of_mongodb, (
-        PeriodicSweep("position of MongoDB", POSITIONS_EVERY, of_mongodb.look),
+        looks,
         PeriodicSweep("position of Redis", POSITIONS_EVERY, of_redis.look),
         PeriodicSweep("consumers of earlier releases", FORMER_EVERY, former.sweep),
     )

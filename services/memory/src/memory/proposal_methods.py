@@ -7,12 +7,10 @@ from memory.application.history import HistoryReader
 from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.application.proofs import Proofs
-from memory.handlers import answering
 from runtime.service import Service
 
 
 def serve(service: Service, learner: Learner, memories: Memories, histories: HistoryReader, log: StreamLog) -> None:
-    """Both methods."""
     proofs = Proofs(learner=learner, memories=memories, histories=histories, log=log)
-    service.serve(PROPOSAL_GROUND, answering(proofs.ground))
-    service.serve(PROPOSE, answering(proofs.judge))
+    service.serve(PROPOSAL_GROUND, proofs.ground)
+    service.serve(PROPOSE, proofs.judge)

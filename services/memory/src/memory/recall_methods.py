@@ -61,7 +61,6 @@ class MessageSearchData(Snake):
 
 
 def serve(service: Service, searching: Searching) -> None:
-    """The tool that memory serves."""
 
     async def search(request: ToolServiceRequest) -> ToolServiceData:
         caller = request.caller

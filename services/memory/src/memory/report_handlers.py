@@ -16,7 +16,7 @@ from contracts.rpc import ConversationRef
 from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
 from memory.domain.rating import Satisfaction
-from memory.handlers import FactIntake, answering, fact_owner, take_in
+from memory.handlers import FactIntake, fact_owner, take_in
 from runtime.outcomes import DeadLetter, Done, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
@@ -26,7 +26,6 @@ SATISFACTIONS = "memory-satisfactions"
 
 
 def consume(intake: FactIntake, ratings: MongoReports) -> None:
-    """The facts that are counted."""
 
     async def take(delivery: Delivery, event: CloudEvent[ConversationRated]) -> Outcome:
         return await rate(ratings, delivery.subject, event)
@@ -35,7 +34,6 @@ def consume(intake: FactIntake, ratings: MongoReports) -> None:
 
 
 async def rate(ratings: MongoReports, subject: str, event: CloudEvent[ConversationRated]) -> Done | DeadLetter:
-    """What somebody said of a conversation."""
     owner = fact_owner(CONVERSATION_RATED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
@@ -46,7 +44,6 @@ async def rate(ratings: MongoReports, subject: str, event: CloudEvent[Conversati
 
 
 def serve(service: Service, reports: Reports) -> None:
-    """The methods that memory serves."""
 
     async def report(request: ReportRequest) -> ReportReply:
         return await reports.report(request.company_id, request.since, request.until, request.by)
@@ -59,6 +56,6 @@ def serve(service: Service, reports: Reports) -> None:
     async def rating(request: ConversationRef) -> RatingReply:
         return RatingReply(rating=await reports.rating(request.company_id, request.conversation_id))
 
-    service.serve(REPORT, answering(report))
-    service.serve(REPORT_OPEN, answering(behind))
-    service.serve(RATING, answering(rating))
+    service.serve(REPORT, report)
+    service.serve(REPORT_OPEN, behind)
+    service.serve(RATING, rating)

@@ -6,9 +6,7 @@ from typing import Protocol, runtime_checkable
 class ServicePart(Protocol):
     """Something with a life of its own beside the service's methods."""
 
-    async def start(self) -> None:
-        """Begins."""
-        ...
+    async def start(self) -> None: ...
 
     async def stop(self) -> None:
         """Ends within a few seconds."""

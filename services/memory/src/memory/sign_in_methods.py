@@ -14,7 +14,6 @@ from memory.adapters.webhook_client import WebhookPosting
 from memory.application.companies import CompanyRegistry
 from memory.application.sign_in import SignIns
 from memory.domain.openid import SignInRefused
-from memory.handlers import answering
 from runtime.clock import Clock
 from runtime.seal import Seal
 from runtime.service import Service
@@ -39,5 +38,5 @@ def serve(service: Service, companies: CompanyRegistry, clock: Clock, *, local: 
         except SignInRefused as refused:
             return SignInFinished(problem=Problem(reason=refused.reason, detail=refused.detail[:500]))
 
-    service.serve(SIGN_IN_BEGIN, answering(begin))
-    service.serve(SIGN_IN_FINISH, answering(finish))
+    service.serve(SIGN_IN_BEGIN, begin)
+    service.serve(SIGN_IN_FINISH, finish)

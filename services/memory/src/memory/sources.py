@@ -50,7 +50,6 @@ def in_mongodb(
     room: Room,
     desk: Desk,
 ) -> tuple[ProjectionSource, ...]:
-    """The sources of MongoDB."""
 
     async def project(stored: Sequence[StoredFact]) -> None:
         facts = [fact for each in stored if (fact := log.fact(each)) is not None]

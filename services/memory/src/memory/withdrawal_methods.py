@@ -2,12 +2,10 @@
 
 from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN, ResponseRef, WithdrawnReply, WithdrawReply, WithdrawRequest
 from memory.adapters.mongo_withdrawals import MongoWithdrawals
-from memory.handlers import answering
 from runtime.service import Service
 
 
 def serve(service: Service, withdrawals: MongoWithdrawals) -> None:
-    """The methods that memory serves."""
 
     async def withdraw(request: WithdrawRequest) -> WithdrawReply:
         company, conversation = request.company_id, request.conversation_id
@@ -20,5 +18,5 @@ def serve(service: Service, withdrawals: MongoWithdrawals) -> None:
             withdrawn=await withdrawals.holds(request.company_id, request.conversation_id, request.response)
         )
 
-    service.serve(WITHDRAW, answering(withdraw))
-    service.serve(WITHDRAWN, answering(withdrawn))
+    service.serve(WITHDRAW, withdraw)
+    service.serve(WITHDRAWN, withdrawn)

@@ -55,6 +55,12 @@ def takes_its_place(new: str, old: str) -> bool:
         ("I'm a teacher", "I'm retired now"),
         ("Mi plazo de inversión son cinco años", "He alargado el plazo de inversión a diez años"),
         ("No quiero ver noticias de cripto", "Ya puedes enseñarme noticias de cripto"),
+        ("I live in Lima", "We packed our things and moved to Bogotá"),
+        ("My limit orders are at 5 percent", "I've tightened my limits to 4 percent"),
+        ("My salary is 41k", "I'm on 47k now"),
+        ("I work at Kappa", "They let me go from Kappa"),
+        ("Mi turno es de tardes", "Me han puesto de noches"),
+        ("Mi plan es jubilarme a los 58", "Lo de jubilarme a los 58 ya no, será a los 63"),
     ],
 )
 def test_a_newer_value_replaces_the_older_one_and_not_the_other_way_round(old: str, new: str) -> None:
@@ -84,6 +90,9 @@ def test_a_newer_value_replaces_the_older_one_and_not_the_other_way_round(old: s
         ("I buy BTC", "I sell BTC"),
         ("I own three stocks and a house near the sea in Cádiz", "I no longer own stocks"),
         ("I am 5 minutes late", "I am 10 minutes late"),
+        ("I live in Lima", "My sister packed up and moved to Bogotá"),
+        ("My salary is 41k", "I'm on page 47 now"),
+        ("Mi turno es de tardes", "Mi mujer está de noches"),
     ],
 )
 def test_what_is_not_recognised_as_a_change_replaces_nothing(old: str, new: str) -> None:
@@ -105,9 +114,11 @@ def test_a_question_states_nothing_but_what_comes_before_it_in_its_sentence() ->
         ("I prefer ETFs", "Now I prefer stocks", "I prefer stocks"),
         ("Prefiero respuestas cortas", "Ahora prefiero respuestas largas", "prefiero respuestas largas"),
         ("I always risk 1% per trade", "I always risk 2.5% per trade", "I always risk 2.5% per trade"),
+        ("Prefiero respuestas cortas", "Mejor explícame todo lo de bolsa con más detalle",
+         "Mejor explícame todo lo de bolsa con más detalle"),
         ("Me gustan los dividendos", "Ya no me gustan los dividendos", None),
     ],
-)
+)  # fmt: skip
 def test_a_preference_that_changes_becomes_history_with_its_dates(first: str, second: str, kept: str | None) -> None:
     memory = after(first, second).memory
     assert memory.preferences == ([kept] if kept else [])

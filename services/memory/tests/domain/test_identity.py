@@ -36,7 +36,7 @@ def token(key: Any = SECRET, algorithm: str = "HS256", headers: dict[str, Any] |
 
 
 def test_a_signed_user_is_known_until_the_token_ends() -> None:
-    user = known_user(config(), token(), NOW)
+    user = known_user(config(), token(nbf=NOW + timedelta(seconds=5)), NOW)
     assert (user.user_id, user.plan, user.expires_at) == ("ana-7", "free", NOW + timedelta(minutes=30))
 
 
@@ -55,6 +55,8 @@ def test_a_plan_is_never_more_than_the_settings_allow(claimed: str, highest: str
         ({"aud": None}, "aud"),
         ({"exp": None}, "exp"),
         ({"exp": NOW - timedelta(minutes=1)}, "expired"),
+        ({"nbf": NOW + timedelta(seconds=6)}, "not valid yet"),
+        ({"nbf": float("inf")}, "nbf"),
         ({"exp": NOW + timedelta(hours=2)}, "too long"),
         ({"exp": float("nan")}, "exp"),
         ({"exp": float("inf")}, "exp"),

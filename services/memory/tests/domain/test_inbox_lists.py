@@ -94,6 +94,7 @@ def lists_of(state: InboxConversation) -> set[str]:
     row: Any = to_document(state)
     again = to_document(from_document(row))
     assert again | {"version": 0} == row | {"version": 0}
+    assert state.is_swept == bool({"waitingSince", "dueAt"} & row.keys())
     found = {"all"} if "inboxKey" in row else set[str]()
     if "stateKey" in row:
         found.add(row["stateKey"].split("/")[0].partition(":")[2])

@@ -167,6 +167,15 @@ def test_what_stands_before_the_request_to_remember_it_is_kept_without_the_reque
         ("Antes vivía en Oviedo", "Vivo en Burgos"),
         ("I save 500 a week", "I stopped saving 200 a month"),
         ("I pay 90 a month for the gym", "I quit paying 50 a month for cable"),
+        # What one does in several ways, under other conditions, or besides.
+        ("I work as a nurse", "Now I work from home"),
+        ("I rent a flat in Leeds", "I now rent a garage"),
+        ("Ahorro para un viaje", "Ahora también ahorro para un coche"),
+        ("Estoy divorciado", "Tengo novia"),
+        ("I play tennis with Ana", "I now play chess with Luis"),
+        # A figure that comes again is one of something else.
+        ("I have 3 kids", "I now have 3 meetings and 2 calls a day"),
+        ("Tengo 2 hijos", "Ahora trabajo 2 días y descanso 5"),
     ],
 )
 def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> None:
@@ -195,6 +204,13 @@ def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> Non
         ("tengo una moto", "la moto la vendí el mes pasado", []),
         ("pago 650 de alquiler", "me lo han subido, ahora pago 720", None),
         ("my car loan is 6k", "finally cleared the car loan", []),
+        # The same verb and preposition of another thing now; a correction; what it is not; two figures, old and new.
+        ("I commute by bus", "I commute by bike now", ["I commute by bike now"]),
+        ("Entreno para un maratón", "Ahora entreno para un triatlón", None),
+        ("My exam is on June 3", "Correction: my exam is on June 10", ["my exam is on June 10"]),
+        ("I retire in 2040", "I retire in 2042, not in 2040", None),
+        ("I want to retire at 55", "55 is not realistic, I'm aiming for 62 now", None),
+        ("I bank with HSBC", "I closed my HSBC account and went to Monzo", None),
     ],
 )
 def test_what_is_over_or_has_another_value_now_is_history(first: str, second: str, left: list[str] | None) -> None:

@@ -3,9 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
+import pytest
+
 from memory.application.positions import MANY, Positions, ProjectionSource
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
+from memory.errors import StoreUnavailable
 from runtime.direct import StoredFact
 
 
@@ -126,6 +129,23 @@ async def test_a_store_that_is_put_back_is_brought_up_behind_what_waits_for_its_
     await looked.look()
     assert bus.read_after == [3]
     assert store.at == {"CHAT/memory-projection": LogPosition(1, 7)}
+
+
+async def test_nothing_read_of_a_store_that_was_started_again_is_told_before_it_is_compared() -> None:
+    store, bus, hurried = Store(), Bus(3), list[str]()
+    looked = positions(store, bus, every=3600)
+    looked.hurry = lambda: hurried.append("now")
+    await looked.look()
+    async with looked.same_server():
+        pass
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            async with looked.same_server():
+                store.lives = 2
+    assert hurried == ["now", "now"]
+    await looked.compare()
+    async with looked.same_server():
+        pass
 
 
 async def test_a_position_that_was_moved_while_the_store_was_put_back_is_put_back_too() -> None:

@@ -1,4 +1,4 @@
-"""BusEraser: users and conversations taken out of every stream, by subject where it names them, by message where it
+"""Users and conversations taken out of every stream, by subject where it names them, by message where it
 does not. What is deleted by message is written over in the stream's file; what is purged lies there until the server
 writes that file anew.
 """
@@ -49,8 +49,6 @@ class StreamPlan:
 
 
 class StreamErasure:
-    """BusEraser."""
-
     def __init__(self, client: Client) -> None:
         self._client = client
         self._js = jetstream(client)
@@ -107,7 +105,7 @@ class StreamErasure:
             raise BusUnavailable(f"a message could not be deleted: {error!r}"[:300]) from error
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """CompanyEraser. What is told of the company itself stays: that it has ended is told there."""
+        """What is told of the company itself stays: that it has ended is told there."""
         plan, about = StreamPlan(), _of(company)
         try:
             await self._count(plan, CHAT.name, f"chat.{company}.>")
@@ -148,7 +146,6 @@ class StreamErasure:
         plan.add(stream, sum((info.state.subjects or {}).values()))
 
     async def _find(self, plan: StreamPlan, stream: str, subject: str, wanted: Callable[[bytes], bool]) -> None:
-        """Plans to delete those messages that are wanted."""
         reader = DirectReader(self._client, stream)
         position = 1
         while True:

@@ -1,4 +1,4 @@
-"""CacheEraser: Redis, and what every replica holds in its own process.
+"""Deletions in Redis, and what every replica holds in its own process.
 
 The processes are told over core NATS; whoever misses it holds nothing for long, and the deletion's second run tells
 them again.
@@ -31,7 +31,7 @@ Drop = Callable[[str, Sequence[str]], None]
 
 
 class CacheErasure:
-    """CacheEraser. `drops` take conversations out of what this process holds."""
+    """`drops` take conversations out of what this process holds."""
 
     def __init__(self, client: Client, redis: Redis, drops: Sequence[Drop]) -> None:
         self._client = client
@@ -74,7 +74,7 @@ class CacheErasure:
             raise CacheUnavailable(f"Redis could not delete a user: {error}: try again") from error
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """CompanyEraser: every key under the company's name, what was spent too; raises CacheUnavailable."""
+        """Every key under the company's name, what was spent too; raises CacheUnavailable."""
         patterns = (
             f"{SHORT_TERM}{{{company}:*",
             f"{PREFIX}*:{company}:*",

@@ -127,7 +127,6 @@ class ChatConsumer:
         await self._js.add_consumer(CHAT.name, consumer_config(self._store))  # pyright: ignore[reportUnknownMemberType]
 
     async def start(self) -> None:
-        """Starts pulling."""
         self._task = asyncio.create_task(self._run(), name="projection")
 
     async def stop(self, deadline: float = 10.0) -> None:
@@ -153,6 +152,10 @@ class ChatConsumer:
         if time.monotonic() - self._told >= HURRIED and isinstance(self._client, BusClient):
             self._told = time.monotonic()
             self._client.say(self._hurried)
+
+    def calm(self) -> None:
+        """Nobody here waits any longer."""
+        self._batches.calm()
 
     def _hurry_here(self, message: Msg) -> None:
         del message

@@ -24,7 +24,6 @@ class ChatwootApi:
         self._posting = posting
 
     async def say(self, channel: Channel, number: int, words: ChannelWords) -> EndpointAnswer:
-        """A message of the bot's."""
         body = {
             "content": words.text,
             "message_type": "outgoing",

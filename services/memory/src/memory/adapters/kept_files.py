@@ -23,7 +23,7 @@ MESSAGES = 200
 
 
 class KeptFiles:
-    """CompanyEraser, and what else deletes files; each method raises StoreUnavailable."""
+    """Deletes files; each method raises StoreUnavailable."""
 
     def __init__(self, store: FileStore | None, facts: MongoFacts, shares: MongoFileShares, clock: Clock) -> None:
         self._store = store
@@ -32,17 +32,14 @@ class KeptFiles:
         self._clock = clock
 
     async def count(self, job: Erasure) -> int:
-        """How many files the conversations have."""
         return len([key for name in job.conversations async for key in self._keys(folder_of(job.company, name))])
 
     async def erase(self, job: Erasure) -> None:
-        """Deletes the files of the conversations."""
         for name in job.conversations:
             await self._shares.drop_conversation(job.company, name)
             await self._delete([key async for key in self._keys(folder_of(job.company, name))])
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """CompanyEraser."""
         await self._shares.drop_company(company)
         keys = [key async for key in self._keys(folder_of(company))]
         await self._delete(keys)

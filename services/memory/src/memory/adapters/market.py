@@ -41,8 +41,6 @@ AnswerT = TypeVar("AnswerT")
 
 
 class MarketClient:
-    """KnownSymbols, and Market of the contexts."""
-
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
         self._known: OrderedDict[str, tuple[bool, float]] = OrderedDict()
@@ -86,7 +84,6 @@ class MarketClient:
         ).events
 
     async def holdings(self, company: str, user: str) -> Holdings:
-        """What the user holds and watches."""
         question = self._rpc.call(HOLDINGS, UserRef(company_id=company, user_id=user), deadline=within(DEADLINE))
         return await _answered(question, "what a user holds")
 

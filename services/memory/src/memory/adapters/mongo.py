@@ -12,6 +12,7 @@ from typing import TypeVar
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure, PyMongoError
+from pymongo.monitoring import ConnectionPoolListener
 
 from memory.errors import StoreRefused, StoreUnavailable
 from memory.metrics import STORE_REFUSED, STORE_RUNNING
@@ -83,11 +84,31 @@ def slices(names: Sequence[T]) -> list[list[T]]:
     return [list(names[start : start + SLICE]) for start in range(0, len(names), SLICE)]
 
 
-def connect(settings: MongoSettings) -> AsyncMongoClient[Document]:
+class Connections(ConnectionPoolListener):
+    """Counts a client's connections as they are made, before anything is asked over them: a server that has been
+    started again is reached by new ones alone."""
+
+    opened = 0
+
+    def connection_ready(self, event: object) -> None:
+        """One more."""
+        self.opened += 1
+
+    def _of_no_use(self, event: object) -> None:
+        """The driver asks for all of its events to be taken."""
+
+    pool_created = pool_ready = pool_cleared = pool_closed = _of_no_use
+    connection_created = connection_closed = _of_no_use
+    connection_check_out_started = connection_check_out_failed = _of_no_use
+    connection_checked_out = connection_checked_in = _of_no_use
+
+
+def connect(settings: MongoSettings, connections: Connections) -> AsyncMongoClient[Document]:
     """A client that gives up on an operation after the deadline; it connects with its first use."""
     return AsyncMongoClient(
         settings.url,
         appname="nexus-memory",
+        event_listeners=[connections],
         # The limits decide who waits; this only leaves room for what they do not count.
         maxPoolSize=ASKED_AT_ONCE + STORED_AT_ONCE + 4,
         # A store that stood still had many asked at once: their connections go again.
@@ -99,7 +120,6 @@ def connect(settings: MongoSettings) -> AsyncMongoClient[Document]:
 
 
 def limit(name: str, *, at_once: int, in_line: int, patience: float, waits: bool = False) -> CommandLimit:
-    """The bound on the commands of one lane."""
     return CommandLimit(
         STORE_RUNNING.labels(name),
         STORE_REFUSED.labels(name),

@@ -14,8 +14,6 @@ from runtime.mongo import Collection, Document
 
 
 class MongoCompanies:
-    """CompanyStore."""
-
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
@@ -46,7 +44,6 @@ class MongoCompanies:
             return [_settings(row) for row in await self._rows.find({"hooks": True}).to_list()]
 
     async def with_site(self) -> list[CompanySettings]:
-        """Those whose site is read."""
         async with speaking("read companies with a site"):
             return [_settings(row) for row in await self._rows.find({"site": True}).to_list()]
 
@@ -71,7 +68,6 @@ class MongoCompanies:
             return [_settings(row) for row in await found.to_list()]
 
     async def announced(self, company: str, version: int) -> None:
-        """That version has been told."""
         async with speaking("mark company settings as announced"):
             await self._rows.update_one({"_id": company, "version": version}, {"$unset": {"unannounced": ""}})
 

@@ -40,8 +40,6 @@ OLDER: Document = {"writtenKey": {"$exists": False}, "inboxKey": {"$exists": Tru
 
 
 class MongoConversations:
-    """ConversationStore."""
-
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
         self._unknown = UnknownFields(ConversationFields.__annotations__)

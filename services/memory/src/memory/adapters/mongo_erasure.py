@@ -1,4 +1,4 @@
-"""StoreEraser over every collection that names a user or holds what one said.
+"""Deletions in every collection that names a user or holds what one said.
 
 The collection `erasures`: {_id: company/user or company/.receipt, conversations, at (ms), upTo, receipt?, people?}:
 deletions that are to be repeated once; a row is gone when its deletion is complete.
@@ -28,8 +28,6 @@ _OF_COMPANIES = (
 
 
 class MongoErasure:
-    """StoreEraser."""
-
     def __init__(self, database: Database, forget_gaps: Callable[[str, Sequence[str]], Awaitable[None]]) -> None:
         self._database = database
         self._forget_gaps = forget_gaps
@@ -114,7 +112,6 @@ class MongoErasure:
                 await self._database[collection].delete_many(where)
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """CompanyEraser."""
         mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
         async with speaking("delete a company"):
             return {

@@ -24,8 +24,6 @@ MOST_SYMBOLS = 10
 
 
 class MongoExecutions:
-    """ExecutionStore and ToolUses."""
-
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 

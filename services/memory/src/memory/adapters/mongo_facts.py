@@ -22,8 +22,6 @@ _log = structlog.get_logger(__name__)
 
 
 class MongoFacts:
-    """FactStore."""
-
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
@@ -99,7 +97,6 @@ class MongoFacts:
         return facts_of(reversed(rows))
 
     async def message(self, company: str, conversation: str, message_id: str) -> LogFact | None:
-        """One message by its id."""
         async with speaking("read a message"):
             row = await self._rows.find_one({"messageId": f"{conversation_key(company, conversation)}/{message_id}"})
         return next(iter(facts_of([row] if row else [])), None)

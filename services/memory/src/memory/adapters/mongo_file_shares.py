@@ -54,17 +54,14 @@ class MongoFileShares:
             return {row["_id"] async for row in self._rows(company)}
 
     async def drop(self, files: Iterable[str]) -> None:
-        """Counts files no more."""
         names = list(files)
         for start in range(0, len(names), AT_ONCE):
             await self._drop({"_id": {"$in": names[start : start + AT_ONCE]}})
 
     async def drop_conversation(self, company: str, conversation: str) -> None:
-        """Counts none of a conversation's any more."""
         await self._drop({"key": conversation_key(company, conversation)})
 
     async def drop_company(self, company: str) -> None:
-        """Counts none of a company's any more."""
         await self._drop({"company": company})
         async with speaking("forget a company's share"):
             await self._sums.delete_one({"_id": company})

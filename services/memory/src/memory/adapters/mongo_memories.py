@@ -42,8 +42,6 @@ class MemoryRecord(Wire):
 
 
 class MongoMemories:
-    """MemoryStore."""
-
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
         self._unknown = UnknownFields(("styleSince",))

@@ -5,11 +5,12 @@ Names hold a `/` and no dot; they are kept in lists of pairs, so that none can b
 number after each change, which replaces the row that it was made from: a database that is put back repeats none.
 """
 
+import time
 from uuid import uuid4
 
 from pymongo.errors import OperationFailure
 
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import Connections, put_over, speaking
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import Missed
 from runtime.mongo import Database, Document
@@ -17,27 +18,36 @@ from runtime.mongo import Database, Document
 ROW = "positions"
 ATTEMPTS = 20
 """At changing a row that other replicas change too."""
+LATER = 1.0
+"""Seconds by which a server may seem to have been started later than before, by the time that its answer takes. After a
+slower answer it is doubted for nothing."""
 
 
 class MongoPositions:
-    """PositionStore."""
+    """The server is asked who it is once it is reached by a new connection (`connections`)."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, connections: Connections) -> None:
         self._database = database
         self._rows = database["meta"]
+        self._connections = connections
+        self._asked_over = -1
         self._server: tuple[object, float] = (None, 0.0)
         self._lives = 0
 
     async def life(self) -> object:
+        opened = self._connections.opened
+        if opened == self._asked_over:
+            return self._lives
         async with speaking("tell how long it has been up"):
             try:
                 status = await self._database.command("serverStatus")
             except OperationFailure:
                 return 0  # this user may not ask: then only a store that was found away is doubted
-        server = ((status.get("host"), status.get("pid")), float(status.get("uptimeMillis", 0)))
-        if server[0] != self._server[0] or server[1] < self._server[1]:
+        server = (status.get("host"), status.get("pid"))
+        started = time.monotonic() - float(status.get("uptimeMillis", 0)) / 1000
+        if server != self._server[0] or started > self._server[1] + LATER:
             self._lives += 1
-        self._server = server
+        self._server, self._asked_over = (server, started), opened
         return self._lives
 
     async def load(self) -> dict[str, LogPosition]:

@@ -13,8 +13,6 @@ from runtime.mongo import Collection
 
 
 class MongoRatings:
-    """RatingStore."""
-
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 

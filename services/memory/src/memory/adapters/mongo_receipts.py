@@ -33,7 +33,6 @@ class MongoReceipts:
         return await self.get(record.company, record.receipt) or record
 
     async def get(self, company: str, receipt: str) -> ErasureRecord | None:
-        """One of them."""
         async with speaking("read a receipt"):
             row = await self._rows.find_one({"_id": f"{company}/{receipt}"})
         return _record(row) if row else None

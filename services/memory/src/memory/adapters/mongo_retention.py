@@ -43,13 +43,11 @@ class MongoRetention:
         return found[:limit]
 
     async def done(self, day: str) -> bool:
-        """Whether that day's run is over."""
         async with speaking("read when it was last kept"):
             row = await self._meta.find_one({"_id": ROW})
         return row is not None and row["day"] >= day
 
     async def finish(self, day: str) -> None:
-        """That day's run is over."""
         async with speaking("write down when it was kept"):
             await self._meta.replace_one({"_id": ROW}, {"_id": ROW, "day": day}, upsert=True)
 

@@ -12,13 +12,10 @@ from runtime.mongo import Collection, Document
 
 
 class MongoSummaries:
-    """SummaryStore."""
-
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
     async def load(self, company: str, conversation: str) -> StoredSummary | None:
-        """The stored one."""
         async with speaking("read a summary"):
             row = await self._rows.find_one({"_id": conversation_key(company, conversation)})
         return None if row is None else _summary(row)

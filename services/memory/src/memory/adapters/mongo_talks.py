@@ -1,4 +1,4 @@
-"""TalkStore over the collections `conversations` and `facts` (see mongo_conversations and mongo_facts).
+"""What was said, over the collections `conversations` and `facts` (see mongo_conversations and mongo_facts).
 
 Histories are read by the thousand here, so of an event only what a passage needs is looked at.
 """
@@ -25,8 +25,6 @@ SPEAKERS = {
 
 
 class MongoTalks:
-    """TalkStore."""
-
     def __init__(self, conversations: Collection, facts: Collection) -> None:
         self._conversations = conversations
         self._facts = facts

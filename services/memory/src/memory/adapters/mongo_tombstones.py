@@ -36,13 +36,10 @@ class Tombstone:
 
     @property
     def conversation(self) -> bool:
-        """Whether it is a conversation's."""
         return "/" in self.name
 
 
 class MongoTombstones:
-    """The collection."""
-
     def __init__(self, database: Database) -> None:
         self._rows = database["erased"]
         self._meta = database["meta"]

@@ -21,8 +21,6 @@ BUCKETS = 16
 
 
 class MongoUsage:
-    """UsageStore."""
-
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 

@@ -25,7 +25,6 @@ class MongoWithdrawals:
         return True
 
     async def holds(self, company: str, conversation: str, response: str) -> bool:
-        """Whether it was withdrawn."""
         async with speaking("read a withdrawal"):
             return (
                 await self._rows.find_one({"_id": f"{conversation_key(company, conversation)}/{response}"}) is not None

@@ -38,7 +38,6 @@ class NearWindows:
         self._behind.keep(era, company, conversation, window)
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        """Holds these conversations no longer."""
         gone = frozenset(conversations)
         for key in self._windows:
             if key[1] == company and key[2] in gone:

@@ -1,4 +1,4 @@
-"""OthersEraser: the market-adapter (accounts, orders, alerts, watchlists), the tool-executor (records, results)."""
+"""Deletions in other services: the market-adapter (orders, alerts, watchlists), the executor (records, results)."""
 
 import asyncio
 from typing import TypeVar
@@ -20,8 +20,6 @@ DEADLINE = 8.0
 
 
 class OtherServices:
-    """OthersEraser."""
-
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
@@ -31,7 +29,7 @@ class OtherServices:
         return await self._told("a user", (market_rpc.USER_FORGET, tools_rpc.USER_FORGET), who)
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """CompanyEraser; raises ServicesUnavailable."""
+        """Raises ServicesUnavailable."""
         who = CompanyRequest(company_id=company)
         deleted, failed = await self._told("a company", (market_rpc.COMPANY_FORGET, tools_rpc.COMPANY_FORGET), who)
         if failed is not None:

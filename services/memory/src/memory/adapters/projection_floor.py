@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -53,8 +54,12 @@ class ProjectionFloor:
         self._asked = float("-inf")
         self.hurry: Callable[[], None] = lambda: None
         """Called when somebody waits, and for as long: the projection need not wait for a fuller batch then."""
+        self.calm: Callable[[], None] = lambda: None
+        """Called when nobody waits any longer."""
         self.store: Callable[[], LogPosition | None] = lambda: None
         """How far the store is while it is behind what has been acknowledged (see application/positions)."""
+        self.same_server: Callable[[], AbstractAsyncContextManager[None]] = contextlib.nullcontext
+        """Within it a store that was started again is told nothing of: it may be further behind than `store` says."""
 
     @property
     def position(self) -> LogPosition:
@@ -119,6 +124,8 @@ class ProjectionFloor:
             return self.seq >= seq
         finally:
             del self._waiters[waiter]
+            if not self._waiters:
+                self.calm()
         return True
 
     async def now(self) -> datetime:

@@ -70,8 +70,6 @@ return 1
 
 
 class RedisBudgets:
-    """Ledger."""
-
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._reserve = redis.register_script(_RESERVE)

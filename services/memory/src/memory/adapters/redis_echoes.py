@@ -19,7 +19,6 @@ class RedisEchoes:
         self._redis = redis
 
     async def note(self, company: str, conversation: str, message: str | None, digest: str) -> None:
-        """This one has."""
         try:
             await self._redis.set(_key(company, conversation, message or digest), str(time.time()), ex=TTL_SECONDS)
         except (RedisError, OSError, TimeoutError) as error:

@@ -21,18 +21,14 @@ READ_SECONDS = 31 * 86_400
 
 
 def key_of(company: str, conversation: str) -> str:
-    """Where a conversation's looks are."""
     return f"{PREFIX}{company}:{conversation}"
 
 
 def read_key(company: str, conversation: str) -> str:
-    """Where it is up to where each human agent has read it."""
     return f"{READ}{company}:{conversation}"
 
 
 class RedisLooks:
-    """Looks."""
-
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 

@@ -23,8 +23,6 @@ return 1
 
 
 class RedisPositions:
-    """PositionStore."""
-
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._move = redis.register_script(_MOVE)

@@ -64,8 +64,6 @@ return 1
 
 
 class RedisShortTerm:
-    """ShortTermStore."""
-
     def __init__(self, redis: Redis, clock: Clock) -> None:
         self._redis = redis
         self._clock = clock

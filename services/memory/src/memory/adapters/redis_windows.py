@@ -47,8 +47,6 @@ class WindowRecord(Wire):
 
 
 class RedisWindows:
-    """RecentWindows."""
-
     name = "windows"
 
     def __init__(self, redis: Redis) -> None:
@@ -61,7 +59,6 @@ class RedisWindows:
         self.stop = self._writer.stop
 
     async def start(self) -> None:
-        """Starts the writer."""
         self._writer.start()
 
     @property

@@ -6,8 +6,6 @@ from runtime.principals import PrincipalVerifier
 
 
 class PrincipalCheck:
-    """Principals."""
-
     def __init__(self, verifier: PrincipalVerifier) -> None:
         self._verifier = verifier
 

@@ -44,7 +44,6 @@ class StreamFigures:
             await self.look()
 
     async def look(self) -> None:
-        """Reads them all once."""
         self._looked = time.monotonic()
         account = await ask(self._inbox, AccountInfo, "INFO", deadline=ANSWER)
         metrics.STORAGE_USED.set(account.get("storage", 0))

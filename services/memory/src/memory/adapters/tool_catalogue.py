@@ -18,8 +18,6 @@ KEPT = 1_000
 
 
 class ToolCatalogue:
-    """Tools."""
-
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
         self._kept: OrderedDict[tuple[str, str, str], tuple[float, Mapping[str, str]]] = OrderedDict()

@@ -53,7 +53,7 @@ class TrimmedChat:
 
     async def first_since(self, age: timedelta, clock: LogClock) -> int:
         """The first sequence that is younger than `age`."""
-        young = (await self._direct.batch_since(CHAT_ALL, await clock.now() - age, 1)).facts
+        young = (await self._direct.batch_since(CHAT_ALL, await clock() - age, 1)).facts
         return young[0].seq if young else (await self._log.end()) + 1
 
     async def conversations(self, position: int, before: int) -> tuple[list[tuple[str, str]], int]:

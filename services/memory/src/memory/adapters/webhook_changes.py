@@ -25,11 +25,9 @@ class WebhookChanges:
         self._subscription: Subscription | None = None
 
     async def start(self) -> None:
-        """Starts to listen."""
         self._subscription = await subscribe(self._client, f"{COMPANY_CHANGED}.>", self._changed)
 
     async def stop(self) -> None:
-        """Listens no more."""
         if self._subscription is not None:
             await self._subscription.unsubscribe()
 

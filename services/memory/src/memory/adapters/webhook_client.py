@@ -1,4 +1,4 @@
-"""Poster: HTTP to the addresses that companies name, which must be public ones (or, in development, this machine)."""
+"""HTTP to the addresses that companies name, which must be public ones (or, in development, this machine)."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ _HEADERS = {
 
 
 class WebhookPosting:
-    """Poster. `local`: this machine may be reached too, and without TLS."""
+    """`local`: this machine may be reached too, and without TLS."""
 
     def __init__(self, *, seconds: float, local: bool, lookup: Lookup = system_lookup) -> None:
         self._local = local
@@ -30,10 +30,10 @@ class WebhookPosting:
         )
 
     async def close(self) -> None:
-        """Closes the connections."""
         await self._session.close()
 
     async def post(self, url: str, headers: dict[str, str], body: bytes) -> EndpointAnswer:
+        """One request; never raises for what the endpoint or the network does."""
         return (await self.ask("POST", url, headers, body, MOST_BYTES))[0]
 
     async def ask(

@@ -65,11 +65,9 @@ class Activity:
         self._workers: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Begins to keep what is noted."""
         self._workers = [asyncio.create_task(self._keep(), name=self.name) for _ in range(AT_ONCE)]
 
     async def stop(self) -> None:
-        """Drops what waits."""
         workers, self._workers = self._workers, []
         for worker in workers:
             worker.cancel()

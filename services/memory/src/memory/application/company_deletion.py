@@ -39,7 +39,7 @@ class CompanyDeletion:
             found["knowledge"] += await self._forget_knowledge(company)
             # What was said last may be on its way to the store: it would be there again behind the deletion.
             await self._stored()
-            for eraser in self._erasers:
-                found.update(await eraser.erase_company(company))
+            for erase in self._erasers:
+                found.update(await erase(company))
         removed = [Removed(place=place, removed=count) for place, count in sorted(found.items())]
         return CompanyDeleted(deleted=there or any(found.values()), removed=removed)

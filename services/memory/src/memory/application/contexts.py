@@ -89,7 +89,7 @@ class ContextBuilder:
         talk = parts.start("conversation", self._talks.read(asked, tools, parts), waits=True)
         short_term = parts.start("shortTerm", self._short_term.get(company, user))
         status = parts.start("market.status", self._market.status())
-        said = parts.start("knowledge", self._knowledge.ask(company, asked.knowledge)) if asked.knowledge else None
+        said = parts.start("knowledge", self._knowledge(company, asked.knowledge)) if asked.knowledge else None
         wanted = asyncio.create_task(self._wanted(asked.text, remembering, holdings))
         symbols = parts.start("market.relevantSymbols", self._symbols(wanted), waits=True)
         events = parts.start("market.upcomingEvents", self._events(wanted), waits=True)
@@ -126,7 +126,7 @@ class ContextBuilder:
             "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
         )
         talk = parts.start("conversation", self._talks.read(asked, tools, parts), waits=True)
-        said = parts.start("knowledge", self._knowledge.ask(company, asked.knowledge)) if asked.knowledge else None
+        said = parts.start("knowledge", self._knowledge(company, asked.knowledge)) if asked.knowledge else None
         await parts.all()
         state = remembering.result()
         known = _told(state.memory, asked.text) if state else None

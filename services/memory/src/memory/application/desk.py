@@ -202,7 +202,7 @@ class Desk:
 
     async def sweep(self) -> int:
         """Opens snoozed conversations whose time has come, and resolves those whose visitor said that this was all."""
-        now = await self._clock.now()
+        now = await self._clock()
         due = await self._conversations.due(int(now.timestamp() * 1000), LIMIT)
         for state in due:
             if state.wakes_at is not None:
@@ -215,7 +215,7 @@ class Desk:
         """Gives conversations that wait for a person, and are nobody's, to the people at the desk in turn, where the
         company has it so. Returns how many there were, those whom nobody was at the desk for included; raises
         CacheUnavailable."""
-        now, found = await self._clock.now(), 0
+        now, found = await self._clock(), 0
         in_turn: dict[str, bool] = {}
         nobody: set[str] = set()
         for state in await self._conversations.waiting(LIMIT):
@@ -254,7 +254,7 @@ class Desk:
 
     async def sweep_quiet(self) -> int:
         """Resolves conversations in which nobody has written for long enough after an answer, company by company."""
-        now = await self._clock.now()
+        now = await self._clock()
         companies = await self._companies.after(self._quiet_from, COMPANIES)
         self._quiet_from = companies[-1].config.company_id if len(companies) == COMPANIES else ""
         settled = 0

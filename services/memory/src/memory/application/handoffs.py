@@ -96,7 +96,7 @@ class Handoffs:
     async def due(self) -> list[tuple[str, str, Patience]]:
         """Companies and conversations that the store says are due, and the companies' patience."""
         patience: dict[str, Patience] = {}
-        now = await self._clock.now()
+        now = await self._clock()
         found: list[tuple[str, str, Patience]] = []
         found_waiting = await self._conversations.waiting(LIMIT)
         self._anybody = bool(found_waiting)
@@ -122,7 +122,7 @@ class Handoffs:
         """Appends to one conversation what is due there: both facts, one, or none."""
 
         async def due(snapshot: Snapshot) -> NewFact | None:
-            now = await self._clock.now()
+            now = await self._clock()
             absence = await self._absence(company, conversation, snapshot)
             standing = None
             if snapshot.owner is OwnerKind.WAITING:

@@ -123,10 +123,11 @@ class HistoryReader:
             ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
         """
         end = max(at_least, since)
-        floor = await self._floor_near(end)
-        if since > floor and since > await self._log.end():
-            return FactsPage([], complete=False, gone=True)
-        found = await self._facts.after(company, conversation, self._at(since), self._at(floor), limit + 1)
+        async with self._floor.same_server():
+            floor = await self._floor_near(end)
+            if since > floor and since > await self._log.end():
+                return FactsPage([], complete=False, gone=True)
+            found = await self._facts.after(company, conversation, self._at(since), self._at(floor), limit + 1)
         if len(found) <= limit and end > floor:
             found += await self._log.read(company, conversation, max(floor, since), end)
         return FactsPage(found[:limit], complete=len(found) <= limit)
@@ -159,7 +160,7 @@ class HistoryReader:
         floor = await self._floor_near(up_to)
         patience = self._patience if self._log_will_do(up_to) else PATIENCE
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(patience), self._floor.same_server():
                 rows, states = await asyncio.gather(
                     self._facts.newest_messages(
                         company,

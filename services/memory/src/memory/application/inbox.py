@@ -145,7 +145,6 @@ class Inbox:
 
 
 def conversation_view(state: InboxConversation) -> ConversationView:
-    """The conversation as the inbox shows it."""
     assignee, name = state.assignee
     return ConversationView(
         id=state.conversation,

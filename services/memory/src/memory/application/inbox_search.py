@@ -66,14 +66,12 @@ class InboxSearch:
         return Hits(held.index.find(wanted), bool(done))
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        """Holds these no longer."""
         held = self._held.get(company)
         if held is not None:
             for name in conversations:
                 held.index.drop(name)
 
     async def stop(self) -> None:
-        """Ends what is being read."""
         for company in list(self._held):
             held = self._held[company]
             self._let_go(company)

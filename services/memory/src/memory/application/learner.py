@@ -1,7 +1,10 @@
 """Learning from finished turns: once a turn, from what its user wrote."""
 
+import asyncio
+from contextlib import suppress
 from datetime import datetime
 
+from contracts.errors import NexusError
 from contracts.events.chat import Role
 from contracts.rpc import MessageView
 from memory.adapters.chat_log import StreamLog
@@ -20,6 +23,8 @@ from memory.errors import MarketUnavailable
 REACH = 50
 """Messages that are looked at for those of the turn."""
 MOST_SYMBOLS = 20
+UNDER_WAY = 1.0
+"""Seconds that whoever reads what is remembered waits at most for what is being learned."""
 
 
 class Learner:
@@ -88,6 +93,13 @@ class Learner:
         found = await self._histories.newest(company, conversation, basis, REACH, exact=True)
         said = asked_in(found.messages)
         return (state.person.user_id, said) if said else None
+
+    async def caught_up(self) -> None:
+        """Waits a moment for what has been said to be learned: an answer is acknowledged when it is."""
+        # What is not learned in time is not told yet, and a log that does not answer hides nothing that is.
+        with suppress(NexusError, TimeoutError):
+            async with asyncio.timeout(UNDER_WAY):
+                await self._inbox.fresh()
 
     async def forget(self, company: str, user: str) -> bool:
         """Forgets everything, what has been said and is not learned yet too; True when something was remembered.

@@ -17,6 +17,7 @@ from memory.domain.remembered import Remembered, corrected
 from memory.errors import MemoryMoved, StoreUnavailable
 from memory.ports import MemoryStore
 from runtime.clock import Clock
+from runtime.deadlines import passed
 
 ATTEMPTS = 60
 """Tries to store a memory that others are changing too."""
@@ -137,6 +138,8 @@ class Memories:
                     return held.state, held.state
                 if over is not None and over != (held.version or NOTHING):
                     raise MemoryMoved("what is remembered has changed meanwhile: read it again, then patch")
+                if passed():
+                    raise StoreUnavailable("whoever asked for the change has gone")
                 after = change(held.state)
                 if after is held.state:
                     return held.state, after

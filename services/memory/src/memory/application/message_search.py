@@ -161,7 +161,6 @@ class Searching:
                 self._let_go(key)
 
     async def stop(self) -> None:
-        """Ends what is being read."""
         tasks = [held.reading for held in self._held.values() if held.reading is not None]
         for task in tasks:
             task.cancel()

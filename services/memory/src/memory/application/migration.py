@@ -16,5 +16,4 @@ class MigrationStep:
     some: Callable[[], Awaitable[None]]
 
     async def told(self) -> Migration:
-        """As it is told."""
         return Migration(name=self.name, what=self.what, left=await self.left())

@@ -15,7 +15,6 @@ MOST_FACTS = 5_000
 
 
 def listed(conversations: MongoConversations, facts: MongoFacts) -> MigrationStep:
-    """The migration."""
 
     async def some() -> None:
         for state in await conversations.older(MOST):

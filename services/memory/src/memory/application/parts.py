@@ -53,7 +53,6 @@ class Parts:
                 task.cancel()
 
     def leave_out(self, name: str, reason: str) -> None:
-        """Names a part that is left out."""
         self.missing.append(name)
         CONTEXT_MISSING.labels(name).inc()
         _log.warning("a part of a context is left out", part=name, reason=reason)

@@ -30,8 +30,6 @@ _log = structlog.get_logger(__name__)
 
 
 class People:
-    """The use cases."""
-
     def __init__(
         self,
         *,

@@ -8,7 +8,8 @@ told, and stays told.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -65,7 +66,8 @@ class PositionStore(Protocol):
     """Positions, in the store that they are of."""
 
     async def life(self) -> object:
-        """Another one after each start of the store: it may have lost its last writes then; raises NexusError."""
+        """Another one after each start of the store: it may have lost its last writes then; raises NexusError. It costs
+        nothing while the store's connections last."""
         ...
 
     async def load(self) -> dict[str, LogPosition]:
@@ -150,6 +152,10 @@ class Positions:
         self._sure: dict[str, LogPosition] = {}
         """The same as it was when the store was last found alive without a break."""
         self._life: object = None
+        self._compared: object = None
+        """The life of the store that `behind` tells of."""
+        self.hurry: Callable[[], None] = lambda: None
+        """Called when somebody has found that the store was started again: look now."""
         self.behind: dict[str, LogPosition] = {}
         """How far the store is with the sources that are being brought up; what comes later is not all there."""
         self._gaps: list[Missed] = []
@@ -179,6 +185,19 @@ class Positions:
                 await self.compare()  # whether it was put back in that very moment
         except (NexusError, TimeoutError) as error:
             _log.info("the position stays that of the last look", store=self._store, error=str(error)[:200])
+
+    @asynccontextmanager
+    async def same_server(self) -> AsyncGenerator[None]:
+        """What is read of the store within is of the store that `behind` tells of.
+
+        Raises:
+            StoreUnavailable: it was started again since, and may be older than it was. It is compared now.
+        """
+        life = self._compared
+        yield
+        if life is None or life != await self._positions.life():
+            self.hurry()
+            raise StoreUnavailable(f"{self._store} was started again: try again")
 
     async def compare(self) -> None:
         """Finds what is behind, and moves the positions of what is not; raises NexusError."""
@@ -210,7 +229,7 @@ class Positions:
             self._gaps = await self._positions.missed()
         for gap in self._gaps:
             STORE_MISSES.labels(self._store, gap.source).set(gap.last - gap.first + 1)
-        self._life = life
+        self._life = self._compared = life
 
     async def check(self) -> str:
         """What /readyz says: a store that misses something serves what it has."""

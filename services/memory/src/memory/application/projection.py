@@ -98,6 +98,11 @@ class Projection:
             return True
         return state.person is not None and state.person.role == CUSTOMER
 
+    def sweeps(self, facts: Sequence[LogFact]) -> bool:
+        """Whether a sweep has something to do, or to wait for, in a conversation of these facts, which are stored."""
+        states = (self._known.get((fact.company, fact.conversation)) for fact in facts)
+        return any(state is None or state.is_swept for state in states)
+
     def drop(self, company: str, conversations: Sequence[str]) -> None:
         """Holds the states of these conversations no longer."""
         for name in conversations:

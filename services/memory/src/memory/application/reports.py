@@ -40,14 +40,14 @@ class Reports:
     async def report(self, company: str, since: date, until: date, by: By | str) -> ReportReply:
         """The figures of these days in the company's time zone; raises StoreUnavailable."""
         counted, complete = await self._counted(company, since, until)
-        return report(counted, by, await self._clock.now(), complete=complete)
+        return report(counted, by, await self._clock(), complete=complete)
 
     async def behind(
         self, company: str, since: date, until: date, by: By | str, key: str | None, figure: Figure | str
     ) -> ReportOpenReply:
         """The conversations that a figure counts; raises StoreUnavailable."""
         counted, complete = await self._counted(company, since, until)
-        now = await self._clock.now()
+        now = await self._clock()
         names = [
             one.conversation for one in counted if (key is None or one.key(by) == key) and is_behind(one, figure, now)
         ]
@@ -55,7 +55,7 @@ class Reports:
 
     async def usual_wait(self, company: str) -> timedelta | None:
         """What those have waited for a person who lately got one, in the middle; None: too few have to tell."""
-        today = (await self._clock.now()).date()
+        today = (await self._clock()).date()
         rows = await self._store.began(company, today - WAITS_OF, today, WAITS_LOOKED_AT)
         counted, _ = await self._store.counted(rows, WAITS_LOOKED_AT)
         waits = [one.digest.to_person for one in counted if one.digest.to_person is not None]

@@ -4,12 +4,12 @@ its time is over."""
 import json
 import time
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 from urllib.parse import urlsplit
 
 import structlog
 
 from contracts.channels import parse_webhook_delivery
+from memory.adapters.webhook_client import WebhookPosting
 from memory.adapters.webhook_table import WebhookTable
 from memory.application.channel_delivery import ChannelDelivery
 from memory.application.webhook_lanes import Lanes
@@ -23,28 +23,20 @@ _log = structlog.get_logger(__name__)
 GONE = 410
 
 
-class Poster(Protocol):
-    """Sends."""
-
-    async def post(self, url: str, headers: dict[str, str], body: bytes) -> EndpointAnswer:
-        """One request; never raises for what the endpoint or the network does."""
-        ...
-
-
 class Deliveries:
     """One for the process. `gone` is told of endpoints that want nothing more."""
 
     def __init__(
         self,
         table: WebhookTable,
-        poster: Poster,
+        posting: WebhookPosting,
         channels: ChannelDelivery,
         *,
         give_up: float,
         gone: Callable[[str, str], Awaitable[None]],
     ) -> None:
         self._table = table
-        self._poster = poster
+        self._posting = posting
         self._channels = channels
         self._give_up = give_up
         self._gone = gone
@@ -77,7 +69,7 @@ class Deliveries:
                 answer = await self._channels.deliver(endpoint.channel, event, waiting.stored_at, again=again)
             else:
                 headers = signed_headers(endpoint.hook.secret, event_id, int(now), waiting.data)
-                answer = await self._poster.post(endpoint.hook.url, headers, waiting.data)
+                answer = await self._posting.post(endpoint.hook.url, headers, waiting.data)
             lane.took(time.time() - now)
             if 200 <= answer.status < 300:
                 lane.succeeded()

@@ -63,11 +63,9 @@ class Lane:
                 del self._turns[about]
 
     def took(self, seconds: float) -> None:
-        """A request took so long."""
         self._usual += (seconds - self._usual) / 8
 
     def succeeded(self) -> None:
-        """The endpoint works."""
         self.failures = 0
         self.paused_until = 0.0
 
@@ -86,9 +84,7 @@ class Lanes:
         self._lanes: dict[str, Lane] = {}
 
     def of(self, endpoint: str) -> Lane:
-        """The endpoint's lane."""
         return self._lanes.setdefault(endpoint, Lane())
 
     def forget(self, endpoint: str) -> None:
-        """The endpoint is no more."""
         self._lanes.pop(endpoint, None)

@@ -6,18 +6,20 @@ fact that stays costs less than one that is taken away wrongly.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from contracts.spoken import NUMBERS
+from contracts.spoken import MONTHS, NUMBERS
 from memory.domain.long_term.attributes import Value, changing, differ, of_relative, values, without_adverbs
-from memory.domain.long_term.concepts import COUNTS, concept, content, plain
-from memory.domain.long_term.endings import StatementEnd, ended_by, endings, is_occupation
-from memory.domain.long_term.slots import LANGUAGES, restrictions
-from memory.domain.long_term.speech import statements
+from memory.domain.long_term.concepts import COUNTS, concept, content, plain, telling_words
+from memory.domain.long_term.endings import StatementEnd, ended_by, endings, role_in
+from memory.domain.long_term.slots import LANGUAGES, OCCASION, restrictions
+from memory.domain.long_term.speech import same_length, statements
 from memory.domain.recall.words import words
 
+SHORTEST = 8
+"""Letters of a sentence before what it says is not so."""
 LEFT_OVER = 2
 """Words that a statement may have beside those that are ended, and still be the statement that is meant."""
 _DENIED = re.compile(
@@ -29,7 +31,7 @@ _NOT_WHOLLY = re.compile(
     r"solo|ya no|"
     r"no longer|any ?more|not sure|but|pero|sino)\b"
 )
-_LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,(?!\d)")
+_LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,(?!\d| (?:del?|from|of|in|at|on|who|que|en|an?|una?|my|mi)\b)")
 _RELATIVE = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>wife|husband|spouse|partner|girlfriend|boyfriend|"
     r"son|sons|"
@@ -52,7 +54,7 @@ _DID = re.compile(
 _REVALUES = re.compile(
     r"\b(?:raised|lowered|increased|reduced|cut|extended|shortened|lengthened|upped|topped up|bumped|"
     r"postponed|delayed|pushed back|brought forward|doubled|halved|"
-    r"changed|"
+    r"changed|\w{3,}ed (?=(?:my|our) (?:\w+ ){1,3}(?:to|from) \d)|"
     r"(?:put|went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|"
     r"(?:new|another) (?=\w+, )|from now on|"
     r"subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|"
@@ -64,15 +66,13 @@ _PAST = re.compile(
     r"visited|met|won|compre|compramos|vendi|vendimos|pague|pagamos|fui|fuimos|visite|conoci)\b"
 )
 """Says what was so once, or happened: it stays true."""
+_DONE = re.compile(r"(?:(?:i|we) \w{3,}ed\b|(?:(?:yo|me|nos|lo|la|le) )*(?!sé\b)\w{2,}[éí]\b)")
 _ADDS = re.compile(r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?|tambien|ademas|aparte)\b")
 """Says that something comes beside what there was."""
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
 _COUNTS = content(" ".join(COUNTS))
-_PERIODS = content(
-    "day daily week weekly month monthly quarter quarterly year yearly dia diario diaria semana semanal mes mensual "
-    "trimestre trimestral ano anual"
-)
+_PERIODS = content("day week month quarter year")
 _LANGUAGES = content(LANGUAGES)
 _CURRENCIES = content(
     "euro euros dollar dollars dolar dolares pound pounds libra libras peso pesos yen yenes franc francs"
@@ -81,23 +81,51 @@ _AMOUNTS = content("earn save invest put spend owe meto gasto aporto contribute 
 """Concepts of what has an amount: who speaks of another of them speaks of another amount."""
 _FLOWS = content("pay earn save invest put spend owe pago gano ahorro invierto meto gasto debo contribute")
 """Verbs of an amount that comes again."""
-_MANY = content("have like buy sell invest want trade hold go visit know meet eat drink watch follow study play")
+_MANY = content(
+    "am pay look need talk have like buy sell invest want trade hold go visit know meet eat drink watch follow study "
+    "play"
+)
 """Concepts that hold of several things at a time."""
 _GENERIC = _PERIODS | content(
-    "am have want need see ver recibir receive hear "
+    "turn turned cumple cumplio cumplido am have want need see ver recibir receive hear "
     "plan decide decided hope think pensandolo believe going pay make made get give keep show send "
     "time times once twice veces vez euro euros dollar dollars "
     "pound pounds end wait delay postpone cut raise lower change extend shorten lengthen increase reduce double halve "
-    "up down top bump hire replace appoint switch put set land subir bajar subido bajado aumentado reducido alargado "
-    "acortado ampliado cambiado contratado sustituido subieron bajaron aumentaron decidido quiero pienso espero pasar "
-    "pasado final"
+    "up upped down top topped bump hire replace appoint switch put set land "
+    "subir bajar subido bajado aumentado reducido alargado acortado ampliado cambiado contratado sustituido "
+    "subieron bajaron aumentaron decidido quiero pienso espero pasar "
+    "pasado final quedan quedo left touch toco saber nada animado"
 )
 """Concepts that say nothing of what a statement is about when two are compared."""
+_PREPOSITIONS = {
+    word: kind
+    for kind, listed in {
+        "for": "for para", "as": "as de como", "at": "at in en", "with": "with con", "by": "by por"
+    }.items()
+    for word in listed.split()
+}  # fmt: skip
+_INSTEAD = re.compile(
+    r"\b(?:instead|rather than|en vez|en lugar|ya solo|(?:now|these days|nowadays|ahora) (?:\w+ )?(?:only|solo)\b|"
+    r"(?:only|solo) (?=.*\b(?:now|nowadays|these days|ahora)\b))"
+)
+"""Says that the one thing is so, and others of the kind are not."""
+_CONTRAST = re.compile(
+    r"(?:,|,? and|,? but|,? y|,? pero) (?:not|no(?= (?:en|al?|de|con|por|para|el|la|una?|\d))) "
+    r"(?:(?:in|on|at|with|to|for|en|al?|el|la|con|de|por|para|the|una?|an?) ){0,2}"
+    r"(?:[\d.,]+ ?[%€$]?(?: \w+){0,2}|[a-z]+)$"
+    r"|\b(?:i said|dije|te dije|i told you) [^,;.]{1,40}?(?= but\b| pero\b|,|;|$)"
+)
+"""What it is not, or was said to be before: "in 2029, not in 2027"; "I said 500 but it's 400"."""
+_EVERY_DAY = re.compile(
+    r"\b(?:every|each) (?:single )?(?:morning|afternoon|evening|night)\b|\b(?:cada|tod[oa]s l[oa]s) "
+    r"(?:mananas?|tardes?|noches?)\b"
+)
+_CALENDAR = content(" ".join((*MONTHS, *OCCASION)))
 _WORK = content("work")
 _ATTITUDES = content(
     "like interest interested interesa interesan convence convencen trust fio into vegan vegetarian celiac"
 )
-_NOT_COUNTED = content("am have moment stock week month year day time times veces vez semana mes ano dia")
+_NOT_COUNTED = content("am have moment stock week month year day time times veces vez")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +136,9 @@ class Claims:
     somebody of the writer's did once; `past`: it tells what was once; `revalues`: it says that something has got
     another value; `given`: its values by their class (figures, years, names, periods, languages, currencies), `values`
     the concepts of all of these; `where`: what restricts it; `adds`: it says that something comes beside what there
-    was; `occupation`: it says what its writer does for a living."""
+    was; `occupation`: it says what its writer does for a living; `verb`: the concept that it begins with, and the
+    preposition behind it; `named`: the values of its whole sentence; `corrects`: that says that something is
+    not so; `instead`: it says that one thing is so and others of its kind are not."""
 
     made: tuple[Value, ...]
     ended: tuple[StatementEnd, ...]
@@ -125,6 +155,10 @@ class Claims:
     adds: bool = False
     past: bool = False
     occupation: bool = False
+    verb: tuple[str, str] = ("", "")
+    named: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    corrects: bool = False
+    instead: bool = False
 
 
 @lru_cache(maxsize=4_000)
@@ -135,8 +169,9 @@ def fact_claims(fact: str) -> Claims:
 
 def claims(text: str, *, short: bool = False) -> Claims:
     """What a text says of its writer; a question says nothing. `short`: it is one fact, see `fact_claims`."""
-    every = statements(text)
-    said = plain(" ".join(every))
+    written = statements(text)
+    every = [_without_contrast(one) for one in written]
+    said = _EVERY_DAY.sub("every day", plain(" ".join(every)))
     relative = _RELATIVE.match(said)
     given = _given(" ".join(every))
     made = [value for one in every for value in values(one, short=short)] if not relative else []
@@ -147,25 +182,46 @@ def claims(text: str, *, short: bool = False) -> Claims:
         ended=tuple(dict.fromkeys(ending for one in every for ending in endings(one))),
         words=content(said),
         denied=bool(_DENIED.search(said)) and not _NOT_WHOLLY.search(said),
-        changed=changing(said),
+        changed=changing(said) or every != written,
         of=concept(relative["who"]) if relative else "",
         listing=bool(_LISTING.search(said)),
         did=bool(_DID.search(" ".join(every).lower())),
         revalues=bool(_REVALUES.search(said)),
         given=given,
+        named=given,
+        corrects=bool(_DENIED.search(said)),
         values=_COUNTS.union(*given.values()),
         where=restrictions(said),
         adds=bool(_ADDS.search(said)),
-        past=bool(_PAST.search(said)),
-        occupation=is_occupation(said.strip(" .!")),
+        past=bool(_PAST.search(said) or _DONE.match(" ".join(every).lower())),
+        occupation=bool(role_in(said.strip(" .!"))),
+        verb=_verb(without_adverbs(said)),
+        instead=bool(_INSTEAD.search(said)),
+    )
+
+
+def _verb(said: str) -> tuple[str, str]:
+    """What a plain text begins with, and the preposition that comes next or behind one more word."""
+    verb = next(iter(telling_words(said)), "")
+    every = words(said)
+    at = next((place for place, word in enumerate(every) if concept(word) == verb), len(every))
+    return verb, next((_PREPOSITIONS[word] for word in every[at + 1 : at + 3] if word in _PREPOSITIONS), "")
+
+
+def _without_contrast(written: str) -> str:
+    """A sentence without what it says is not so, beside what is."""
+    low = same_length(written.replace("’", "'")).rstrip(" .!")
+    match = _CONTRAST.search(low)
+    return (
+        written if match is None or match.start() < SHORTEST else f"{written[: match.start()]}{written[match.end() :]}"
     )
 
 
 def _given(written: str) -> dict[str, frozenset[str]]:
     """The values of a text, by their class; a class that has none is left out."""
-    said = without_adverbs(plain(written))
+    said = _EVERY_DAY.sub("every day", without_adverbs(plain(written)))
     every = words(said)
-    figures = {*_FIGURE.findall(said), *(COUNTS[word] for word in every if word in NUMBERS)}
+    figures = {*_FIGURE.findall(said), *(COUNTS[word] for word in every if word in NUMBERS or word == "twice")}
     years = {one for one in figures if re.fullmatch(r"(?:19|20)\d\d", one)}
     telling = content(said)
     found = {
@@ -191,14 +247,26 @@ def replaces(new: Claims, old: Claims) -> bool:
 def may_replace(new: Claims, old: Claims) -> bool:
     """Whether it does so if the older one is the only one that can be meant: "I switched to Delta"."""
     ended = new.of == old.of and any(
-        ending.sole and ended_by(ending, old.words) and not old.ended for ending in new.ended
+        ended_by(ending, old.words) and not old.ended and (ending.sole or _is_named(ending, old))
+        for ending in new.ended
     )
-    return ended or _changes(new, old)
+    return ended or any(rule(new, old) for rule in (_changes, _takes_over, _from_one_to_another))
+
+
+def _is_named(ending: StatementEnd, old: Claims) -> bool:
+    """Whether what is over is a thing of this statement, whatever else that says: "I left the hospital"."""
+    return bool(ending.what - _GENERIC) and ending.what <= old.words and not (old.denied or old.did or old.listing)
 
 
 def ends_only(new: Claims) -> bool:
     """Whether a statement says that something is over and puts nothing in its place."""
     return bool(new.ended) and not new.made and not any(ending.replaced for ending in new.ended)
+
+
+def says_what_comes(new: Claims, gone: Iterable[Claims]) -> bool:
+    """Whether what ended others names somebody or some place that none of them does: "… and went to Monzo"."""
+    known = frozenset[str]().union(*(one.words for one in gone))
+    return bool(known and new.given.get("name", frozenset()) - known - _CALENDAR)
 
 
 def is_attitude(fact: Claims) -> bool:
@@ -222,11 +290,16 @@ def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
     return ending.what <= old.words and _all_but_a_little(ending.what, old)
 
 
+def _of_the_same(new: Claims, old: Claims) -> bool:
+    """Whether both speak of one person: "my daughter Emma is 9", "Emma turned 10"."""
+    return new.of == old.of or (not new.of and new.verb[0] in old.given.get("name", frozenset()))
+
+
 def _changes(new: Claims, old: Claims) -> bool:
     """Whether one says what the other does but for a value of the same class: another figure, how often, who or where,
     and says that it is different now. Where both speak of something else besides, they are about two things."""
     if (
-        new.of != old.of
+        not _of_the_same(new, old)
         or new.denied
         or old.denied
         or old.did
@@ -250,13 +323,41 @@ def _changes(new: Claims, old: Claims) -> bool:
         return False
     before, after = old.words - new.words - _GENERIC - old.values, new.words - old.words - _GENERIC - new.values
     before, after = (frozenset(one for one in rest if not one[0].isdigit()) for rest in (before, after))
-    if (before and after) or len(before) > LEFT_OVER:
+    another = new.revalues and len(before) == len(after) == 1  # I widened my stops, which were stop losses
+    if (before and after and not another) or len(before) > LEFT_OVER:
         return False
     return any(
         values - new.given.get(kind, values) and new.given[kind] - values
         for kind, values in old.given.items()
         if kind != "name" or not new.words & old.words & _MANY
     )
+
+
+def _from_one_to_another(new: Claims, old: Claims) -> bool:
+    """Whether one names the figure of the other, says that it is not so or speaks of the same thing, and names one that
+    it is now: "55 isn't realistic, I'm aiming for 62 now"."""
+    if new.of != old.of or old.denied or old.did or old.past or new.adds or not new.changed:
+        return False
+    if not (new.corrects or (new.words & old.words) - _GENERIC - new.values):
+        return False
+    return any(
+        values < new.named.get(kind, frozenset()) and len(new.named[kind]) == len(values) + 1
+        for kind, values in old.given.items()
+        if kind in ("figure", "year")
+    )
+
+
+def _takes_over(new: Claims, old: Claims) -> bool:
+    """Whether what is done in one way at a time is done in another now: the same verb of another thing, under the same
+    conditions. "I save for a trip", "now I save for a car"; "I trade US stocks", "now I only trade European ones"."""
+    if new.of or old.of or new.denied or old.denied or old.did or old.past or new.adds or not new.changed:
+        return False
+    verb, preposition = new.verb
+    if verb != old.verb[0] or new.where != old.where:
+        return False
+    if not (new.instead or (preposition and preposition == old.verb[1] and verb not in _MANY)):
+        return False
+    return bool(new.words - old.words) and bool(old.words - new.words)
 
 
 def _contradicts(new: Claims, old: Claims) -> bool:

@@ -238,6 +238,11 @@ class InboxConversation:
         return self.ownership.since if due else None
 
     @property
+    def is_swept(self) -> bool:
+        """Whether a sweep has something to do here, or to wait for."""
+        return self.due_since is not None or self.wakes_at is not None or self.is_over
+
+    @property
     def untold(self) -> bool:
         """Whether the people in the conversation have yet to be told that somebody is waited for, or whom the sweep has
         made its owner."""

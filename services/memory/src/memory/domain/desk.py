@@ -38,7 +38,6 @@ class Update:
 
     @property
     def at(self) -> datetime:
-        """When it was stored."""
         return stored_at(self.place)
 
 

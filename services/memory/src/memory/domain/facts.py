@@ -42,7 +42,6 @@ class LogFact:
 
     @property
     def seq(self) -> int:
-        """The sequence in the log."""
         return self.position.seq
 
     @property

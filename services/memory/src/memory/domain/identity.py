@@ -5,7 +5,7 @@ company's (its own sessions, say) passes for one; role and any right beyond the 
 """
 
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
@@ -44,11 +44,12 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
         raise IdentityRefused("it is no JWT") from error
     claims = _claims(config, token, header)
     expires, subject = claims["exp"], claims["sub"]
-    # JSON's readers take NaN and numbers without end for numbers; no clock does.
-    number = isinstance(expires, int | float) and 0 <= expires < 2**53
-    if not number or not isinstance(subject, str) or not is_id(subject):
-        raise IdentityRefused("sub must be 1 to 64 of A-Z a-z 0-9 _ -, and exp a number")
+    begins = claims.get("nbf", 0)
+    if not _is_moment(expires) or not isinstance(subject, str) or not is_id(subject) or not _is_moment(begins):
+        raise IdentityRefused("sub must be 1 to 64 of A-Z a-z 0-9 _ -, and exp a number, and nbf one if it is there")
     seconds = now.timestamp()
+    if begins > seconds + LEEWAY:
+        raise IdentityRefused("it is not valid yet (nbf): set the clock of the server that signs it")
     if expires + LEEWAY <= seconds:
         raise IdentityRefused("it has expired: sign a new one")
     if expires > seconds + LONGEST_LIFE + LEEWAY:
@@ -60,6 +61,11 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
         name=_line(claims.get("name"), MAX_NAME),
         email=_line(claims.get("email"), MAX_EMAIL),
     )
+
+
+def _is_moment(said: object) -> TypeGuard[float]:
+    # JSON's readers take NaN and numbers without end for numbers; no clock does.
+    return isinstance(said, int | float) and 0 <= said < 2**53
 
 
 def _line(said: object, most: int) -> str | None:
@@ -96,7 +102,12 @@ def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> dict[s
                 key.key,
                 algorithms=[key.algorithm],
                 audience=config.company_id,
-                options={"require": ["exp", "sub", "aud"], "verify_exp": False, "verify_iat": False},
+                options={
+                    "require": ["exp", "sub", "aud"],
+                    "verify_exp": False,
+                    "verify_iat": False,
+                    "verify_nbf": False,
+                },
             )
         except jwt.InvalidSignatureError:
             continue

@@ -92,7 +92,6 @@ class InboxIndex:
             self._rows.append(_without_words(row))
 
     def drop(self, name: str) -> None:
-        """It is there no longer."""
         number = self._numbers.pop(name, None)
         if number is not None:
             self._rows[number] = None

@@ -46,7 +46,6 @@ def fact_key(company: str, conversation: str, position: LogPosition) -> str:
 
 
 def position_of(key: str) -> LogPosition:
-    """The position in a fact key."""
     era, seq = key.rsplit("/", 2)[1:]
     return LogPosition(int(era), int(seq))
 

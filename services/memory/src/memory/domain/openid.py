@@ -75,7 +75,6 @@ def discovered(said: object, issuer: str) -> Discovered:
 def authorization_address(
     provider: Discovered, client_id: str, *, redirect_uri: str, state: str, nonce: str, challenge: str
 ) -> str:
-    """Where the browser goes."""
     asked = {
         "response_type": "code",
         "client_id": client_id,

@@ -39,7 +39,6 @@ class OutdatedClaims:
         self._ended: defaultdict[str, list[_Said]] = defaultdict(list)
 
     def add(self, passages: Iterable[IndexedMessage]) -> None:
-        """Takes in what the person said."""
         for passage in passages:
             if passage.speaker != USER:
                 continue

@@ -25,7 +25,7 @@ FIELDS = {
 # The only groups that capture are those of a "not" before what is said.
 _I_AM = (
     r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|"
-    r"\b(?:call|consider) me|\bme (?:he "
+    r"\b(?:call|consider) (?:me|myself)|\bme (?:he "
     r"vuelto|volv[ií])|"
     r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero))\s+"
     r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|"
@@ -44,7 +44,7 @@ _TELL = (
 )
 _YEARS = r"(?:over |more than |m[aá]s de )?(?:[5-9]|[1-9]\d)"
 _HERE = (
-    r"(?=\W*$|\s*[,.;:!?)]|\s+(?:and|but|so|or|y|e|o|pero|now|when|who|that|with|since|here|still|because|as|myself|level"
+    r"(?=\W*$|\s*[,.;:!?)]|\s+(?:and|but|so|or|y|e|o|pero|now|when|who|that|with|since|here|still|because|as|by|myself|level"
     r"|ahora|cuando|que|todav[ií]a|a[uú]n|porque|como|con|trad\w*|invest\w*|inver\w*|oper\w*)\b"
     r"|\s+(?:in|at|to|on|en)\s+(?:(?:the|la|el|los|las|my|mis)\s+)?(?:this|it|esto|trad|invest|inver|stock|market|option"
     r"|crypto|forex|fund|futur|etf|financ|bolsa|mercado|accion|opcion|cripto|fondo|divisa))"
@@ -70,8 +70,10 @@ _SAYINGS = {
         r"\b(?:high risk tolerance|(?:alta|mucha) tolerancia al riesgo)",
         r"\bI (?:can|like to|want to) (?:take|handle|bear|accept|tolerate|stomach) "
         r"(?:an? )?(?:lots? of |lot more |big |high |much )?(?:more |higher )?risks?",
-        r"\b(?:puedo|quiero) (?:asumir|tolerar|aceptar|aguantar|soportar) (?:muchos? m[aá]s |muchos? |grandes |"
-        r"m[aá]s )riesgos?",
+        r"\bI(?:'m| am) (?:\w+ )?(?:fine|ok|okay|comfortable|happy) (?:with|taking) "
+        r"(?:\w+ ){0,2}?(?:more|higher|big) risks?",
+        r"\b(?:(?:puedo|quiero) (?:asumir|tolerar|aceptar|aguantar|soportar)|asumo|tolero|acepto|aguanto|soporto|"
+        r"corro) (?:muchos? m[aá]s |muchos? |grandes |m[aá]s )riesgos?",
     ),
     ("experience", "beginner"): (
         _I_AM + r"(?:beginner|newbie|novice|rookie|principiante|novat[oa])" + _HERE,

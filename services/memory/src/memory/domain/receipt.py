@@ -57,7 +57,6 @@ class ErasureRecord:
 
 
 def receipt_view(record: ErasureRecord) -> Receipt:
-    """The receipt as it is shown."""
     return Receipt(
         receipt_id=record.receipt,
         kind=record.kind,

@@ -74,7 +74,6 @@ class Remembered:
     gone: tuple[Forgotten, ...] = ()
 
     def changed(self, now: datetime, **fields: Any) -> "Remembered":
-        """With other fields of the memory."""
         return replace(self, memory=self.memory.model_copy(update={**fields, "updated_at": now}))
 
     def marked(self, source: str) -> "Remembered":

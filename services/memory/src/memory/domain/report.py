@@ -150,7 +150,6 @@ def digest_of(facts: Sequence[LogFact]) -> Digest | None:
 
 
 def figures(counted: Sequence[Counted], now: datetime) -> ReportFigures:
-    """The figures of these conversations."""
     digests, extras = [one.digest for one in counted], [one.extras for one in counted]
     resolved = sum(digest.resolved_by_ai(now) for digest in digests)
     cost = round(sum(one.cost for one in extras), 6)

@@ -27,7 +27,6 @@ def newest_that_fit(messages: Sequence[MessageView], most_bytes: int) -> list[Me
 
 
 def for_prompt(messages: Sequence[MessageView]) -> list[HistoryMessage]:
-    """What a prompt needs of them."""
     return [
         HistoryMessage(id=one.id, seq=one.seq, role=one.role, text=one.text, created_at=one.created_at)
         for one in messages

@@ -10,9 +10,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import LongTermMemory, Superseded
-from memory.domain.claims import Claims, claims, ends_only, fact_claims, is_attitude, may_replace, replaces
+from memory.domain.claims import (
+    Claims,
+    claims,
+    ends_only,
+    fact_claims,
+    is_attitude,
+    may_replace,
+    replaces,
+    says_what_comes,
+)
 from memory.domain.forgotten import is_forgotten
-from memory.domain.long_term.concepts import content
+from memory.domain.long_term.attributes import changing
+from memory.domain.long_term.concepts import content, plain
 from memory.domain.long_term.own_words import speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import meant, statements, unquoted
@@ -67,6 +77,8 @@ _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_
 _NAMES = frozenset(name for _, name in _FIELDS)
 _MOST = {"user_notes": NOTES, "preferences": PREFERENCES, "older_notes": OLDER}
 _FIGURE = re.compile(r"\d")
+_PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
+"""What of it is meant stands in another clause of its sentence."""
 _SLOTS = ("prefer length", "prefer tone", "prefer answers in")
 
 Known = Callable[[str], bool]
@@ -160,14 +172,23 @@ def _stated(text: str, known: Known) -> Iterator[_Statement]:
         for match in _PREFERENCE.finditer(sentence):
             if not _PASSING.search(one := match[1].strip(" ,")):
                 preferred.append(one)
-                yield _Statement(one, "preferences", claims(match[0], short=True))
+                about = sentence if _PRONOUN.search(one) else match[0]
+                yield _Statement(one, "preferences", claims(about, short=True))
         found = [one for one in clauses(sentence) if not any(one in other or other in one for other in preferred)]
-        if found and (head := claims(sentence.partition(found[0])[0], short=True)).ended:
+        before = sentence.partition(found[0])[0] if found else ""
+        if before and (head := claims(before, short=True)).ended:
             yield _Statement(sentence.rstrip(" .!"), None, head)
+        whole = claims(sentence, short=True) if found else None
         for clause in found:
-            said = claims(clause, short=True)
-            if clause is found[-1]:  # "I moved house, I'm in York now" says it in two
-                said = replace(said, made=tuple(dict.fromkeys([*said.made, *claims(sentence, short=True).made])))
+            about = before + clause if clause is found[0] and changing(plain(before)) else clause
+            said = whole if whole and _PRONOUN.search(clause) else claims(about, short=True)
+            if whole and clause is found[-1]:  # "I moved house, I'm in York now" says it in two
+                said = replace(
+                    said,
+                    made=tuple(dict.fromkeys([*said.made, *whole.made])),
+                    named=whole.given,
+                    corrects=whole.corrects,
+                )
             worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
             prefers = _is_about_answers(said) or (worth and preferences_in(clause))
             yield _Statement(clause, "preferences" if prefers else "user_notes" if worth else None, said)
@@ -197,7 +218,8 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
         return _ended_by_newer(state, statement, now, by, until)
     gone = _replaced(state, statement, now)
     state = _without(state, gone, statement.text, now)
-    only = ends_only(said) and not any(is_attitude(one) for one in (said, *(fact_claims(text) for _, text in gone)))
+    past = [fact_claims(text) for _, text in gone]
+    only = ends_only(said) and not says_what_comes(said, past) and not any(map(is_attitude, (said, *past)))
     attribute = statement.attribute
     if only and (gone or _has_ended_something(state, statement.text)):
         attribute = None

@@ -109,7 +109,6 @@ class HttpEmbedder:
         return await self.passages([text])
 
     async def close(self) -> None:
-        """Closes its connections."""
         if self._session is not None:
             await self._session.close()
 

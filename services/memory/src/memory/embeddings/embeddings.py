@@ -58,7 +58,6 @@ class Embeddings:
             self._task = asyncio.create_task(self._fill(self._embedder), name="embeddings")
 
     async def stop(self) -> None:
-        """Makes no more."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -30,7 +30,6 @@ class Neighbours(Generic[Key]):
         self._wanted[key] = text
 
     def drop(self, key: Key) -> None:
-        """Takes a text out."""
         self._wanted.pop(key, None)
         row = self._rows.pop(key, None)
         if row is not None:

@@ -27,7 +27,6 @@ from contracts.knowledge_rpc import (
 from contracts.merge_patch import merged
 from contracts.wrong_fields import message_of
 from memory.errors import NoSuchKnowledge
-from memory.handlers import answering
 from memory.knowledge.gaps import GapList, checked, new_pair
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
@@ -39,8 +38,6 @@ from runtime.service import Service
 
 
 class AnswerMethods:
-    """Question-and-answer pairs."""
-
     def __init__(self, library: Library, documents: Documents, clock: Clock) -> None:
         self._library = library
         self._documents = documents
@@ -80,8 +77,6 @@ class AnswerMethods:
 
 
 class GapMethods:
-    """Gaps."""
-
     def __init__(self, gaps: Gaps, listed: GapList) -> None:
         self._gaps = gaps
         self._listed = listed
@@ -103,13 +98,12 @@ class GapMethods:
 
 
 def serve(service: Service, answers: AnswerMethods, gaps: GapMethods) -> None:
-    """The methods of answers and gaps."""
-    service.serve(ANSWERS, answering(answers.list))
-    service.serve(ANSWER_CREATE, answering(answers.create))
-    service.serve(ANSWER_PATCH, answering(answers.patch))
-    service.serve(ANSWER_DELETE, answering(answers.delete))
-    service.serve(GAPS, answering(gaps.list))
-    service.serve(GAP_DECIDE, answering(gaps.decide))
+    service.serve(ANSWERS, answers.list)
+    service.serve(ANSWER_CREATE, answers.create)
+    service.serve(ANSWER_PATCH, answers.patch)
+    service.serve(ANSWER_DELETE, answers.delete)
+    service.serve(GAPS, gaps.list)
+    service.serve(GAP_DECIDE, gaps.decide)
 
 
 def _draft(fields: dict[str, object]) -> AnswerDraft:

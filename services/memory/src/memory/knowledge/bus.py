@@ -27,8 +27,6 @@ _log = structlog.get_logger(__name__)
 
 
 class KnowledgeBus:
-    """What is told."""
-
     def __init__(self, client: Client, publisher: Publisher) -> None:
         self._js = client.jetstream()  # pyright: ignore[reportUnknownMemberType]
         self._publisher = publisher
@@ -83,7 +81,6 @@ class LibraryFollower:
         self._shelves = shelves
 
     async def start(self) -> None:
-        """Starts to listen."""
         await subscribe(self._client, f"{CHANGED}.>", self._changed)
         await subscribe(self._client, f"{COMPANY_CHANGED}.>", self._configured)
 

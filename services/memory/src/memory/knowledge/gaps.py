@@ -45,8 +45,6 @@ class Unanswered:
 
 
 class GapList:
-    """A company's gaps."""
-
     def __init__(self, gaps: Gaps, library: Library, clock: Clock) -> None:
         self._gaps = gaps
         self._library = library
@@ -120,7 +118,6 @@ class GapList:
         return answered, made
 
     async def dismiss(self, company: str, name: str) -> Gap:
-        """It needs no answer."""
         gap = await self._required(company, name)
         dismissed = replace(gap, state="dismissed")
         if not await self._gaps.put(company, dismissed, gap.version):
@@ -151,7 +148,6 @@ class GapList:
         return None
 
     def _hold(self, company: str, gap: Gap) -> None:
-        """It is this now."""
         if (held := self._held.get(company)) is None:
             return
         before = [one for gaps in held.gaps.values() if (one := gaps.pop(gap.id, None)) is not None]

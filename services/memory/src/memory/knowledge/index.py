@@ -82,7 +82,6 @@ class CompanyIndex:
 
     @property
     def documents(self) -> int:
-        """How many documents can be found."""
         return len(self._documents)
 
     @property
@@ -91,17 +90,14 @@ class CompanyIndex:
         return self._gone > 1_000 and self._gone > len(self)
 
     def of(self, document: str) -> int:
-        """How many passages of the document are in it."""
         held = self._documents.get(document)
         return len(held.numbers) if held else 0
 
     def version(self, document: str) -> StemmedDocument | None:
-        """The document as it is found now."""
         held = self._documents.get(document)
         return held.document if held else None
 
     def names(self) -> frozenset[str]:
-        """The ids of all documents."""
         return frozenset(self._documents)
 
     def put(self, document: StemmedDocument, texts: Iterable[StemmedPassage]) -> None:
@@ -123,7 +119,6 @@ class CompanyIndex:
             held.document = document
 
     def drop(self, document: str) -> None:
-        """Takes a document out."""
         held = self._documents.pop(document, None)
         if held is None:
             return

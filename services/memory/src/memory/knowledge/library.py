@@ -131,7 +131,6 @@ class Library:
         return await self._take(company, read, blocks)
 
     async def put_pair(self, company: str, name: str, pair: Pair, language: str) -> Record:
-        """A question with its answer."""
         now = self._clock.now()
         read = StoredReading(name, ANSWER, pair.questions[0], digest(pair.answer), now, language=language)
         texts = [text_of_pair(pair)]
@@ -170,7 +169,6 @@ class Library:
         return await self._change(company, file.document_id, reading)
 
     async def failed(self, company: str, event: DocumentFailed) -> None:
-        """A file could not be read."""
 
         def broken(old: Record | None) -> Record | None:
             if old is None or old.state == GONE:

@@ -33,7 +33,6 @@ from contracts.knowledge_rpc import (
     RunReply,
     RunRequest,
 )
-from memory.handlers import answering
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.index import Hit
 from memory.knowledge.library import Library
@@ -55,7 +54,6 @@ SHOWN = 200
 
 
 def passage(hit: Hit) -> Passage:
-    """A passage as others see it."""
     about, section = hit.document, hit.section
     return _passage(about, hit.place, hit.text, list(section.headings), section.anchor, hit.score, exact=hit.exact)
 
@@ -118,8 +116,6 @@ class Searcher:
 
 
 class DocumentMethods:
-    """Documents."""
-
     def __init__(self, library: Library, documents: Documents, bus: KnowledgeBus) -> None:
         self._library = library
         self._documents = documents
@@ -178,8 +174,6 @@ class DocumentMethods:
 
 
 class RunMethods:
-    """Runs."""
-
     def __init__(self, refreshing: Refreshing, overview: Overview) -> None:
         self._refreshing = refreshing
         self._overview = overview
@@ -199,14 +193,14 @@ class RunMethods:
 
 def serve(service: Service, searcher: Searcher, documents: DocumentMethods, runs: RunMethods) -> None:
     """The methods of searches, documents and runs."""
-    service.serve(SEARCH, answering(searcher.search))
-    service.serve(DOCUMENTS, answering(documents.list))
-    service.serve(DOCUMENT_GET, answering(documents.get))
-    service.serve(DOCUMENT_PUT, answering(documents.put))
-    service.serve(DOCUMENT_DELETE, answering(documents.delete))
-    service.serve(FILE_PUT, answering(documents.put_file))
-    service.serve(KNOWN_PAGES, answering(documents.known_pages))
-    service.serve(REFRESH, answering(runs.refresh))
-    service.serve(RUN_GET, answering(runs.get))
-    service.serve(RUN_DECIDE, answering(runs.decide))
-    service.serve(OVERVIEW, answering(runs.overview))
+    service.serve(SEARCH, searcher.search)
+    service.serve(DOCUMENTS, documents.list)
+    service.serve(DOCUMENT_GET, documents.get)
+    service.serve(DOCUMENT_PUT, documents.put)
+    service.serve(DOCUMENT_DELETE, documents.delete)
+    service.serve(FILE_PUT, documents.put_file)
+    service.serve(KNOWN_PAGES, documents.known_pages)
+    service.serve(REFRESH, runs.refresh)
+    service.serve(RUN_GET, runs.get)
+    service.serve(RUN_DECIDE, runs.decide)
+    service.serve(OVERVIEW, runs.overview)

@@ -140,13 +140,11 @@ class Documents:
             after = rows[-1]["_id"]
 
     async def keep_part(self, company: str, document: str, hashed: str, part: int, blocks: Sequence[Block]) -> None:
-        """Keeps what was read of a document."""
         body = orjson.dumps([block.model_dump(by_alias=True, exclude_defaults=True) for block in blocks])
         row = {"_id": f"{company}/{document}/{hashed}/{part:02d}", "blocks": zlib.compress(body, 1)}
         await self._insert(self._parts, [row], "store a document's blocks")
 
     async def has_parts(self, company: str, document: str, hashed: str) -> int:
-        """How many parts are there."""
         async with speaking("count a document's parts"):
             return await self._parts.count_documents(_parts_of(company, document, hashed))
 

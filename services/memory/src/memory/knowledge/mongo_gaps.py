@@ -37,7 +37,6 @@ class Gap:
     version: int = 0
 
     def view(self, examples: Sequence[GapExample] = ()) -> GapView:
-        """As it is shown."""
         return GapView(
             id=self.id,
             question=self.question,
@@ -72,7 +71,6 @@ class Gaps:
         self._asked = database["knowledge_asked"]
 
     async def get(self, company: str, gap: str) -> Gap | None:
-        """One gap."""
         async with speaking("read a gap"):
             row = await self._rows.find_one({"_id": f"{company}/{gap}"})
         return _gap(row) if row else None

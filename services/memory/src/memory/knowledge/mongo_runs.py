@@ -37,7 +37,6 @@ class Runs:
         self._rows = database["knowledge_runs"]
 
     async def get(self, company: str, run: str) -> StoredRun | None:
-        """One run."""
         async with speaking("read a run"):
             row = await self._rows.find_one({"_id": f"{company}/{run}"})
         return _reading(row) if row else None

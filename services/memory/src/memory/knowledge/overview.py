@@ -24,7 +24,6 @@ class Overview:
         self._companies = companies
 
     async def of(self, company: str) -> KnowledgeOverview:
-        """The company's."""
         documents, passages, failed = Counter[str](), Counter[str](), Counter[str]()
         broken: list[Record] = []
         async for one in self._documents.all(company):

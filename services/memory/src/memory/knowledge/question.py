@@ -115,7 +115,6 @@ class TextProfile:
 
 
 def telling(text: str) -> TextProfile:
-    """What the text tells."""
     found = {(english(word), spanish(word)): word for word in words(text) if word not in STOP}
     numbers = frozenset(word for word in found.values() if word[0].isdigit())
     return TextProfile(tuple(found), frozenset(stem for pair in found for stem in pair), numbers)

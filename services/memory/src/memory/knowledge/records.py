@@ -55,14 +55,12 @@ class Record:
         return self.edition is not None and self.state != GONE
 
     def document(self) -> StemmedDocument:
-        """As it is found."""
         questions = self.pair.questions if self.pair else ()
         return StemmedDocument(
             self.id, self.source, self.title, self.url, self.language, self.hash or "", self.read_at, questions
         )
 
     def view(self) -> DocumentView:
-        """As it is shown."""
         return DocumentView(
             id=self.id,
             external_id=self.external_id,
@@ -159,7 +157,6 @@ def row_of(company: str, one: Record) -> Row:
 
 
 def record_of(row: Row) -> Record:
-    """The document again."""
     pair: Row | None = row.get("pair")
     return Record(
         id=row["_id"].split("/", 1)[1],

@@ -21,7 +21,7 @@ from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.embeddings.embeddings import configured
 from memory.errors import BadKnowledge
-from memory.handlers import answering, fact_owner
+from memory.handlers import fact_owner
 from memory.knowledge import answer_methods, methods, tool
 from memory.knowledge.answer_methods import AnswerMethods, GapMethods
 from memory.knowledge.bus import KnowledgeBus, LibraryFollower
@@ -97,7 +97,7 @@ class Room:
         answer_methods.serve(service, AnswerMethods(self.library, documents, clock), GapMethods(Gaps(asked), self.gaps))
         tool.serve(service, self.searcher)
         self._stores = (Documents(stored), State(stored), Runs(stored), self._gap_store)
-        service.serve(FORGET, answering(self._forget))
+        service.serve(FORGET, self._forget)
 
     def parts(self) -> Sequence[PeriodicSweep | LibraryFollower]:
         """What has a life of its own."""
@@ -156,7 +156,6 @@ class Room:
         return (MigrationStep("knowledge-stems", what, lambda: documents.left_with(STEMS), self.library.stem_anew),)
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
-        """Deletes what was asked in these conversations."""
         await self._gap_store.forget_conversations(company, conversations)
 
     def consume(self) -> None:

@@ -65,7 +65,6 @@ class Refreshing:
         return await self._begin(company, uuid7(), site, url, by)
 
     async def progressed(self, company: str, event: RunProgressed) -> None:
-        """How far a run is."""
         for _ in range(TRIES):
             old = await self._runs.get(company, event.run_id)
             if old is not None and (_step(old.step, "running") >= _step(event.step, event.state) or _over(old.run)):
@@ -79,7 +78,6 @@ class Refreshing:
         raise StoreUnavailable("too many write the same run at once: try again")
 
     async def get(self, company: str, run: str) -> Run | None:
-        """One run."""
         found = await self._runs.get(company, run)
         return found.run if found else None
 
@@ -100,7 +98,6 @@ class Refreshing:
         return ended
 
     async def newest(self, company: str) -> Run | None:
-        """The newest run of the whole site."""
         return next((one.run for one in await self._runs.newest(company, 20) if one.run.url is None), None)
 
     async def sweep(self) -> None:

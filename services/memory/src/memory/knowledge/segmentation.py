@@ -17,7 +17,6 @@ MOSTLY = 0.5
 
 
 def cut_up(blocks: Sequence[Block], title: str) -> list[StemmedPassage]:
-    """Blocks as passages of a document with this title."""
     return [text_of(cut, title) for cut in passages(blocks)]
 
 

@@ -116,13 +116,11 @@ class Shelves:
             await asyncio.wait({shelf.work}, timeout=2.0)
 
     def configured(self, settings: CompanySettings) -> None:
-        """The company's settings have changed."""
         shelf = self._shelves.get(settings.config.company_id)
         if shelf is not None:
             shelf.synonyms = Synonyms(settings.config.knowledge.synonyms)
 
     def drop(self, company: str) -> None:
-        """Holds nothing of the company any more."""
         shelf = self._shelves.pop(company, None)
         if shelf is None:
             return
@@ -136,7 +134,6 @@ class Shelves:
             self.change(company, None)
 
     async def stop(self) -> None:
-        """Reads no more."""
         for shelf in self._shelves.values():
             if shelf.work is not None:
                 shelf.work.cancel()

@@ -51,7 +51,6 @@ class StemmedPassage:
 
 
 def text_of(cut: PassageCut, title: str) -> StemmedPassage:
-    """The passage with its stems."""
     counts: dict[str, int] = {}
     own = stems(cut.text)
     for stem in own:
@@ -65,7 +64,6 @@ def text_of(cut: PassageCut, title: str) -> StemmedPassage:
 
 
 def packed(texts: Sequence[StemmedPassage]) -> bytes:
-    """As it is stored."""
     return orjson.dumps(
         [
             [one.text, [[each.start, each.headings, each.anchor] for each in one.sections], one.counts, one.length]

@@ -39,7 +39,6 @@ class SearchData(Snake):
 
 
 def serve(service: Service, searcher: Searcher) -> None:
-    """The tool that memory serves."""
 
     async def search(request: ToolServiceRequest) -> ToolServiceData:
         caller = request.caller

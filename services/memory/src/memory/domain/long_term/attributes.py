@@ -11,16 +11,19 @@ from dataclasses import dataclass
 
 from contracts.spoken import MONTHS
 from memory.domain.long_term.concepts import COUNTS, concept, content, plain
-from memory.domain.long_term.frames import FRAMES, MY, NEW, OF_RELATIVES, SET
+from memory.domain.long_term.endings import role_in
+from memory.domain.long_term.frames import FRAMES, MY, NEW, OF_RELATIVES, ROLE, SET
 from memory.domain.long_term.slots import CONDITION, LARGE, OCCASION, RESTRICTS, RISK, SLOT, where
 from memory.domain.long_term.state_patterns import (
     A_DIET,
+    DATING,
     DIET,
     EATS_MEAT,
     EMPLOYED,
     KINDS,
     MARITAL,
     SCHOOLS,
+    SINGLE,
     UNEMPLOYED,
 )
 from memory.domain.mentions import mentioned
@@ -44,13 +47,17 @@ _NOW = re.compile(
     r"mudad[oa]|trasladad[oa]|"
     r"new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|traslade|"
     r"trasladamos|"
-    r"cambie|pase|nuev[oa]|actualmente|currently|got|just|acabo de|started|empece|empezado|comence|joined|mejor|better|"
+    r"cambie|pase|me quedan?|only have|have only|animado (?:con|a)|come (?:a)?round|warmed (?:up )?to|"
+    r"chang(?:ed|ing) my mind|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|"
+    r"currently|got|just|acabo de|started|empece|empezado|comence|joined|mejor|better|"
     r"actually|en realidad|in fact|turned|became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|"
     r"de nuevo|ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|"
     r"al final|finally|in the end|por fin|on second thoughts?|pensandolo mejor|decided|decidido|"
     r"(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|"
     r"ya puedes|you can (?:now|start)|"
-    r"cumpli|me case|me divorcie|me separe)\b"
+    r"cumpli|me case|me divorcie|me separe|will be|is going to be|va a ser|pasa(?:ra)? a ser|as of|"
+    r"starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
+    r"i said|quise decir|me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
 )
 _NOT_SO = re.compile(
     r"\b(?:not|never|nunca|no)\b(?!,| (?:only|solo)\b)|\b(?:no longer|ya no|stopped|quit|deje de|used to|antes|solia)\b"
@@ -69,7 +76,7 @@ _ADVERBS = re.compile(
     r"por fin) "
 )
 """They say when or how often, and are left out before a statement is looked at."""
-_ONLY_IF_CHANGED = frozenset(("my goal", "diet", "broker", "car", "study", "shift", "workplace"))
+_ONLY_IF_CHANGED = frozenset(("occupation", "my goal", "diet", "broker", "car", "study", "shift", "workplace"))
 """Of these one may well have two, unless the words say that the one took the place of the other."""
 _DWELLING = re.compile(r"^(?:an?|una?|my|mi|our|the|el|la) (?:\w+ ){1,3}?(?:in|en) ")
 """A flat in Leeds: Leeds is where it is."""
@@ -128,7 +135,8 @@ _ARTICLES = frozenset(("a", "an", "un", "una", "uno"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALWAYS_ONE = frozenset(("length", "tone", "answers in", "profile"))
 _PREFER = re.compile(
-    r"\b(?:prefer|prefiero|read|write|leo|escrib\w+|tengo|have|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|am|soy|keep|mas|more|want|quiero|dame|"
+    r"\b(?:prefer|prefiero|aguant\w+|soport\w+|toler\w+|acept\w+|stomach|take|accept|"
+    r"read|write|leo|escrib\w+|tengo|have|rather|mejor|better|now|ahora|always|siempre|like|gustan?|be|am|soy|keep|mas|more|want|quiero|dame|"
     r"give me|let us|let's|lets|hablemos|hablamos|speak|tratame|hablame|vuelto|volvi)\b"
 )
 _RATHER = re.compile(
@@ -146,7 +154,8 @@ _ANSWERS = frozenset(
         explicacion explicaciones mensaje mensajes detail details detalle detalles keep make give prefer prefiero like
         rather it investor trader be hablar hables trates trato profile perfil risk riesgo language lenguaje idioma me
         better mejor dame da dar hazme dime quiero want please partir please respond responde contesta habla
-        respondeme contestame hablame escribeme trata explain expliques explicas explicame point grano ve get
+        respondeme contestame hablame escribeme trata explain expliques explicas explicame point grano ve get go goes
+        favor
         style estilo inversor inversora speak hablo hablemos hablamos let adelante invest investing invirtiendo
         inversiones trading tuteame tratame tratarme trata with you here conmigo vuelto
         volvi become became much report reports informe informes read write leo tolerance tolerancia have
@@ -155,6 +164,8 @@ _ANSWERS = frozenset(
         """
     )
 )
+_TOLD = content("answers responses replies explanations respuestas explicaciones explicame expliques")
+"""Of how they should be, whatever else a sentence gives for a reason."""
 _HOURS = frozenset(word for word, kind in OCCASION.items() if kind == "hour")
 _SEASONS = frozenset(word for word, kind in OCCASION.items() if kind == "season")
 _MOVED = re.compile(r"^(?:i|we) .{0,30}\b(?:moved|relocated)\b|^(?:me|nos) .{0,8}\b(?:mud|traslad|cambi)")
@@ -231,7 +242,7 @@ def _framed(said: str, changed: bool) -> Iterator[Value]:
                 text = _DWELLING.sub("", text)
             if attribute in ("home", "employer") and _NO_PLACE.search(text.strip()):
                 continue
-            is_ = _numbers(text) if attribute in ("risk", "age") else _bare(text)
+            is_ = _numbers(text) if attribute in ("risk", "age", "my salary") else _bare(text)
             rest = said[: match.start("value")] + " " + said[match.start("value") + len(text) :]
             if attribute == "employer":
                 rest = re.sub(r"\b(?:for|para)\s*$|\b(?:for|para)(?= {2})", " ", rest)
@@ -243,7 +254,7 @@ def _framed(said: str, changed: bool) -> Iterator[Value]:
 
 def _of_mine(said: str, changed: bool, text: str) -> Iterator[Value]:
     symbols = {folded(name) for name in mentioned(text)}
-    for match in (*MY.finditer(said), *SET.finditer(said), *NEW.finditer(said)):
+    for match in (found for pattern in (MY, SET, NEW, ROLE) for found in pattern.finditer(said)):
         named_by = match["what"] or match["que"]
         what = [word.removesuffix("'s") for word in words(named_by.replace("'s", "")) if word not in _STRIPPED]
         named = frozenset(concept(word) for word in what)
@@ -290,6 +301,11 @@ def _states(said: str, changed: bool) -> Iterator[Value]:
     for state, pattern in MARITAL:
         if re.search(pattern, said) and not re.search(r"\b(?:not|no|never|nunca)\b", said):
             yield Value("marital status", frozenset((state,)), frozenset(), True)
+    dating = DATING.search(said) and "dating"
+    if alone := dating or (SINGLE.search(said) and "single"):  # who is divorced may have a girlfriend
+        yield Value("relationship", frozenset((alone,)), frozenset(), True)
+    if role := role_in(said.strip(" .!")):
+        yield Value("occupation", role, where(said, changed), changed)
     if EMPLOYED.search(said):
         yield Value("employment", frozenset(("employed",)), frozenset(), True)
     if UNEMPLOYED.search(said):
@@ -325,8 +341,9 @@ def _rather(said: str, changed: bool) -> Iterator[Value]:
 
 
 def _slots(said: str, changed: bool) -> Iterator[Value]:
-    if not (changed or _PREFER.search(said)) or re.search(r"\b(?:not|no|ya no)\b", said):
+    if re.search(r"\b(?:not|no|ya no)\b", said):
         return
+    prefers = changed or bool(_PREFER.search(said))
     before = _DE_TU.sub("tuteame", CONDITION.sub(" ", said))
     of_risk = bool(_RISK.search(before))
     slots: dict[str, set[str]] = {}
@@ -337,7 +354,8 @@ def _slots(said: str, changed: bool) -> Iterator[Value]:
     for name, found in slots.items():
         if name == "length" and _LESS.search(before):
             continue
-        if len(found) > 1 or (name in _ALWAYS_ONE and not others <= _ANSWERS):
+        of_answers = others <= _ANSWERS or (changed and bool(others & _TOLD) and name != "profile")
+        if len(found) > 1 or not (of_answers if name in _ALWAYS_ONE else prefers):
             continue
         condition = " ".join(match["rest"] for match in CONDITION.finditer(said))
         yield Value(f"prefer {name}", frozenset(found), where(condition, changed) | content(condition), changed)

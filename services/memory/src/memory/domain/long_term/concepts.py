@@ -50,6 +50,11 @@ _CONCEPTS = {
     "account": "account accounts cuenta cuentas subscription suscripcion membership membresia subscribe subscribes "
     "subscribed suscrito suscrita",
     "kid": "kid kids child children hijo hijos hija hijas baby bebe",
+    "day": "day days daily dia dias diario diaria diariamente",
+    "week": "week weeks weekly semana semanas semanal semanalmente",
+    "month": "month months monthly mes meses mensual mensualmente",
+    "quarter": "quarter quarters quarterly trimestre trimestres trimestral",
+    "year": "year years yearly annual annually ano anos anual anualmente",
     "partner": "girlfriend boyfriend partner novia novio pareja fiance fiancee prometida prometido",
     "car": "car cars coche coches carro carros auto autos",
     "house": "house home casa hogar",
@@ -60,6 +65,7 @@ _CONCEPTS = {
     "vegan": "vegan vegano vegana veganos",
     "vegetarian": "vegetarian vegetariano vegetariana vegetarianos",
     "boss": "boss manager jefe jefa",
+    "landlord": "landlord landlady casero casera",
     "favourite": "favorite favourite favorito favorita favoritos favoritas",
     "goal": "goal target aim aiming meta objetivo",
     "salary": "salary wage pay sueldo salario",
@@ -116,6 +122,7 @@ COUNTS = {
     **dict.fromkeys(("third", "tercer", "tercera"), "3"),
     **dict.fromkeys(("fourth", "cuarto"), "4"),
     "ningun": "0",
+    "twice": "2",
 }
 """What a number is called, by its word."""
 

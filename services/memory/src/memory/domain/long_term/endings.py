@@ -53,7 +53,8 @@ _OWNED = _set("have drive live use be phone invest")
 _PAID = _set("pay earn owe have")
 _SERVICES = _set("use broker bank trade phone plan")
 _COUPLE = content(
-    "have be dating salgo saliendo novia novio pareja esposa esposo marido wife husband married casado together juntos"
+    "have be dating salgo saliendo novia novio pareja esposa esposo marido wife husband married engaged "
+    "casado together juntos"
 )
 _OVER: tuple[tuple[frozenset[str], str, str], ...] = (
     # Which statements; English past forms; Spanish infinitives, the reflexive ones without their pronoun.
@@ -135,12 +136,6 @@ def _rules() -> Iterator[tuple[str, frozenset[str]]]:
             rf"(?:{_past(spanish)})",
             among,
         )
-        roots = "|".join(verb.partition(" ")[0][:-2] for verb in spanish.split("|"))
-        yield (
-            r"\b(?:mis?|nuestr[oa]s?) (?P<what>[^.,;:!?\n]{1,40}?) (?:ya )?(?:estan?|quedo|fue|ha sido|han sido)"
-            rf"(?: ya| por fin){{0,2}} (?:{roots})[ai]d[oa]s?\b",
-            among,
-        )
 
 
 _MOVED = (
@@ -169,12 +164,12 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
     (r"\bno more (?!than\b)(?P<what>[^.,;:!?\n]{1,40}?)(?= for (?:me|us)\b|[.,;:!?\n]|$)", frozenset(), False),
     (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_GONE})\b", frozenset(), True),
-    (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ni hablar|queda descartado|lo descarto|se acabo)",
+    (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ya no\b|ni hablar|"
+     r"queda descartado|lo descarto|se acabo)",
      frozenset(), True),
     (rf"\bse acabo (?:lo de )?{_ALL_MY}?{_WHAT}|\b(?:ya paso|paso ya) de {_ALL_MY}?(?P<que>[^.,;:!?\n]{{1,60}})",
      frozenset(), False),
     (r"\b(?:i|we)(?: have| had)* (?:had to )?put (?P<what>[^.,;:!?\n]{1,40}?) (?:down|to sleep)\b", frozenset(), False),
-    (r"\b(?:stole|wrecked|crashed|totalled) (?:my|our) (?P<what>\w+(?: \w+)?)", _OWNED, False),
     (r"\b(?:me|nos) (?:han robado|robaron|quitaron|han quitado) (?:el|la|mi|nuestr[oa]) (?P<what>\w+(?: \w+)?)",
      _OWNED, False),
     (rf"\bse (?:me|nos) (?:han? )?(?:{_MURIO}) {_ALL_MY}{_WHAT}", frozenset(), False),
@@ -196,8 +191,6 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
      r"(?= (?:to|until|till|a|al|hasta)\b)", frozenset(), True),
     (r"\bllev(?:o|amos) [^.,;:!?\n]{0,20}(?:semanas|meses|anos|mes|ano) sin (?P<what>[^.,;:!?\n]{1,40})",
      frozenset(), False),
-    (r"\b(?:i|we) have not (?P<what>[^.,;:!?\n]{1,40}?) (?:in|for) (?:\w+ ){0,2}(?:weeks|months?|years?)\b",
-     frozenset(), False),
     (r"\b(?:pulled|took|moved|withdrew) (?:everything|all|all (?:of )?(?:my|our|the) \w+|(?:my|our) money) "
      r"(?:out of|from) (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
     (r"\b(?:saque|sacamos|he sacado|hemos sacado|retire|retiramos|he retirado) (?:todo|todo (?:mi|el) \w+|mi dinero|"
@@ -208,7 +201,6 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"\b(?:cambie|cambiamos|(?:he|hemos|ha) cambiado|(?:he|hemos|ha) sustituido|sustitui) (?:{_MINE} )?"
      r"(?P<what>\w+(?: \w+){0,3}?) por \w", _set("have drive use live work bank trade broker be account"), True),
     (r"\b(?:moved|switched|changed|transferred) (?:back )?to (?:the )?\w+ (?P<what>shifts?)\b", _WORK, True),
-    (r"\b(?:pasaron|cambiaron|movieron|pase|cambie) (?:al|de) (?P<what>turno)\b", _WORK, True),
     (rf"{_MOVED}(?: \w+){{0,4}}? (?:from|de|del|desde) (?P<what>[^.,;:!?\n]{{1,60}}?) (?:to|into|a|al|hacia|por) \w",
      frozenset(), True),
     # What was wanted is there.
@@ -225,8 +217,6 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (r"\b(?:instead of|rather than|en vez de|en lugar de) (?P<what>[^.,;:!?\n]{1,60}?)(?= (?:i|prefiero|"
      r"prefer|quiero|uso)\b|[.,;:!?\n]|$)",
      _set("prefer use like trade invest eat drink"), True),
-    (rf"\b(?:changed my mind about|cambie de opinion sobre|cambie de idea sobre) {_WHAT}", _set("like prefer "
-     "want"), False),
 )  # fmt: skip
 _COMPILED = [(re.compile(pattern), among, replaced) for pattern, among, replaced in _RULES]
 _SWITCHED_TO = re.compile(
@@ -242,7 +232,7 @@ _WITHOUT_WORK = re.compile(
     r"\b(?:lost my job|got fired|was fired|been fired|got laid off|was laid off|am unemployed|retired last|am "
     r"(?:now )?retired|"
     r"just retired|have retired|quit my job|left my job|(?:been|was|got|were) (?:let go|made redundant|laid "
-    r"off)|laid me off|"
+    r"off)|laid me off|let me go|"
     r"me (?:han echado|echaron)|me despidieron|me han despedido|perdi mi (?:trabajo|empleo)|"
     r"me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|estoy jubilad[oa]|me he jubilado|"
     r"me jubile|ya me jubile|renuncie$)\b"
@@ -277,10 +267,10 @@ _BORN = re.compile(
 )
 _ALONE = re.compile(
     r"\b(?:me (?:he ido|fui|mude|he mudado) a vivir sol[oa]|(?:ahora|ya) vivo sol[oa]|me (?:he )?independi(?:ce|zado)|"
-    r"(?:moved out|now live|live) (?:on my own|by myself|alone)(?: now)?|got my own (?:place|flat|apartment))\b"
+    r"(?:moved out|now live|live) (?:on my own|by myself|alone)(?: now)?|got (?:my|our) own (?:place|flat|apartment))\b"
 )
 _SHARING = content(
-    "comparto compartimos share shares sharing roommate roommates flatmate flatmates housemates padres parents"
+    "ex comparto compartimos share shares sharing roommate roommates flatmate flatmates housemates padres parents"
 )
 _HOME_BOUGHT = re.compile(
     r"\b(?:i|we)(?: have| just| now| finally| recently)* (?:bought|own) (?:a|an|our|my) (?:\w+ )?(?:house|home|flat|"
@@ -294,8 +284,9 @@ _PROMOTED = re.compile(
     r"(?:ascendido|ascendieron|promovieron|promovido|contratado como|contrataron como))\b"
 )
 _ROLES = content(
-    "junior trainee intern apprentice assistant analyst engineer developer consultant manager supervisor clerk "
-    "associate becario becaria aprendiz ayudante auxiliar analista ingeniero ingeniera programador programadora "
+    "student estudiante junior trainee intern apprentice assistant analyst engineer developer consultant manager "
+    "supervisor clerk associate becario becaria aprendiz ayudante auxiliar analista ingeniero ingeniera programador "
+    "programadora "
     "teacher nurse lawyer doctor accountant driver waiter waitress chef cook "
     "electrician plumber carpenter mechanic architect journalist translator salesman designer pilot baker profesor "
     "profesora maestro maestra enfermero enfermera abogado abogada medico contable conductor conductora camarero "
@@ -326,10 +317,11 @@ def endings(text: str) -> list[StatementEnd]:
     return list(dict.fromkeys(_endings(plain(text))))
 
 
-def is_occupation(said: str) -> bool:
-    """Whether a plain text says what its writer does for a living: "I'm a junior analyst"."""
+def role_in(said: str) -> frozenset[str]:
+    """What a plain text says that its writer does for a living: "I'm a junior analyst"."""
     match = _I_AM_A.match(said)
-    return bool(match) and bool(content(match["role"]) & _ROLES)
+    role = content(match["role"]) if match else frozenset[str]()
+    return role if role & _ROLES else frozenset()
 
 
 def ended_by(ending: StatementEnd, held: frozenset[str]) -> bool:

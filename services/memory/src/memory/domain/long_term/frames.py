@@ -8,7 +8,7 @@ import re
 _VALUE = r"(?P<value>(?:[^.,;:!?\n]|[.](?=\S)){1,60})"
 _FRAMES: tuple[tuple[str, str], ...] = (
     ("home", rf"\b(?:i|we) (?:am |are |have )?(?:live|living|reside|based)(?: back)? in {_VALUE}"),
-    ("home", rf"\b(?:i|we) (?:am |are |have )?(?:moved|relocated)(?: back)? to {_VALUE}"),
+    ("home", rf"\b(?:i|we) (?:am |are |have |\w+(?: \w+){{0,3}} and )?(?:moved|relocated)(?: back)? to {_VALUE}"),
     (
         "home",
         r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos) a vivir|me cambie|"
@@ -17,11 +17,6 @@ _FRAMES: tuple[tuple[str, str], ...] = (
         rf"(?:me|nos) acab(?:o|amos) de (?:mud|traslad|instal)ar) (?:en|a) {_VALUE}",
     ),
     ("employer", rf"\bi (?:am |have )?(?:work|working|started working|started) (?:at|for) {_VALUE}"),
-    (
-        "employer",
-        rf"\bi (?:have )?(?:started|began|begun|took|landed) (?:an? |my )?(?:new )?(?:job|role|position|work) "
-        rf"(?:at|with|for) {_VALUE}",
-    ),
     (
         "employer",
         rf"\b(?:empezar|empezado|empece|trabajo nuevo|nuevo trabajo|encontre trabajo|consegui trabajo|he fichado|"
@@ -43,7 +38,7 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ),
     (
         "occupation",
-        rf"\b(?:trabajo|empece a trabajar|estoy trabajando) (?:como|de(?! (?:noches?|dia|"
+        rf"\b(?:trabajo|(?:empece|empezado|comenzado) a trabajar|estoy trabajando) (?:como|de(?! (?:noches?|dia|"
         rf"tardes?|mananas?|lunes|lo|la|el|forma|madrugada)\b)) {_VALUE}",
     ),
     ("occupation", rf"\b(?:ascendid[oa]|promovid[oa]|contratad[oa]) (?:al?|como|de) {_VALUE}"),
@@ -61,6 +56,7 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("car", rf"\bi drive (?:an? )?{_VALUE}"),
     ("car", rf"\b(?:conduzco|manejo) (?:una? )?{_VALUE}"),
     ("study", rf"\b(?:i (?:am )?(?:study|studying)|estudio|estoy estudiando) {_VALUE}"),
+    ("my salary", r"\bi am (?:now )?on (?P<value>\d[\d.,]* ?k\b|\d{2,3}[.,]\d{3}\b)"),
     ("risk", r"\b(?:i|we)? ?(?:risk|arriesgo|arriesgamos)\b(?P<value>[^.,;:!?\n]{0,40}?\d[\d.,]* ?%?)"),
 )
 FRAMES = [(attribute, re.compile(pattern)) for attribute, pattern in _FRAMES]
@@ -73,7 +69,7 @@ MY = re.compile(
     r"\b(?P<whose>my|mi|mis|our|nuestr[oa]) (?P<what>\w+(?:'s)?(?: (?:de |del |of |for |para )?\w+(?:'s)?){0,3}?) "
     rf"(?:(?:is|are|es|son|sera|se llama)(?: de| called| named)?|changed to|cambio a|"
     r"ha cambiado a|(?:went (?:up|down)|rose|dropped|fell|increased) to|"
-    r"(?:ha )?(?:sub(?:io|ido)|baj(?:o|ado)|aument(?:o|ado)) a) "
+    r"(?:ha )?(?:sub(?:io|ido)|baj(?:o|ado)|aument(?:o|ado)) a|will be|va a ser|is going to be) "
     rf"{_VALUE}"
 )
 SET = re.compile(
@@ -82,6 +78,11 @@ SET = re.compile(
     rf"(?P<what>\w+(?: \w+){{0,2}}?)(?: to| a| en|[:,] (?:it is|is|es)) {_VALUE}"
 )
 """A change of an attribute in a verb: "I raised my budget to 3000"."""
+ROLE = re.compile(
+    r"\b(?P<value>(?:(?:mr|mrs|ms|dr|don|dona|sr|sra|senor|senora)\.? )?\w+) (?:is|es|sera|will be) (?:now |ahora )?"
+    r"(?P<whose>my|our|mi|nuestr[oa]) (?:new |nuev[oa] )?(?P<what>\w+)(?= now\b| ahora\b|[.,;!]|$)"
+)
+"""Who is something: "Mrs Khan is our landlady now"."""
 NEW = re.compile(
     r"\b(?P<whose>i|we|tengo|tenemos)(?: have| have got| got)?(?: an?| una?)? (?:new (?P<what>\w+)|(?P<que>\w+) "
     r"nuev[oa])(?: number| numero)?,? "

@@ -93,6 +93,10 @@ _HABIT = re.compile(
     r"\w+ times) (?:a|an|per) (?:day|week|month|quarter|year)|cada (?:dia|semana|mes|ano|trimestre|manana|noche)|"
     r"todos los dias|todas las semanas|a diario|(?:una vez|\w+ veces) (?:al|por|a la) (?:dia|semana|mes|ano))\b"
 )
+_ATTITUDE = re.compile(
+    r"(?:yo )?(?:(?:no|ya no) quiero (?:saber )?nada (?:de|con) \w|quiero \d[\d.,]* ?(?:euros|dolares|pesos|k|mil)\b)"
+)
+"""What somebody does not want to do with, or how much of it they want."""
 _RISK = re.compile(r"\b(?:risks?|riesgos?|arriesg\w+)\b")
 _ORDER = re.compile(r"\b(?:buy|sell|comprar|vender|compro|vendo) (?:\d|some \w+ shares|[a-z]{1,5}$)")
 _CAN = re.compile(
@@ -196,6 +200,8 @@ def is_plain_fact(clause: str) -> bool:
         return False
     if is_order(said):
         return False
+    if _ATTITUDE.match(said):
+        return True
     if _ABOUT_NOW.match(said) or re.search(r"\b(?:can|could|puedes|podrias) you\b", said):
         return False
     if _MUST.match(said):

@@ -48,9 +48,11 @@ _WISH = re.compile(
     r"|^\W*(?:[\w ]{1,20}, ){0,2}(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
     re.I,
 )
-_FOR_GOOD = re.compile(r"\b(?:always|from now on|in future|never|siempre|nunca|a partir de ahora|de ahora en "
-    r"adelante)\b",
-                       re.I)  # fmt: skip
+_FOR_GOOD = re.compile(
+    r"\b(?:always|from now on|in future|never|instead of|any ?more|siempre|nunca|a partir de ahora|"
+    r"de ahora en adelante|en vez de|en lugar de)\b",
+    re.I,
+)
 _REPORTS = re.compile(
     r"(?<!\bi )(?<!\bi always )(?<!\bwe )\b(?:says|said|keeps? saying|thinks|tells|told me|told us|keeps telling|"
     r"reckons|believes|claims|"

@@ -2,18 +2,23 @@
 
 import re
 
+SINGLE = re.compile(r"\b(?:i am|estoy|soy|sigo) (?:now |ahora )?(?:single|solter[oa])\b")
+DATING = re.compile(
+    r"\b(?:i have|i have got|i got|tengo|me he echado) (?:an? |una? )?(?:new |nuev[oa] )?"
+    r"(?:girlfriend|boyfriend|novi[oa])\b"
+    r"|\b(?:i am|we are|estoy) (?:now )?(?:dating|seeing someone|saliendo con)\b|\bsalgo con (?:una?|alguien)\b"
+)
 MARITAL = (
-    ("single", r"\b(?:i am|estoy|soy|sigo) (?:now |ahora )?(?:single|solter[oa])\b"),
+    ("single", SINGLE.pattern),
     ("engaged", r"\b(?:i am|we are|i got|estoy|me he|me) (?:now |ahora )?(?:engaged|prometid[oa]|"
      r"comprometi(?:do|da)?)\b"),
     ("married", r"\b(?:i am|we are|i|we|been|estoy|soy|llevo [^,.]{0,20}) ?(?:now |ahora |just |got "
      r")*(?:married|casad[oa])\b"),
-    ("married", r"\b(?:me case|nos casamos|me he casado)\b"),
+    ("married", r"\b(?:me case|nos casamos|me he casado|nos hemos casado)\b"),
     ("engaged", r"\b(?:i am|we are) getting married\b|\bme caso\b"),
     ("divorced", r"\b(?:i am|we are|i|we|estoy|soy) ?(?:now |ahora |just |got )*(?:divorced|separated|"
      r"divorciad[oa]|separad[oa])\b"),
     ("divorced", r"\b(?:acabo|acabamos) de (?:divorciar(?:me|nos)?|separar(?:me|nos)?)\b"),
-    ("married", r"\b(?:acabo|acabamos) de casar(?:me|nos)?\b"),
     ("divorced", r"\b(?:me divorcie|nos divorciamos|me separe|nos separamos|me he divorciado)\b"),
     ("widowed", r"\b(?:i am|estoy|soy|enviude|quede) ?(?:an? )?(?:now |ahora )?(?:widow(?:ed|er)?|viud[oa])\b"),
 )  # fmt: skip
@@ -27,12 +32,13 @@ A_DIET = re.compile(
     r"\b(?:(?P<value>keto|paleo|vegan|vegetarian|mediterranean|carnivore|low[- ]carb|low[- ]fat) diet|"
     r"dieta (?P<valor>keto|cetogenica|paleo|vegana|vegetariana|mediterranea|carnivora))\b"
 )
+_TURN = r"\b(?:turno|horario|trabaj\w+|puesto|pasado)(?: es| ahora)? (?:de|a)(?: las?)? "
 KINDS = tuple(
     (attribute, value, re.compile(pattern))
     for attribute, value, pattern in (
-        ("shift", "night", r"\b(?:i|we) work nights\b|\bnight shifts?\b|\b(?:turno|turno es|trabaj\w+) de noches?\b"),
-        ("shift", "day", r"\b(?:i|we) work days\b|\bday shifts?\b|\bturno (?:es )?de (?:dia|manana)\b"),
-        ("shift", "evening", r"\b(?:evening|late) shifts?\b|\bturno de tarde\b"),
+        ("shift", "night", r"\b(?:i|we) work nights\b|\bnight shifts?\b|" + _TURN + r"noches?\b"),
+        ("shift", "day", r"\b(?:i|we) work days\b|\bday shifts?\b|" + _TURN + r"(?:dia|mananas?)\b"),
+        ("shift", "evening", r"\b(?:evening|late) shifts?\b|" + _TURN + r"tardes?\b"),
         (
             "workplace",
             "home",

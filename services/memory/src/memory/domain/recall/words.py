@@ -101,7 +101,6 @@ def sought(text: str) -> list[Sought]:
 
 @functools.lru_cache(maxsize=50_000)
 def english(word: str) -> str:
-    """The stem of an English word."""
     return _STEMMERS.english(ENGLISH_BASE.get(word, word))
 
 
