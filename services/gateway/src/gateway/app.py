@@ -154,8 +154,8 @@ def compose(
     inboxes = Inboxes()
     shares = CompanyShares(log.room, settings.company_share, clock)
     live = NatsLive(client, hub, inboxes, shares)
-    hub.connect(live)
-    inboxes.connect(live)
+    hub.connect(live.follow)
+    inboxes.connect(live.present)
     access = Access(log, memory, identity.principals, identity.conversation_keys)
     commands = Commands(log, bus, memory, identity.principals, shares, companies, clock)
     door = Door(settings.limits, clock)
@@ -223,7 +223,7 @@ def compose(
         personas=personas,
         sign_in=sign_in,
     )
-    answers = Answers(identity.seal_key, BusGateways(rpc), settings.question_seconds)
+    answers = Answers(identity.seal_key, BusGateways(rpc).hand_on, settings.question_seconds)
     mcp = McpEndpoint(api, answers, mcp_server)
     application = Front(
         endpoint, build_http(api, health, mcp), Proxies(settings.trusted_proxies, settings.address_header)

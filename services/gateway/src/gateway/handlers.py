@@ -137,7 +137,7 @@ async def _handoff(session: ClientSession, caller: TokenCaller, frame: ws.Handof
 
 async def _take(session: ClientSession, caller: TokenCaller, frame: ws.OwnerTake) -> None:
     place = await _opened(session, caller, frame)
-    _tell_owner(session, frame, await session.chat.commands.take(place))
+    _tell_owner(session, frame, await session.chat.commands.take(place, frame.seen_seq))
 
 
 async def _release(session: ClientSession, caller: TokenCaller, frame: ws.OwnerRelease) -> None:

@@ -1,4 +1,4 @@
-"""The live feeds: what is heard on the bus, handed to the open conversations, inboxes and shares (ports.LiveSource)."""
+"""The live feeds: what is heard on the bus, handed to the open conversations, inboxes and shares."""
 
 from collections.abc import Callable
 
@@ -84,14 +84,18 @@ class NatsLive:
         self._hub.fact(parts[2], parts[3], found)
 
     def _on_desk_fact(self, message: Msg) -> None:
-        """Something was done with a conversation: whoever has the inbox open reads it anew."""
+        """Something was done with a conversation: whoever has the inbox open reads it anew, and its visitor is told
+        whether it is resolved."""
         company = message.subject.rsplit(".", 2)[1]
         try:
-            conversation = check_id(orjson.loads(message.data)["data"]["conversationId"])
-        except (ValueError, KeyError, TypeError):
+            data: JsonObject = orjson.loads(message.data)["data"]
+            conversation, state, basis = check_id(str(data["conversationId"])), data.get("state"), data.get("basis")
+        except (ValueError, KeyError, TypeError, AttributeError):
             log.warning("live.malformed_fact", subject=message.subject)
             return
         self._inboxes.changed(company, conversation)
+        if state is not None and isinstance(basis, int):
+            self._hub.updated(company, conversation, resolved=state == "resolved", seq=basis)
 
     def _on_presence(self, message: Msg) -> None:
         """Somebody is there in a conversation of a company whose inbox is open here."""

@@ -34,7 +34,6 @@ class MarketFacts:
         self._customers = customers
 
     async def start(self) -> None:
-        """From now on."""
         for kind, event in _ACTION_FACTS.items():
             await subscribe(self._client, f"{kind}.>", partial(self._on_action, kind, event))
         await subscribe(self._client, f"{_FIRED}.>", self._on_fired)

@@ -14,7 +14,6 @@ def document() -> dict[str, Any]:
 
 
 def text() -> str:
-    """The document as it is committed."""
     return json.dumps(document(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 

@@ -1,6 +1,6 @@
 """What the gateway needs of the outside, as Protocols; adapters/ holds the real ones."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -134,17 +134,7 @@ class GatewayToolCall:
     language: str
 
 
-class LiveSource(Protocol):
-    """The live signs of single conversations."""
-
-    async def follow(self, company: str, conversation: str) -> Unsubscribe:
-        """Hands the conversation's live signs to the hub until the returned function is called."""
-        ...
-
-
-class PresenceSource(Protocol):
-    """Who is there in a company's conversations."""
-
-    async def present(self, company: str) -> Unsubscribe:
-        """Hands signs of it to the company's inboxes until the returned function is called."""
-        ...
+Follow = Callable[[str, str], Coroutine[None, None, Unsubscribe]]
+"""Hands the live signs of a company's conversation to the hub until the returned function is called."""
+Present = Callable[[str], Coroutine[None, None, Unsubscribe]]
+"""Hands signs of who is there in a company's conversations to its inboxes until the returned function is called."""

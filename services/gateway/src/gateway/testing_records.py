@@ -51,6 +51,10 @@ class RecordsStandIn:
     untold: dict[User, list[TriggeredAlert]] = field(default_factory=dict[User, list[TriggeredAlert]])
     told: list[str] = field(default_factory=list[str])
     asked_untold: int = 0
+    patched: list[str | None] = field(default_factory=list[str | None])
+    """Ids of the corrections that came."""
+    away: bool = False
+    """Whether corrections are told that the store does not answer."""
 
     def __post_init__(self) -> None:
         self.market = RpcServer(self.client)
@@ -108,6 +112,9 @@ class RecordsStandIn:
         return memory_rpc.MemoryReply(memory=known)
 
     async def _patch(self, request: memory_rpc.MemoryPatchRequest) -> memory_rpc.MemoryReply:
+        self.patched.append(request.request_id)
+        if self.away:
+            raise RpcError(ErrorCode.UNAVAILABLE, "the store does not answer")
         who = (request.company_id, request.user_id)
         old = self.remembered.get(who, memory_rpc.LongTermMemory())
         try:

@@ -321,3 +321,14 @@ async def test_what_was_asked_and_decided_while_a_client_was_away_comes_as_it_is
     await records.market.drain(1.0)
     # The market is away: as it was told.
     assert (await resumed())["state"] == "pending"
+
+
+@pytest.mark.parametrize("kind", ["action.confirm", "action.reject"])
+async def test_an_action_that_nobody_knows_is_not_found(
+    gateway: GatewayUnderTest, tokens: TokenMaker, kind: str
+) -> None:
+    async with ChatClient(gateway.url) as visitor:
+        await visitor.hello(tokens.visitor("v1"))
+        await visitor.send(kind, actionId="a1")
+        error = await visitor.until("error")
+        assert (error["code"], error["ref"]) == ("NOT_FOUND", "a1")

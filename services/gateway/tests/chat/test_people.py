@@ -158,14 +158,20 @@ async def test_taking_twice_changes_nothing_and_tells_how_things_stand(
         assert [frame["type"] for frame in ana.seen].count("owner.changed") == 3
 
 
-async def test_a_colleague_may_take_over_from_a_human_agent(gateway: GatewayUnderTest, tokens: TokenMaker) -> None:
+async def test_a_colleague_may_take_over_from_a_human_agent_whom_they_have_seen(
+    gateway: GatewayUnderTest, tokens: TokenMaker
+) -> None:
     async with ChatClient(gateway.url) as visitor:
         mine = await visitor.hello(tokens.visitor("v1"))
-        await visitor.say("hello")
+        seen = (await visitor.say("hello"))["seq"]
         for name in ("ana", "ben"):
             async with ChatClient(gateway.url) as agent:
-                await agent.hello(tokens.user(name, "commercial"))
+                await agent.hello(tokens.user(name, "commercial"), locale="es")
                 await watched(agent, mine["conversationId"])
+                if name == "ben":  # as who took it in the same moment
+                    await agent.send("owner.take", seenSeq=seen)
+                    refused = await agent.until("error")
+                    assert (refused["code"], refused["message"]) == ("CONFLICT", "ana acaba de tomar la conversación")
                 await agent.send("owner.take")
                 assert (await visitor.until("owner.changed"))["owner"]["operatorId"] == name
 
@@ -323,17 +329,6 @@ async def test_a_turn_that_is_not_running_is_not_found(
         await visitor.send("run.cancel", turnId=agent.turn)
         error = await visitor.until("error")
         assert (error["code"], error["ref"]) == ("NOT_FOUND", agent.turn)
-
-
-@pytest.mark.parametrize("kind", ["action.confirm", "action.reject"])
-async def test_an_action_that_nobody_knows_is_not_found(
-    gateway: GatewayUnderTest, tokens: TokenMaker, kind: str
-) -> None:
-    async with ChatClient(gateway.url) as visitor:
-        await visitor.hello(tokens.visitor("v1"))
-        await visitor.send(kind, actionId="a1")
-        error = await visitor.until("error")
-        assert (error["code"], error["ref"]) == ("NOT_FOUND", "a1")
 
 
 async def test_typing_and_receipts_reach_the_others_but_not_oneself(

@@ -301,15 +301,14 @@ async def test_the_next_request_in_a_conversation_finds_it_open_and_as_it_stands
 async def test_a_conversation_that_lingers_is_let_go() -> None:
     closed: list[str] = []
 
-    class Live:
-        async def follow(self, company: str, conversation: str) -> Unsubscribe:
-            async def unsubscribe() -> None:
-                closed.append(f"{company}/{conversation}")
+    async def follow(company: str, conversation: str) -> Unsubscribe:
+        async def unsubscribe() -> None:
+            closed.append(f"{company}/{conversation}")
 
-            return unsubscribe
+        return unsubscribe
 
     hub = Hub(linger=0.01)
-    hub.connect(Live())
+    hub.connect(follow)
     for conversation, linger in (("known", True), ("unknown", True), ("socket", False)):
         attachment = Attachment(FrameQueue(), "acme", conversation)
         await hub.join(attachment)

@@ -38,7 +38,7 @@ def test_a_changed_carried_id_is_none() -> None:
 
 async def test_an_answer_reaches_the_question_that_was_put_to_its_sender() -> None:
     others = Nobody()
-    answers = Answers(KEY, others, 5.0)
+    answers = Answers(KEY, others.hand_on, 5.0)
     with answers.question("acme/user/u1") as question:
         response: dict[str, Any] = {"id": question.id, "result": {}}
         assert not await answers.offer("acme/user/u2", response)
@@ -53,9 +53,9 @@ async def test_an_answer_reaches_the_question_that_was_put_to_its_sender() -> No
 
 
 async def test_a_question_waits_so_long_and_not_when_the_gateway_ends() -> None:
-    with Answers(KEY, Nobody(), 0.01).question("acme/user/u1") as question, pytest.raises(TimeoutError):
+    with Answers(KEY, Nobody().hand_on, 0.01).question("acme/user/u1") as question, pytest.raises(TimeoutError):
         await question.answer()
-    answers = Answers(KEY, Nobody(), 60.0)
+    answers = Answers(KEY, Nobody().hand_on, 60.0)
     with answers.question("acme/user/u1") as question:
         asyncio.get_running_loop().call_soon(answers.stop)
         with pytest.raises(TimeoutError):
@@ -66,7 +66,7 @@ async def test_a_question_waits_so_long_and_not_when_the_gateway_ends() -> None:
 
 
 async def test_one_caller_is_asked_so_many_things_at_once() -> None:
-    answers = Answers(KEY, Nobody(), 5.0)
+    answers = Answers(KEY, Nobody().hand_on, 5.0)
 
     def ask(left: int) -> None:
         with answers.question("acme/user/u1"):

@@ -10,8 +10,7 @@ import pytest
 
 from contracts.events.chat import Action
 from contracts.events.market import ActionDecided
-from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
 from gateway.testing_doors import AnsweringAgent, in_two_pieces
 from gateway.testing_records import RecordsStandIn, tell
 from gateway.testing_services import CompletionsStandIn
@@ -59,11 +58,11 @@ async def orders(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: st
     await in_two_pieces(agent, turn, basis, text)
 
 
+@pytest.mark.usefixtures("memory")
 async def test_they_stream_resume_confirm_and_are_refused(
     ask: Ask,
     agent: AnsweringAgent,
     records: RecordsStandIn,
-    memory: MemoryStandIn,
     completions: CompletionsStandIn,
 ) -> None:
     agent.how = orders
@@ -92,14 +91,11 @@ async def test_they_stream_resume_confirm_and_are_refused(
             told = await ask("agui", threadId="t", messages=[asked])
             assert [one["role"] for one in told["messages"] if one.get("content")][:1] == ["user"]
             assert agent.text in [one.get("content") for one in told["messages"]]
-        memory.known_conversations[thread] = conversation_view(thread, "acme", "ana")
         told = await ask("agui", threadId="t", messages=[*told["messages"], {**asked, "id": "m2", "content": "buy"}])
         (question,) = told["interrupts"]
         resume = [{"interruptId": question["id"], "status": "resolved", "payload": {"approved": True}}]
         await ask("agui", threadId="t", messages=told["messages"], resume=resume)
         assert records.actions["a1"][1].state.value == "confirmed"
-
-    thread = named_conversation_id("acme", "ana", "ag-ui", "t")
 
     async def a2a() -> None:
         def message(text: str, **fields: str) -> Json:
@@ -110,7 +106,6 @@ async def test_they_stream_resume_confirm_and_are_refused(
         assert ("task" in told[0], "".join(pieces)) == (True, agent.text)
         assert told[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
         context = told[0]["task"]["contextId"]
-        memory.known_conversations[context] = conversation_view(context, "acme", "ana")
         records.add_action("acme", "ana", "a1")
         told = await ask("a2a", message=message("buy", contextId=context))
         assert told[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"

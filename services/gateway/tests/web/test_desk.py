@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from uuid import uuid4
 
+import orjson
 import pytest
 from nats.aio.client import Client
 
@@ -112,10 +113,10 @@ async def test_the_id_of_another_note_is_a_conflict(http: Http, tokens: TokenMak
 
 
 @pytest.mark.usefixtures("desk")
-async def test_the_inbox_hears_of_what_was_done_at_a_desk(
+async def test_the_inbox_hears_of_what_was_done_at_a_desk_and_the_visitor_whether_it_is_resolved(
     gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn, nats_client: Client
 ) -> None:
-    async with ChatClient(gateway.url) as ana:
+    async with ChatClient(gateway.url) as ana, ChatClient(gateway.url) as visitor:
         await ana.hello(tokens.user("ana", "commercial"))
         await ana.send("inbox.watch")
         await ana.until("inbox.changed")
@@ -123,6 +124,22 @@ async def test_the_inbox_hears_of_what_was_done_at_a_desk(
             event = b'{"data": {"companyId": "other", "conversationId": "c1"}}'
             await nats_client.publish(f"{kind}.acme.-", event)
             assert (await ana.until("inbox.changed"))["conversationIds"] == ["c1"]
+        token = tokens.visitor("v1")
+        mine: str = (await visitor.hello(token))["conversationId"]
+        for state in ("resolved", "open"):
+            update = {"data": {"conversationId": mine, "state": state, "basis": 3}}
+            await nats_client.publish("conversation.updated.v1.acme.-", orjson.dumps(update))
+            told = await visitor.until("conversation.updated")
+            assert (told["resolved"], told["seq"]) == (state == "resolved", 3)
+        # Who comes back later is told what a person has left resolved.
+        seq, now = (await visitor.say("hello"))["seq"], datetime.now(UTC).isoformat()
+        last = {"id": "m1", "seq": seq, "role": "visitor", "text": "hello", "createdAt": now}
+        memory.known_conversations[mine] = conversation_view(mine, "acme", "v1", resolvedAt=now, lastMessage=last)
+        await ana.send("owner.take", conversationId=mine)
+        await visitor.until("owner.changed")
+    async with ChatClient(gateway.url) as visitor:
+        await visitor.hello(token, conversationId=mine)
+        assert (await visitor.until("conversation.updated"))["resolved"]
 
 
 async def test_a_conversation_that_was_over_for_a_week_is_followed_by_a_new_one_that_is_linked_when_it_is_written_in(

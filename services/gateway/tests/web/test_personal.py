@@ -42,6 +42,21 @@ async def test_memory_is_corrected_by_a_merge_patch_and_forgotten(
     assert records.forgotten == []
 
 
+async def test_a_correction_without_an_answer_may_have_been_made_and_is_sent_again_under_its_key(
+    http: Http, ana: str, records: RecordsStandIn
+) -> None:
+    key = {"Idempotency-Key": "clave ñ".encode().decode("latin-1")}
+    records.away = True
+    status, body, headers = await http("PATCH", "/v2/memory", token=ana, headers=key, json={"userNotes": ["one"]})
+    assert (status, "may have been made" in body["detail"], headers["retry-after"]) == (503, True, "2")
+    records.away = False
+    assert (await http("PATCH", "/v2/memory", token=ana, headers=key, json={"userNotes": ["one"]}))[0] == 200
+    assert (len(records.patched), len(set(records.patched))) == (3, 1)
+    for sent in (key, {}):
+        assert (await http("PATCH", "/v2/memory", token=ana, headers=sent, json={"userNotes": ["two"]}))[0] == 200
+    assert len(set(records.patched)) == 3
+
+
 async def test_an_export_is_one_document_of_all_pages(http: Http, ana: str, records: RecordsStandIn) -> None:
     records.remembered["acme", "ana"] = LongTermMemory(user_notes=["hi"])
     status, body, headers = await http("GET", "/v2/memory/export", token=ana)

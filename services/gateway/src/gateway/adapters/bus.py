@@ -1,4 +1,4 @@
-"""Signs that may be lost, and facts outside the conversations (ports.Bus)."""
+"""Signs that may be lost, and facts outside the conversations."""
 
 from contracts.channels import PresenceKind, fact, live_presence
 from contracts.envelope import CloudEvent, Wire

@@ -1,4 +1,4 @@
-"""Companies' settings, as memory and the bus tell them (ports.Companies)."""
+"""Companies' settings, as memory and the bus tell them."""
 
 from contracts.company import CompanySettings
 from contracts.company_rpc import (

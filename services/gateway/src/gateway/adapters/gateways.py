@@ -1,4 +1,4 @@
-"""The other gateways, over the bus (domain/client_answers.py: Gateways)."""
+"""The other gateways, over the bus."""
 
 import structlog
 from nats.aio.client import Client
@@ -37,7 +37,6 @@ class AnswersFromElsewhere:
         self._answers = answers
 
     async def start(self) -> None:
-        """From now on."""
         await self._server.serve(CLIENT_ANSWER, self._take)
 
     async def _take(self, request: ClientAnswerRequest) -> ClientAnswerReply | None:

@@ -1,4 +1,4 @@
-"""Who is who: users' tokens, visitors' tokens, and the principals that the gateway signs (ports.Tokens, Principals)."""
+"""Who is who: users' tokens, visitors' tokens, and the principals that the gateway signs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The conversations' log, in the stream CHAT (ports.Log)."""
+"""The conversations' log, in the stream CHAT."""
 
 import asyncio
 import contextlib
@@ -73,6 +73,14 @@ class NatsLog:
         after = max(bounds.first_seq - 1, bounds.last_seq - distance, 0)
         facts = await self.read(company, conversation, after, up_to)
         return facts, after == 0 or await self._began_after(conversation, after)
+
+    async def last_facts(
+        self, company: str, conversation: str, snapshot: Snapshot, distance: int
+    ) -> tuple[list[Fact], bool]:
+        """What is `near` of a conversation that stands as in the snapshot, and the newest fact of each kind."""
+        facts, complete = await self.near(company, conversation, snapshot.seq, distance)
+        known = {fact.seq: fact for fact in (*snapshot.last.values(), *facts)}
+        return [known[seq] for seq in sorted(known)], complete
 
     async def _began_after(self, conversation: str, seq: int) -> bool:
         """Whether the conversation is surely younger than what stands at `seq` and before it."""

@@ -1,4 +1,4 @@
-"""What memory keeps of conversations, asked over the bus (ports.Memory)."""
+"""What memory keeps of conversations, asked over the bus."""
 
 import time
 from typing import TypeVar
@@ -61,7 +61,6 @@ class BusMemory:
         return await ask(self._client, rpc.FACTS_AFTER, request)
 
     async def message(self, company: str, conversation: str, message_id: str) -> rpc.MessageView | None:
-        """A message by its id."""
         request = rpc.MessageByIdRequest(company_id=company, conversation_id=conversation, message_id=message_id)
         return (await ask(self._client, rpc.MESSAGE_BY_ID, request)).message
 
@@ -93,12 +92,10 @@ class BusMemory:
         return (await self._begin(rpc.LATEST_CONVERSATION, request)).conversation_id
 
     async def conversation(self, company: str, conversation: str) -> rpc.ConversationView | None:
-        """A conversation as the inbox shows it."""
         request = rpc.ConversationRef(company_id=company, conversation_id=conversation)
         return (await ask(self._client, rpc.CONVERSATION, request)).conversation
 
     async def conversations(self, request: rpc.ConversationsRequest) -> rpc.ConversationsReply:
-        """A page of the inbox."""
         return await ask(self._client, rpc.CONVERSATIONS, request)
 
     async def messages(

@@ -38,7 +38,6 @@ def _key_named(head: str) -> object:
 
 
 def signed(claims: dict[str, Any], key: bytes, key_id: str) -> str:
-    """The token with these claims."""
     return jwt.encode(claims, key, algorithm=_ALGORITHM, headers={"kid": key_id})
 
 

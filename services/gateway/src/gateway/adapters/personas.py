@@ -1,4 +1,4 @@
-"""Ready-made people of the development stack, to try the product as one of them (ports.Personas)."""
+"""Ready-made people of the development stack, to try the product as one of them."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The tool catalogue and calls of tools, over the bus (ports.Tools): asked for in TOOLS, answered to an inbox."""
+"""The tool catalogue and calls of tools, over the bus: asked for in TOOLS, answered to an inbox."""
 
 import time
 from collections import OrderedDict

@@ -30,29 +30,40 @@ class ActionStates:
         self._actions = actions
         self._memory = memory
 
-    async def now(self, company: str, conversation: str, messages: Sequence[MessageView]) -> list[MessageView]:
-        """The messages with their actions as they are; as they were told where nobody says so in time."""
-        known = await self._known(company, conversation, [action for message in messages for action in message.actions])
+    async def now(
+        self, company: str, conversation: str, messages: Sequence[MessageView], customer: str | None = None
+    ) -> list[MessageView]:
+        """The messages with their actions as they are; as they were told where nobody says so in time. `customer`:
+        whose conversation it is, where that is known."""
+        told = [action for message in messages for action in message.actions]
+        known = await self._known(company, conversation, told, customer)
         return [_brought_up(message, known) for message in messages]
 
-    async def facts_now(self, company: str, conversation: str, facts: Sequence[Fact]) -> list[Fact]:
+    async def facts_now(
+        self, company: str, conversation: str, facts: Sequence[Fact], customer: str | None
+    ) -> list[Fact]:
         """The same of the log's facts, for whoever was away when it was asked and when it was decided."""
         told = {fact.seq: actions for fact in facts if (actions := _actions(fact))}
-        known = await self._known(company, conversation, [action for actions in told.values() for action in actions])
+        actions = [action for actions in told.values() for action in actions]
+        known = await self._known(company, conversation, actions, customer)
         if not known:
             return list(facts)
         return [_with_actions(fact, told[fact.seq], known) if fact.seq in told else fact for fact in facts]
 
-    async def _known(self, company: str, conversation: str, told: Sequence[Action]) -> dict[str, Action]:
+    async def _known(
+        self, company: str, conversation: str, told: Sequence[Action], customer: str | None
+    ) -> dict[str, Action]:
         """Those of the actions told as pending that the market knows, as they are now."""
         pending = [action.id for action in told if action.state is ActionState.PENDING]
         if not pending:
             return {}
         try:
-            view = await self._memory.conversation(company, conversation)
-            if view is None:
-                return {}
-            return {one.id: one for one in await self._actions.known(company, view.visitor.id, pending[-MOST:])}
+            if customer is None:
+                view = await self._memory.conversation(company, conversation)
+                if view is None:
+                    return {}
+                customer = view.visitor.id
+            return {one.id: one for one in await self._actions.known(company, customer, pending[-MOST:])}
         except GatewayError as error:
             log.info("chat.actions_unknown", error=error.message)
             return {}

@@ -34,7 +34,7 @@ from contracts.rpc import MessageView
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import CallerSigner
-from gateway.adapters.log import NatsLog
+from gateway.adapters.log import CLOCKS, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
@@ -205,13 +205,22 @@ class Commands:
         if found is not None and found.to == "never":
             raise Refused(ErrorCode.FORBIDDEN, "the company's rules say that this goes to the assistant alone")
 
-    async def take(self, place: ConversationPlace) -> Snapshot | None:
-        """The human agent becomes the owner; the snapshot when it is theirs already."""
+    async def take(self, place: ConversationPlace, seen_seq: int | None = None) -> Snapshot | None:
+        """The human agent becomes the owner; the snapshot when it is theirs already. `seen_seq`: the newest change of
+        owner that they have seen; a colleague who has taken it behind that keeps it (CONFLICT)."""
         me = place.caller.subject
         owner = Owner(kind=OwnerKind.HUMAN, operator_id=me, name=place.caller.name)
 
         def differs(now: Snapshot) -> bool:
-            return now.owner is not OwnerKind.HUMAN or now.owner_data.get("operatorId") != me
+            theirs = now.owner_data
+            if now.owner is not OwnerKind.HUMAN:
+                return True
+            if theirs.get("operatorId") == me:
+                return False
+            if seen_seq is not None and now.owner_seq > seen_seq:
+                name = theirs.get("name") or theirs.get("operatorId")
+                raise Refused(ErrorCode.CONFLICT, f"{name} took the conversation a moment ago")
+            return True
 
         return await self._change_owner(place, owner, differs)
 
@@ -227,7 +236,8 @@ class Commands:
         `changed`: when its conversation was, by the channel's own clock."""
         stamp = f"{changed:017.6f} {status}"
         followed = await self._followed(place)
-        if followed and (stamp[:17] < followed[:17] or stamp == followed):
+        heard = _believed(stamp, self._clock.now().timestamp())
+        if stamp in followed or heard < max(followed.values(), default=heard):
             return
 
         async def decide(now: Snapshot) -> Wire | None:
@@ -237,14 +247,14 @@ class Commands:
 
         await self._append_if(place, ChatKind.OWNER, derive_id(place.conversation, stamp), decide)
 
-    async def _followed(self, place: ConversationPlace) -> str:
-        """What was followed last, of the part of the log that is near; empty: nothing."""
+    async def _followed(self, place: ConversationPlace) -> dict[str, float]:
+        """What was followed, of the part of the log that is near: each change with the time that is believed of it."""
         snapshot = await self._log.snapshot(place.company, place.conversation)
         if ChatKind.OWNER not in snapshot.last:
-            return ""
+            return {}
         facts, _ = await self._log.near(place.company, place.conversation, snapshot.seq, MAX_STREAM_DISTANCE)
-        followed = (fact.data.get("outside") for fact in facts if fact.kind is ChatKind.OWNER)
-        return max((one for one in followed if isinstance(one, str)), default="")
+        followed = ((fact.data.get("outside"), fact.at) for fact in facts if fact.kind is ChatKind.OWNER)
+        return {stamp: _believed(stamp, at) for stamp, at in followed if isinstance(stamp, str)}
 
     async def cancel(self, place: ConversationPlace, turn: str) -> None:
         """Stops a running turn: what it was to answer is settled. Raises NOT_FOUND when no such turn is running."""
@@ -334,6 +344,13 @@ class Commands:
         self, place: ConversationPlace, kind: ChatKind, identity: str, decide: Decide
     ) -> Appended | None:
         return await self._log.append_if(place.company, place.conversation, kind, identity=identity, decide=decide)
+
+
+def _believed(stamp: str, heard: float) -> float:
+    """When a change was, that was heard of at `heard`: by the channel's clock, unless that is far ahead of ours. One
+    such time would make everything behind it old news."""
+    told = float(stamp.partition(" ")[0])
+    return told if told <= heard + CLOCKS else heard
 
 
 def message_id(place: ConversationPlace, client_message_id: str) -> str:

@@ -8,8 +8,7 @@ is opened later sees what nobody was told.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
 
 import structlog
 
@@ -29,14 +28,8 @@ CATCHING_UP = 16
 """Customers who are caught up with at the same time after the bus was away."""
 
 Seen = OrderedDict[str, None]
-
-
-class Listener(Protocol):
-    """Who hears of what is decided."""
-
-    def push(self, frame: bytes) -> None:
-        """Sends a frame."""
-        ...
+Push = Callable[[bytes], None]
+"""Takes a frame that tells what was decided."""
 
 
 class Customers:
@@ -45,7 +38,7 @@ class Customers:
     def __init__(self, actions: BusActions) -> None:
         self.actions = actions
         self._here: dict[tuple[str, str], dict[ClientSocket, Seen]] = {}
-        self._watching: dict[tuple[str, str], set[Listener]] = {}
+        self._watching: dict[tuple[str, str], set[Push]] = {}
         self._unmarked: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
         """Alerts and actions that were told and are not marked so."""
         self._marking: asyncio.Task[None] | None = None
@@ -61,23 +54,20 @@ class Customers:
             return []
 
     def enter(self, caller: TokenCaller, socket: ClientSocket) -> None:
-        """The socket hears of its customer from now on."""
         if has_account(caller):
             self._here.setdefault((caller.company, caller.subject), {})[socket] = OrderedDict()
 
-    def watch(self, company: str, conversation: str, listener: Listener) -> None:
+    def watch(self, company: str, conversation: str, push: Push) -> None:
         """Who is no customer's socket hears what is decided in this conversation."""
-        self._watching.setdefault((company, conversation), set()).add(listener)
+        self._watching.setdefault((company, conversation), set()).add(push)
 
-    def unwatch(self, company: str, conversation: str, listener: Listener) -> None:
-        """Not any more."""
+    def unwatch(self, company: str, conversation: str, push: Push) -> None:
         watching = self._watching.get((company, conversation), set())
-        watching.discard(listener)
+        watching.discard(push)
         if not watching:
             self._watching.pop((company, conversation), None)
 
     def leave(self, caller: TokenCaller, socket: ClientSocket) -> None:
-        """The socket is gone."""
         sockets = self._here.get((caller.company, caller.subject))
         if sockets is not None and socket in sockets:
             del sockets[socket]
@@ -116,8 +106,8 @@ class Customers:
         for socket in here:
             socket.push(server_frames.action_updated(socket.home, frame))
         if conversation is not None:
-            for socket in list(self._watching.get((company, conversation), ())):
-                socket.push(server_frames.action_updated(conversation, frame))
+            for push in list(self._watching.get((company, conversation), ())):
+                push(server_frames.action_updated(conversation, frame))
         if here and by_market:
             self._mark_soon(company, user, actions=[action.id])
 
@@ -126,7 +116,6 @@ class Customers:
         return (company, user) in self._here
 
     def fired(self, company: str, user: str, alert: TriggeredAlert) -> None:
-        """An alert of this customer fired."""
         self._tell(company, user, [alert])
 
     def _tell(self, company: str, user: str, alerts: Sequence[TriggeredAlert]) -> None:

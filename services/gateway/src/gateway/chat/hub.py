@@ -16,7 +16,7 @@ from gateway.domain.close_codes import CloseCode
 from gateway.domain.feed import Feed, FeedOverflowError
 from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError
-from gateway.ports import LiveSource, Socket, Unsubscribe
+from gateway.ports import Follow, Socket, Unsubscribe
 from runtime.correlation import correlated
 
 log = structlog.get_logger(__name__)
@@ -37,6 +37,7 @@ class Attachment:
         "_sending",
         "company",
         "conversation",
+        "customer",
         "epoch",
         "feed",
         "id",
@@ -44,11 +45,13 @@ class Attachment:
         "socket",
     )
 
-    def __init__(self, socket: Socket, company: str, conversation: str) -> None:
+    def __init__(self, socket: Socket, company: str, conversation: str, customer: str | None = None) -> None:
+        """`customer`: whose conversation it is, where they have opened it."""
         self.id = uuid7()
         self.socket = socket
         self.company = company
         self.conversation = conversation
+        self.customer = customer
         self.feed = Feed()
         self.epoch = ""
         self.recovering = asyncio.Lock()
@@ -144,14 +147,14 @@ class Hub:
 
     def __init__(self, linger: float = LINGER) -> None:
         self._channels: dict[Key, _Channel] = {}
-        self._live: LiveSource | None = None
+        self._follow: Follow | None = None
         self._linger = linger
         self._lingering: OrderedDict[Key, asyncio.TimerHandle] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
-    def connect(self, live: LiveSource) -> None:
+    def connect(self, follow: Follow) -> None:
         """Names where single conversations' live signs come from; before the first `join`."""
-        self._live = live
+        self._follow = follow
 
     @property
     def conversations(self) -> int:
@@ -159,7 +162,6 @@ class Hub:
         return len(self._channels) - len(self._lingering)
 
     def attachments(self) -> Iterator[Attachment]:
-        """Every attachment of the moment."""
         for channel in list(self._channels.values()):
             yield from list(channel.attachments)
 
@@ -172,9 +174,9 @@ class Hub:
         key = (attachment.company, attachment.conversation)
         channel = self._channels.get(key)
         if channel is None:
-            if self._live is None:
+            if self._follow is None:
                 raise RuntimeError("the hub is not connected to the bus")
-            task = asyncio.get_running_loop().create_task(self._live.follow(*key))
+            task = asyncio.get_running_loop().create_task(self._follow(*key))
             channel = self._channels[key] = _Channel(task)
         if (ending := self._lingering.pop(key, None)) is not None:
             ending.cancel()
@@ -298,6 +300,11 @@ class Hub:
             self.known(company, conversation).sent = 0
         frame = server_frames.of_presence(conversation, kind, data)
         self._hand_out(company, conversation, frame, but=source)
+
+    def updated(self, company: str, conversation: str, *, resolved: bool, seq: int) -> None:
+        """It was resolved or opened again at the desk."""
+        frame = server_frames.conversation_updated(conversation, resolved=resolved, seq=seq)
+        self._hand_out(company, conversation, frame)
 
     def _hand_out(
         self,

@@ -12,7 +12,7 @@ from contracts.channels import PresenceKind
 from contracts.json_values import JsonObject
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
-from gateway.ports import ClientSocket, PresenceSource, TokenCaller, Unsubscribe
+from gateway.ports import ClientSocket, Present, TokenCaller, Unsubscribe
 
 GATHER_SECONDS = 0.3
 """For which changes are gathered before operators are told."""
@@ -35,11 +35,11 @@ class Inboxes:
         self._watching: dict[str, set[ClientSocket]] = {}
         self._hearing: dict[str, asyncio.Task[Unsubscribe]] = {}
         self._gathered: dict[str, _Gathered] = {}
-        self._live: PresenceSource | None = None
+        self._present: Present | None = None
 
-    def connect(self, live: PresenceSource) -> None:
+    def connect(self, present: Present) -> None:
         """Names where companies' signs of presence come from; before the first `watch`."""
-        self._live = live
+        self._present = present
 
     async def watch(self, caller: TokenCaller, socket: ClientSocket) -> None:
         """The socket hears of its company's conversations from now on; what changed before, its list has to tell.
@@ -50,10 +50,10 @@ class Inboxes:
         company = caller.company
         self._watching.setdefault(company, set()).add(socket)
         socket.push(server_frames.inbox_changed([]))
-        if self._live is None:
+        if self._present is None:
             raise RuntimeError("the inboxes are not connected to the bus")
         if company not in self._hearing:
-            self._hearing[company] = asyncio.get_running_loop().create_task(self._live.present(company))
+            self._hearing[company] = asyncio.get_running_loop().create_task(self._present(company))
         try:
             # Shielded: a client that leaves meanwhile must not take the others' subscription with it.
             await asyncio.shield(self._hearing[company])
@@ -62,7 +62,6 @@ class Inboxes:
             raise
 
     async def leave(self, caller: TokenCaller, socket: ClientSocket) -> None:
-        """The socket is gone."""
         sockets = self._watching.get(caller.company)
         if sockets is None or socket not in sockets:
             return

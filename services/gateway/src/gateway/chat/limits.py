@@ -74,7 +74,6 @@ class Door:
         return address == NOBODY or self._enter(f"a:{address_key(address)}", self.limits.connections_per_address)
 
     def leave_address(self, address: str) -> None:
-        """The connection is gone."""
         if address != NOBODY:
             self._leave(f"a:{address_key(address)}")
 
@@ -83,7 +82,6 @@ class Door:
         return self._enter(f"s:{company}/{subject}", self.limits.connections_per_subject)
 
     def leave_subject(self, company: str, subject: str) -> None:
-        """The connection is gone."""
         self._leave(f"s:{company}/{subject}")
 
     def _enter(self, key: str, most: int) -> bool:

@@ -275,15 +275,14 @@ class Recovery:
         """What the log alone can tell: a chat goes on without memory."""
         if snapshot.seq == 0:
             return _Missed(messages=[], recovered=recovered)
-        facts, complete = await self._log.near(company, conversation, snapshot.seq, self._stream_distance)
-        known = {fact.seq: fact for fact in (*snapshot.last.values(), *facts)}
-        views = [view for _, fact in sorted(known.items()) if (view := message_view(fact)) is not None]
-        events = [event for _, fact in sorted(known.items()) if (event := owner_event(fact)) is not None]
+        facts, complete = await self._log.last_facts(company, conversation, snapshot, self._stream_distance)
+        views = [view for fact in facts if (view := message_view(fact)) is not None]
+        events = [event for fact in facts if (event := owner_event(fact)) is not None]
         messages = views[-SNAPSHOT_MESSAGES:]
         return _Missed(messages=messages, events=events, recovered=recovered, complete=complete)
 
     async def _send_facts(self, attachment: Attachment, facts: Sequence[Fact]) -> None:
-        now = await self._standing.facts_now(attachment.company, attachment.conversation, facts)
+        now = await self._standing.facts_now(attachment.company, attachment.conversation, facts, attachment.customer)
         for index, fact in enumerate(now):
             frame = server_frames.of_fact(attachment.conversation, fact)
             if frame is not None and attachment.feed.read(fact.seq):

@@ -14,7 +14,7 @@ import structlog
 
 from contracts import ws
 from contracts.errors import ErrorCode
-from contracts.events.chat import Page
+from contracts.events.chat import OwnerKind, Page
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.log import NatsLog
@@ -155,7 +155,6 @@ class ClientSession:
     # ------------------------------------------------------------------ what the endpoint calls
 
     async def receive(self, text: str | bytes) -> None:
-        """Handles one frame."""
         if self._rate.flooded(self.chat.clock.monotonic()):
             self._socket.terminate(CloseCode.RATE_LIMITED)
             return
@@ -193,7 +192,7 @@ class ClientSession:
             self.chat.customers.leave(self.caller, self)
             await self.chat.inboxes.leave(self.caller, self)
         for attachment in list(self._attachments.values()):
-            self.chat.customers.unwatch(attachment.company, attachment.conversation, self)
+            self.chat.customers.unwatch(attachment.company, attachment.conversation, self.push)
             await self.chat.hub.leave(attachment)
 
     async def finish(self) -> None:
@@ -202,13 +201,11 @@ class ClientSession:
             await self._worker
 
     def terminate(self, code: CloseCode) -> None:
-        """Closes the socket."""
         self._socket.terminate(code)
 
     # ------------------------------------------------------------------ what handlers use
 
     def push(self, frame: bytes) -> None:
-        """Sends a frame."""
         self._socket.push(frame)
 
     def attachment(self, frame: ws.Frame) -> Attachment:
@@ -224,7 +221,6 @@ class ClientSession:
         return attachment
 
     def follows(self, conversation: str) -> bool:
-        """Whether the conversation is open on this socket."""
         return conversation in self._attachments
 
     async def follow(self, caller: TokenCaller, conversation: str, since: ws.Cursor | None) -> None:
@@ -242,7 +238,9 @@ class ClientSession:
             return
         self._attachments[conversation] = attachment
         if caller.is_operator:
-            self.chat.customers.watch(caller.company, conversation, self)
+            self.chat.customers.watch(caller.company, conversation, self.push)
+        elif snapshot.owner is not OwnerKind.AI:
+            self.chat.in_background(self.chat.topics.tell_resolved(attachment, snapshot))
         if snapshot.newest_visitor:
             self.started.add(conversation)
 

@@ -243,13 +243,13 @@ class Thread:
 
     def _attach(self) -> Attachment:
         place, frames = self.place, self._frames
-        self._chat.customers.watch(place.company, place.conversation, frames)
-        self._attachment = Attachment(frames, place.company, place.conversation)
+        self._chat.customers.watch(place.company, place.conversation, frames.push)
+        customer = place.caller.subject if has_account(place.caller) else None
+        self._attachment = Attachment(frames, place.company, place.conversation, customer)
         return self._attachment
 
     async def close(self) -> None:
-        """Follows no more."""
-        self._chat.customers.unwatch(self.place.company, self.place.conversation, self._frames)
+        self._chat.customers.unwatch(self.place.company, self.place.conversation, self._frames.push)
         if self._opening is not None:
             self._opening.cancel()
             with suppress(asyncio.CancelledError):
@@ -258,7 +258,6 @@ class Thread:
             await self._chat.hub.leave(self._attachment, linger=True)
 
     def terminate(self, code: CloseCode) -> None:
-        """Ends what is being read."""
         self._frames.terminate(code)
 
     def deleted(self) -> None:

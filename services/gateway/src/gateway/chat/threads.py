@@ -8,13 +8,16 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
+from contracts.conversation import message_view
 from contracts.errors import ErrorCode
 from contracts.ids import is_id
+from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.session import Chat
 from gateway.chat.thread import Thread
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
+from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import Limited, Refused, not_found
 from gateway.ports import TokenCaller
 
@@ -74,6 +77,17 @@ class Threads:
     async def newest(self, caller: TokenCaller, conversation: str) -> int:
         """The sequence of its newest visitor message; 0: nobody has written in it."""
         return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor
+
+    async def last_messages(
+        self, caller: TokenCaller, conversation: str, most: int
+    ) -> tuple[list[MessageView], bool, int]:
+        """Its last messages out of the log's end; whether those are the last `most`; its newest fact's sequence."""
+        log = self._chat.log
+        snapshot = await log.snapshot(caller.company, conversation)
+        facts, complete = await log.last_facts(caller.company, conversation, snapshot, MAX_STREAM_DISTANCE)
+        found = [MessageView.model_validate(view) for fact in facts if (view := message_view(fact)) is not None]
+        # The newest fact of a kind may stand apart from the others.
+        return found[-most:], complete or len(found) >= most + len(snapshot.last), snapshot.seq
 
     async def awaited(self, caller: TokenCaller, conversation: str) -> bool:
         """Whether a visitor's message in it waits for an answer."""

@@ -9,11 +9,15 @@ from datetime import timedelta
 
 import structlog
 
+from contracts.conversation import Snapshot
 from contracts.desk_rpc import ConversationUpdate, PersonMerge
 from contracts.ids import derive_id
+from contracts.rpc import ConversationView
 from gateway.adapters.desk import change_conversation, merge_person
 from gateway.adapters.memory import BusMemory
 from gateway.chat.customers import has_account
+from gateway.chat.hub import Attachment
+from gateway.domain import server_frames
 from gateway.domain.conversation_ids import begun_at, following_conversation_id, new_conversation_id
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import TokenCaller, TokenReader
@@ -54,16 +58,30 @@ class Topics:
             conversation, previous = following, conversation
         return conversation, previous
 
+    async def tell_resolved(self, attachment: Attachment, snapshot: Snapshot) -> None:
+        """Tells a socket that the desk has resolved its conversation, which the log does not say. While memory does not
+        answer, or has not taken in the visitor's newest message, it passes for open."""
+        conversation = attachment.conversation
+        known = await self._known(attachment.company, conversation)
+        if known is None or known.resolved_at is None or known.last_message is None:
+            return
+        if known.last_message.seq >= snapshot.newest_visitor:
+            frame = server_frames.conversation_updated(conversation, resolved=True, seq=snapshot.seq)
+            attachment.socket.push(frame)
+
+    async def _known(self, company: str, conversation: str) -> ConversationView | None:
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await self._memory.conversation(company, conversation)
+        except (Unavailable, TimeoutError):
+            return None
+
     async def _following(self, caller: TokenCaller, conversation: str) -> str | None:
         now = self._clock.now()
         begun = begun_at(conversation)
         if begun is not None and now.timestamp() - begun < REOPENS_WITHIN.total_seconds():
             return None  # too young to have been over for so long: nobody has to be asked
-        try:
-            async with asyncio.timeout(SECONDS):
-                known = await self._memory.conversation(caller.company, conversation)
-        except (Unavailable, TimeoutError):
-            return None
+        known = await self._known(caller.company, conversation)
         if known is None or known.resolved_at is None or now - known.resolved_at < REOPENS_WITHIN:
             return None
         over = int((known.resolved_at + REOPENS_WITHIN).timestamp() * 1000)

@@ -80,7 +80,6 @@ class ChunkedAnswer:
         return self._chunk({"role": "assistant", "content": ""})
 
     def text(self, text: str) -> JsonObject:
-        """A chunk of text."""
         return self._chunk({"content": text})
 
     def last(self, end: CompletionEnd, *, with_usage: bool) -> Iterator[JsonObject]:

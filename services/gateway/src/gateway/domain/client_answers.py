@@ -2,10 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from gateway.domain.carried_ids import new_carried_id, note_of
 
@@ -20,12 +19,8 @@ class TooManyQuestionsError(Exception):
     """As many wait as may, or the gateway is ending: the call goes on without asking."""
 
 
-class Gateways(Protocol):
-    """The other gateways."""
-
-    async def hand_on(self, question: str, caller: str, response: dict[str, object]) -> bool:
-        """Whether one of them waits for this response and has it now."""
-        ...
+HandOn = Callable[[str, str, dict[str, object]], Awaitable[bool]]
+"""Of a question, its caller and the response: whether another gateway waits for it and has it now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +40,9 @@ class ClientQuestion:
 class Answers:
     """Those of one gateway. `key` is shared by all of them; `seconds` is how long a question waits."""
 
-    def __init__(self, key: bytes, others: Gateways, seconds: float) -> None:
+    def __init__(self, key: bytes, hand_on: HandOn, seconds: float) -> None:
         self._key = key
-        self._others = others
+        self._hand_on = hand_on
         self._seconds = seconds
         self._waiting: dict[str, tuple[str, asyncio.Future[dict[str, object]]]] = {}
         self._of: Counter[str] = Counter()
@@ -76,7 +71,7 @@ class Answers:
         name = response.get("id")
         if not isinstance(name, str) or note_of(self._key, _PURPOSE, caller, name) is None:
             return False
-        return self.take(name, caller, response) or await self._others.hand_on(name, caller, response)
+        return self.take(name, caller, response) or await self._hand_on(name, caller, response)
 
     def take(self, question: str, caller: str, response: dict[str, object]) -> bool:
         """Whether the question waits here, was put to this caller, and had no answer yet."""

@@ -67,5 +67,4 @@ def parse_address(text: str) -> Address | None:
 
 
 def is_in(address: Address, networks: Iterable[Network]) -> bool:
-    """Whether the address is in one of the networks."""
     return any(address in network for network in networks)

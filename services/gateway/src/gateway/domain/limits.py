@@ -36,7 +36,6 @@ class SlidingLog:
         return events[0] + self._limit.seconds - now
 
     def add(self, key: str, now: float) -> None:
-        """Counts one event."""
         events = self._events.get(key)
         if events is None:
             events = self._events[key] = deque(maxlen=self._limit.count)

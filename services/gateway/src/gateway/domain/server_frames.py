@@ -66,13 +66,11 @@ def snapshot(
 
 
 def ack(conversation: str, *, client_message_id: str, message_id: str, seq: int, duplicate: bool) -> bytes:
-    """The message is in the log."""
     fields = {"clientMessageId": client_message_id, "messageId": message_id, "seq": seq, "duplicate": duplicate}
     return _frame("message.ack", conversation, fields)
 
 
 def pong(conversation: str | None) -> bytes:
-    """The answer to ping."""
     return _frame("pong", conversation, {})
 
 
@@ -127,6 +125,11 @@ def conversation_rated(conversation: str, score: int, comment: str | None) -> by
     """What the visitor says of the conversation, as it was taken in."""
     told: Json = {"score": score} | ({"comment": comment} if comment is not None else {})
     return _frame("conversation.rated", conversation, told)
+
+
+def conversation_updated(conversation: str, *, resolved: bool, seq: int) -> bytes:
+    """The conversation is resolved, or open again, by what was known of it up to `seq`."""
+    return _frame("conversation.updated", conversation, {"resolved": resolved, "seq": seq})
 
 
 def assistant_changed(*, ai: bool) -> bytes:

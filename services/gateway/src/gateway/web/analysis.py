@@ -18,7 +18,7 @@ from contracts.symbols import parse_symbol
 from gateway.adapters.analyses import AskedAnalysis
 from gateway.errors import Refused
 from gateway.ports import TokenCaller
-from gateway.web.deps import Api, ApiDep, CustomerDep
+from gateway.web.deps import Api, ApiDep, CustomerDep, idempotency_key
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -58,13 +58,7 @@ class AnalysisBegun(Wire):
 
 
 Key = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=255,
-        description="the same key again is the same analysis; with another question it is a CONFLICT",
-    ),
+    str | None, idempotency_key("the same key again is the same analysis; with another question it is a CONFLICT")
 ]
 Prefer = Annotated[
     str | None,

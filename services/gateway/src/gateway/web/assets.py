@@ -51,7 +51,6 @@ class Asset:
         return f"{self.path}?v={self.version}"
 
     def route(self) -> Route:
-        """Serves it."""
 
         async def endpoint(request: Request) -> Response:
             return await self.answer(request)

@@ -108,6 +108,8 @@ def _in_time(receive: Receive, seconds: float) -> Receive:
 
     async def timely() -> Message:
         nonlocal until
+        if until is None:
+            return await receive()
         try:
             async with asyncio.timeout_at(until):
                 message = await receive()

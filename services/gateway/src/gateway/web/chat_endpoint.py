@@ -58,6 +58,5 @@ def client_address(scope: Scope) -> str:
 
 
 def is_blocked(address: str, networks: Sequence[Network]) -> bool:
-    """Whether the address is in one of the networks."""
     parsed = parse_address(address) if networks else None
     return parsed is not None and is_in(parsed, networks)

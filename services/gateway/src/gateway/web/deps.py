@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, cast
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Header, Path, Request
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
@@ -69,7 +69,6 @@ class Api:
 
 
 def get_api(request: Request) -> Api:
-    """The application's one Api."""
     return cast(Api, request.app.state.api)
 
 
@@ -148,3 +147,8 @@ FounderDep = Annotated[TokenCaller, Depends(FOUNDERS)]
 ServiceDep = Annotated[TokenCaller, Depends(SERVICES)]
 CustomerDep = Annotated[TokenCaller, Depends(CUSTOMERS)]
 SelfDep = Annotated[TokenCaller, Depends(KEPT)]
+
+
+def idempotency_key(again: str) -> object:
+    """The header under which a request takes effect once. `again`: what becomes of one with the same key."""
+    return Header(alias="Idempotency-Key", min_length=1, max_length=255, description=again)

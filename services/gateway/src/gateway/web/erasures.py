@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Header, Path, Response
+from fastapi import APIRouter, Depends, Path, Response
 from fastapi.responses import JSONResponse
 
 from contracts import erasure_rpc
@@ -17,7 +17,7 @@ from gateway.adapters.service_calls import REPORT_SECONDS, ask
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.conversations import Limit, PageCursor
-from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, SelfDep
+from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, SelfDep, idempotency_key
 from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
@@ -29,10 +29,7 @@ FORGET_SECONDS = 25.0
 
 Kind = Literal["user", "visitor", "conversation"]
 Name = Annotated[str, Path(pattern=ID_PATTERN)]
-Key = Annotated[
-    str | None,
-    Header(alias="Idempotency-Key", min_length=1, max_length=255, description="the same key again: the same receipt"),
-]
+Key = Annotated[str | None, idempotency_key("the same key again: the same receipt")]
 
 
 class RemovedInWords(Removed):

@@ -46,10 +46,11 @@ class EventStream(StreamingResponse):
     async def _deliver(self, taking: asyncio.Task[None], send: Send) -> None:
         while True:
             if not (self._ready or self._gone or taking.done()):
-                try:
-                    async with asyncio.timeout(PAUSE):
-                        await self._changed.wait()
-                except TimeoutError:
+                pause = asyncio.get_running_loop().call_later(PAUSE, self._changed.set)
+                await self._changed.wait()
+                pause.cancel()
+                if not (self._ready or self._gone or taking.done()):
+                    self._changed.clear()
                     await send(_body(COMMENT))
                     continue
             self._changed.clear()
@@ -69,8 +70,9 @@ class EventStream(StreamingResponse):
     async def _take(self) -> None:
         async with aclosing(self._parts) as parts:
             async for part in parts:
+                if not self._ready:
+                    self._changed.set()
                 self._ready.append(part)
-                self._changed.set()
                 if len(self._ready) >= AHEAD:
                     self._room.clear()
                     await self._room.wait()

@@ -59,7 +59,6 @@ class McpEndpoint:
         self._answers.stop()
 
     async def stop(self) -> None:
-        """Ends what still runs."""
         if self._starting is not None:
             await (await self._starting).stop()
 

@@ -44,13 +44,11 @@ class GatewayMcpServer:
         await (self._handshake if with_handshake else self._stateless)(scope, receive, send)
 
     async def start(self) -> None:
-        """Serves from now on."""
         started = asyncio.Event()
         self._running = asyncio.create_task(self._run(started))
         await started.wait()
 
     async def stop(self) -> None:
-        """Ends what still runs."""
         self._ending.set()
         if self._running is not None:
             await self._running

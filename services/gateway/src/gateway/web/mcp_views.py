@@ -79,7 +79,6 @@ def is_confirmation(key: bytes, holder: str, action: str, given: str) -> bool:
 
 
 async def list_views(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-    """Both of them."""
     del context
     check_page(params)
     return types.ListResourcesResult(

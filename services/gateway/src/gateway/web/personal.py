@@ -4,18 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated
 
+import orjson
 from fastapi import APIRouter, Body, Path, Response
 from fastapi.responses import StreamingResponse
 
 from contracts import memory_rpc
 from contracts.envelope import Wire
-from contracts.ids import ID_PATTERN, uuid7
+from contracts.ids import ID_PATTERN, derive_id, uuid7
 from contracts.market_rpc import HOLDINGS, Holdings
 from contracts.memory_rpc import ExportedConversation, LongTermMemory, MemoryExportReply, UserRef
 from gateway.adapters.service_calls import ask
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import TokenCaller
-from gateway.web.deps import Api, ApiDep, CustomerDep, OperatorDep
+from gateway.web.deps import Api, ApiDep, CustomerDep, OperatorDep, idempotency_key
 from gateway.web.problems import described
 from gateway.web.request_size import check_size
 
@@ -25,6 +26,11 @@ CORRECT_SECONDS = 6.0
 """For asking once more what became of a correction: the store has 5 s for one command."""
 MOST_PAGES = 10_000
 """Of one export: nobody has so much; a cursor that never ends must end somewhere."""
+_MAYBE = (
+    "the correction may have been made, or be made in a moment: send it again, "
+    "with the same Idempotency-Key if it had one"
+)
+Key = Annotated[str | None, idempotency_key("the same correction again under the same key takes effect once")]
 _MERGE_PATCH = {
     "required": True,
     "content": {
@@ -71,17 +77,26 @@ async def get_customers_memory(
     responses=described(),
     openapi_extra={"requestBody": _MERGE_PATCH},
 )
-async def patch_memory(api: ApiDep, caller: CustomerDep, body: Annotated[dict[str, object], Body()]) -> LongTermMemory:
-    """Corrects it."""
+async def patch_memory(
+    api: ApiDep, caller: CustomerDep, body: Annotated[dict[str, object], Body()], key: Key = None
+) -> LongTermMemory:
+    """Corrects it. After a 503 it may have been made, or be made in a moment: send it again with the same key."""
     check_size(body)
     # Under the same id it takes effect once: a repeat tells what became of a try that got no answer.
+    said = orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode()
     request = memory_rpc.MemoryPatchRequest(
-        company_id=caller.company, user_id=caller.subject, patch=body, request_id=uuid7()
+        company_id=caller.company,
+        user_id=caller.subject,
+        patch=body,
+        request_id=uuid7() if key is None else derive_id("memory", key, said),
     )
     try:
         return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request)).memory
     except Unavailable:
-        return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request, deadline=CORRECT_SECONDS)).memory
+        try:
+            return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request, deadline=CORRECT_SECONDS)).memory
+        except Unavailable as error:
+            raise Unavailable(_MAYBE) from error
 
 
 @router.delete("/v2/memory", status_code=204, response_class=Response, responses=described())

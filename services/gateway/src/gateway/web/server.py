@@ -66,7 +66,6 @@ class WebServer:
                 await asyncio.sleep(0.005)
 
     async def stop(self) -> None:
-        """Ends what is still open."""
         self._server.end()
         if self._serving is not None:
             await self._serving

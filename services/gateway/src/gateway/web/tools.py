@@ -3,7 +3,7 @@
 import math
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from contracts.envelope import Wire
@@ -14,7 +14,7 @@ from contracts.languages import spoken_language
 from contracts.rpc import CatalogueReply, CatalogueTool
 from contracts.tools_rpc import Category
 from gateway.ports import GatewayToolCall
-from gateway.web.deps import ApiDep, CustomerDep
+from gateway.web.deps import ApiDep, CustomerDep, idempotency_key
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -45,13 +45,7 @@ class CallBody(Wire):
 
 
 Key = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=255,
-        description="the same key again gives the recorded result; with other arguments it is a CONFLICT",
-    ),
+    str | None, idempotency_key("the same key again gives the recorded result; with other arguments it is a CONFLICT")
 ]
 _RESULTS: dict[int | str, dict[str, object]] = {
     status: {"model": ToolResult, "description": "The result, or a problem document when no call was made"}

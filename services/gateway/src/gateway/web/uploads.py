@@ -32,7 +32,6 @@ class _InMemory(MultiPartParser):
 
 
 def is_form(request: Request) -> bool:
-    """Whether the body is a multipart form."""
     return request.headers.get("content-type", "").lower().startswith("multipart/form-data")
 
 

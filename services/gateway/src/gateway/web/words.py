@@ -24,5 +24,4 @@ def catalogue(language: Language) -> dict[str, Words]:
 
 
 def words(language: Language, section: str) -> Words:
-    """The words of one section."""
     return catalogue(language)[section]

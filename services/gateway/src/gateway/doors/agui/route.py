@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
 from contracts.errors import ErrorCode
-from contracts.events.chat import ActionState
+from contracts.events.chat import Action, ActionState
 from contracts.languages import spoken_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
@@ -76,10 +76,11 @@ async def run_agent(
         for one in new:
             asked = (await thread.send(one, wishes)).seq
         if not new and not known:
-            shown = await newest_messages(api, place)
+            shown = await newest_messages(api, place, [action.id for action in decided])
             first += run.show(shown)
             if decided:
-                return EventStream(_ending([*first, *run.finish(result={"actions": decided})]))
+                result = {"actions": [action.to_wire() for action in decided]}
+                return EventStream(_ending([*first, *run.finish(result=result)]))
             if asked == 0 or not await api.threads.awaited(caller, conversation):
                 outcome = outcome_of(shown[-1]) if shown else {"type": "success"}
                 return EventStream(_ending([*first, *run.finish(outcome)]))
@@ -119,7 +120,7 @@ async def _decided(
     answers: Sequence[ResumeEntry],
     new: Sequence[SentMessage],
     locale: str | None,
-) -> list[Json]:
+) -> list[Action]:
     """The actions that the run's answers decide. Nothing is decided unless all of it can be.
 
     Raises:
@@ -134,8 +135,8 @@ async def _decided(
         return []
     if not answers and not await _something_waits(api, caller):
         return []
-    asked = actions_in(await newest_messages(api, place))
     yes = {answer.interrupt_id: answer.approved for answer in answers}
+    asked = actions_in(await newest_messages(api, place, yes))
     edits = {answer.interrupt_id: answer.edits for answer in answers}
     if len(yes) < len(answers):
         raise Refused(ErrorCode.BAD_FIELD, "resume: answer each interrupt once")
@@ -150,13 +151,12 @@ async def _decided(
     if open_ones and not await _were_sent(api, place, new):
         raise Refused(ErrorCode.CONFLICT, f"answer what waits first: resume must name {', '.join(open_ones)}")
     decide = api.actions.decide
-    decided = [
+    return [
         await decide(
             caller.company, caller.subject, identity, "confirm" if approved else "reject", locale, edits[identity]
         )
         for identity, approved in yes.items()
     ]
-    return [action.to_wire() for action in decided]
 
 
 async def _something_waits(api: Api, caller: TokenCaller) -> bool:

@@ -1,6 +1,7 @@
 /* One conversation: who answers, what was said and is being said, what is known of the visitor, and one's own words. */
-import { call, get, post } from "./api.js";
+import { get, post } from "./api.js";
 import { Composer } from "./composer.js";
+import { save } from "./copying.js";
 import { Desk, changeInWords } from "./desk.js";
 import { button, draw, make } from "./dom.js";
 import { Files } from "./files.js";
@@ -116,6 +117,7 @@ export class ConversationView {
     switch (frame.type) {
       case "welcome":
         this.#granted();
+        this.#ownerSeen = frame.seq;
         this.#owned(frame.owner);
         if (frame.activeTurn) this.#thread.soFar(frame.activeTurn);
         break;
@@ -140,6 +142,7 @@ export class ConversationView {
         break;
       case "owner.changed":
         this.#granted();
+        this.#ownerSeen = frame.seq;
         this.#composer.untell(say("noAnswer"), say("notSent"));
         this.#owned(frame.owner);
         if (frame.createdAt) this.#changed(frame);
@@ -282,7 +285,9 @@ export class ConversationView {
     }
     this.#take();
   }
-  #take() { if (!this.#isMine) this.#wish("owner.take"); }
+  /* Of two who take it at once the second is told of the first. */
+  #ownerSeen = 0;
+  #take() { if (!this.#isMine) this.#wish("owner.take", { seenSeq: this.#ownerSeen }); }
 
   /* ---------------------------------------------------------------- one's own words */
   #say(text, files) {
@@ -353,21 +358,12 @@ export class ConversationView {
       ["messageCount", number.format(found.messageCount)],
       ["rating", this.#rating && [`${this.#rating.score} / 5`, this.#rating.comment].filter(Boolean).join(" · ")],
     ].filter(([, value]) => value);
-    const save = (accept, ending) => async () => {
-      let body;
-      try {
-        ({ body } = await call("GET", `/v2/conversations/${encodeURIComponent(this.#id)}/transcript`, { headers: { Accept: accept } }));
-      } catch (error) { this.#composer.tell(error.message); return; }
-      const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
-      const address = URL.createObjectURL(new Blob([text], { type: accept }));
-      make("a", { href: address, download: `${this.#id}.${ending}` }).click();
-      URL.revokeObjectURL(address);
-    };
+    const saved = (accept, ending) => () => save(this.#at("transcript"), accept, `${this.#id}.${ending}`, (why) => this.#composer.tell(why));
     this.#details.replaceChildren(make("h2", {}, say("visitorInfo")),
       make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, say(name)), make("dd", { dir: "auto" }, value)])),
       make("h2", {}, say("transcript")),
-      make("p", { class: "row" }, button(say("asText"), save("text/plain", "txt"), { class: "small" }),
-        button("JSON", save("application/json", "json"), { class: "small" })),
+      make("p", { class: "row" }, button(say("asText"), saved("text/plain", "txt"), { class: "small" }),
+        button("JSON", saved("application/json", "json"), { class: "small" })),
       this.#desk.person, this.#remembered, this.#earlier,
       make("h2", {}, say("keys")),
       make("dl", { class: "keys" }, ...[["j k", "keysMove"], ["r", "keysWrite"], ["n", "privateNote"], ["t", "keysTake"], ["e", "keysResolve"], ["s", "snooze"], ["a", "assignee"], ["l", "addLabel"], ["/", "keysFind"], ["i", "keysInfo"], ["Ctrl ↵", "keysSend"], ["Esc", "keysClose"]]

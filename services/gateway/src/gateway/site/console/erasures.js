@@ -10,7 +10,7 @@ const KINDS = ["user", "visitor", "conversation"];
 export const erasuresView = {
   path: "erasures",
   title: "erasures",
-  glyph: "stop",
+  glyph: "bin",
   admin: true,
   open: (stage) => new ErasuresView(stage),
 };

@@ -1,5 +1,6 @@
 /* Whether it helped: a period's figures, by what one chooses; each opens down to its conversations. */
-import { call, get } from "./api.js";
+import { get } from "./api.js";
+import { save } from "./copying.js";
 import { button, make } from "./dom.js";
 import { nameOf } from "./inbox.js";
 import { Reading } from "./reading.js";
@@ -18,7 +19,7 @@ const COLUMNS = [
 export const reportsView = {
   path: "reports",
   title: "reports",
-  glyph: "usage",
+  glyph: "reports",
   open: (stage) => new ReportsView(stage),
 };
 
@@ -79,10 +80,8 @@ class ReportsView {
       this.#opened.replaceChildren(make("p", { class: "fault" }, error.message));
     }
   }
-  async #download() {
-    const link = make("a", { download: `report-${this.#by}.csv`, href: URL.createObjectURL(new Blob([(await call("GET", `/v2/reports?${this.#query}`, { headers: { Accept: "text/csv" } })).body], { type: "text/csv" })) });
-    link.click();
-    URL.revokeObjectURL(link.href);
+  #download() {
+    save(`/v2/reports?${this.#query}`, "text/csv", `report-${this.#by}.csv`, (why) => this.#opened.replaceChildren(make("p", { class: "fault" }, why)));
   }
 }
 

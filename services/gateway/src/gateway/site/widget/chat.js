@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { button, draw, icon, make } from "./dom.js";
 import { loadExtras } from "./extras.js";
 import { FORBIDDEN_SITE } from "./identities.js";
-import { initial } from "./message.js";
+import { initial, isMine } from "./message.js";
 import { Outbox } from "./outbox.js";
 import { fill, locale, words } from "./saying.js";
 import { host, server } from "./settings.js";
@@ -15,7 +15,7 @@ const RECEIPT_AFTER = 400;
 
 export class Chat {
   over = false;
-  #owner = { kind: "ai" }; #banner; #quiet = 0; #receipt = 0; #read = 0; #ui; #ai = true;
+  #owner = { kind: "ai" }; #banner; #quiet = 0; #receipt = 0; #read = 0; #ui; #ai = true; #open = 0; #resolved = 0;
 
   /* ui: {announce(text), unread(), isOpen(), emit(name, detail)} */
   constructor(identity, ui) {
@@ -78,7 +78,7 @@ export class Chat {
   #frame(frame) {
     switch (frame.type) {
       case "welcome": return this.#welcomed(frame);
-      case "snapshot": this.thread.snapshot(frame.messages, frame.events); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
+      case "snapshot": this.thread.snapshot(frame.messages, frame.events); for (const one of [...frame.messages, ...(frame.events || [])]) this.#opens(one); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
       case "message.created": return this.#created(frame.message);
       case "message.ack": this.outbox.stored(frame.clientMessageId); return this.thread.acknowledged(frame.clientMessageId, frame.seq);
       case "run.started": return this.thread.started(frame);
@@ -88,6 +88,7 @@ export class Chat {
       case "run.error": return this.thread.turn === frame.turnId && this.thread.dropped();
       case "run.cancelled": return this.#cancelled(frame);
       case "owner.changed": return this.#ownerChanged(frame);
+      case "conversation.updated": this.#resolved = frame.resolved ? frame.seq : 0; return this.#show(this.#owner);
       case "assistant.changed": return this.#ui.assisted(frame.ai);
       case "action.updated": return this.thread.action(frame.action);
       case "alert.triggered": if (this.thread.alert(frame.alert)) this.#ui.unread(); return undefined;
@@ -102,6 +103,7 @@ export class Chat {
     this.#waitingActions = frame.pendingActions || [];
     this.#activeTurn = frame.activeTurn;
     this.thread.knows(frame.owner);
+    this.#resolved = 0;
     this.#show(frame.owner);
     this.thread.dropped();
     this.#pending();
@@ -124,6 +126,7 @@ export class Chat {
 
   #created(message) {
     if (message.clientMessageId) this.outbox.stored(message.clientMessageId);
+    this.#opens(message);
     if (message.turnId && this.#activeTurn && message.turnId === this.#activeTurn.turnId) this.#activeTurn = null;
     if (this.thread.created(message)) {
       this.#ui.unread(message.text);
@@ -156,18 +159,25 @@ export class Chat {
   #ownerChanged(frame) {
     const { owner } = frame, before = this.#owner;
     this.thread.knows(owner);
+    this.#opens(frame);
     this.#show(owner);
     if (owner.kind !== before.kind || owner.operatorId !== before.operatorId || frame.opensAt) this.thread.owned(frame);
     this.#ui.emit("owner", owner);
   }
+  /* What is resolved is open again by one's own message, and by whoever takes it or is asked for. */
+  #opens({ role, owner, seq }) {
+    if (!(owner ? owner.kind !== "ai" : isMine(role)) || seq <= this.#open) return;
+    this.#open = seq;
+    this.#show(this.#owner);
+  }
   #show(owner) {
     this.#owner = owner || { kind: "ai" };
-    const { kind, name } = this.#owner;
+    const { kind, name } = this.#owner, resolved = this.#resolved > 0 && this.#resolved >= this.#open;
     this.face.replaceChildren(kind === "human" ? initial(name) : icon(kind === "waiting" ? "clock" : "spark"));
     this.face.dataset.kind = kind;
     const ai = make("span", { class: "tag" }, words.ai);
     const texts = { human: [fill(words.talkingTo, { name: name || words.agent })], waiting: [this.#ai ? words.waitingShort : words.peopleShort], ai: this.#ai ? [ai, words.aiShort] : [words.peopleShort] };
-    this.status.replaceChildren(...texts[kind]);
+    this.status.replaceChildren(...resolved && kind !== "ai" ? [words.resolved] : texts[kind]);
     const left = this.person.getRootNode().activeElement === this.person;
     this.person.hidden = kind !== "ai";
     if (left && this.person.hidden) this.composer.input.focus();

@@ -39,12 +39,10 @@ class GuidePage:
 
     @property
     def path(self) -> str:
-        """Where it is served."""
         return page_path(self.language, self.slug)
 
 
 def page_path(language: Language, slug: str) -> str:
-    """The address of a page of the guide."""
     return f"/docs/{language}/{slug}"
 
 

@@ -31,7 +31,6 @@ class Chapter:
 
 
 def chapter_path(language: Language, slug: str) -> str:
-    """The address of a chapter of the reference."""
     return f"/docs/{language}/api/{slug}"
 
 

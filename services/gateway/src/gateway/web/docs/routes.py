@@ -92,7 +92,6 @@ class _Docs:
         return await self._answer(request, language, slug, make)
 
     async def chapter(self, request: Request) -> Response:
-        """A chapter of the reference."""
         return await self._answer(request, _language(request), request.path_params["chapter"], self._chapter)
 
     async def search(self, request: Request) -> Response:

@@ -117,7 +117,6 @@ class Schemas:
 
 
 def named(schema: Schema) -> str:
-    """The name in a reference."""
     return str(schema["$ref"]).rpartition("/")[2]
 
 
