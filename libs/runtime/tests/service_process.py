@@ -63,7 +63,7 @@ async def main() -> None:
 
     async def build() -> None:
         service.serve(PING, ping)
-        service.add_worker(PullWorker(service.js, "TOOLS", "sample", ["tools.call.requested.v1.*"], work))
+        service.add_worker(PullWorker(service.nats, "TOOLS", "sample", ["tools.call.requested.v1.*"], work))
         service.on_stop(closed)
         service.on_stop(close)
 

@@ -10,6 +10,7 @@ from nats.aio.client import Client
 
 from runtime import batches, pull_worker
 from runtime.batch_worker import BatchWorker
+from runtime.bus_client import BusClient
 from runtime.consumers import ConsumerSpec
 from runtime.outcomes import Outcome
 from runtime.publisher import Publisher
@@ -32,13 +33,14 @@ async def test_a_request_that_never_arrived_is_sent_again(
 ) -> None:
     monkeypatch.setattr(pull_worker, "REST_SILENCE", 0.3)
     monkeypatch.setattr(batches, "SILENCE", 0.3)
-    publish, lost, seen = nats_streams.publish, list[str](), list[bytes]()
+    assert isinstance(nats_streams, BusClient)
+    say, lost, seen = nats_streams.say, list[str](), list[bytes]()
 
-    async def losing(subject: str, *rest: Any, **options: Any) -> None:
+    def losing(subject: str, *rest: Any, **options: Any) -> bool:
         if ".CONSUMER.MSG.NEXT." in subject and not lost:
             lost.append(subject)
-        else:
-            await publish(subject, *rest, **options)
+            return True
+        return say(subject, *rest, **options)
 
     async def take(delivery: Delivery) -> Done:
         seen.append(delivery.data)
@@ -47,7 +49,7 @@ async def test_a_request_that_never_arrived_is_sent_again(
     async def take_all(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
         return [await take(one) for one in deliveries]
 
-    monkeypatch.setattr(nats_streams, "publish", losing)
+    monkeypatch.setattr(nats_streams, "say", losing)
     worker = (
         PullWorker(nats_streams, "TOOLS", "lost", [SUBJECT], take)
         if kind == "one by one"

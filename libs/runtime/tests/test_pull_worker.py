@@ -10,6 +10,7 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from runtime.bus_client import BusClient
 from runtime.connection import connect, jetstream, subscribe
 from runtime.dead_letters import DeadLetters
 from runtime.publisher import Publisher
@@ -217,17 +218,18 @@ async def test_a_worker_asks_anew_when_its_consumer_has_another_leader(nats_stre
 async def test_what_is_done_is_acknowledged_once_and_a_lost_acknowledgement_costs_one_more_delivery(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish, said, lost = nats_streams.publish, list[str](), list[str]()
+    assert isinstance(nats_streams, BusClient)
+    say, said, lost = nats_streams.say, list[str](), list[str]()
 
-    async def losing(subject: str, *rest: Any, **options: Any) -> None:
-        if subject.startswith("$JS.ACK.") and rest == (b"+ACK",):
-            said.append(options.get("reply", ""))
+    def losing(subject: str, payload: bytes = b"", reply: str = "", *rest: Any, **options: Any) -> bool:
+        if subject.startswith("$JS.ACK.") and payload == b"+ACK":
+            said.append(reply)
             if not lost:
                 lost.append(subject)
-                return
-        await publish(subject, *rest, **options)
+                return True
+        return say(subject, payload, reply, *rest, **options)
 
-    monkeypatch.setattr(nats_streams, "publish", losing)
+    monkeypatch.setattr(nats_streams, "say", losing)
     handler = Recorder()
     pull = worker(nats_streams, handler, ack_wait=0.5)
     await pull.start()

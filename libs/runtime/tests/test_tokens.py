@@ -25,7 +25,7 @@ from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.principals import AUDIENCE, Principal, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing import eventually
-from runtime.tokens import KeysUnavailable, TokenMinter, TokenVerifier
+from runtime.tokens import KeySet, KeysUnavailable, TokenMinter, TokenVerifier
 
 SECRET = "s" * 32
 SHARED = TokenSettings(jwt_secret=SecretStr(SECRET), principal_key=SecretStr(SECRET))
@@ -262,6 +262,29 @@ async def test_a_key_set_that_cannot_be_had_is_said_to_be_so(rsa_key: RSAPrivate
     with pytest.raises(KeysUnavailable) as raised:
         await verifier.verify(jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "k1"}))
     assert raised.value.retryable
+
+
+@pytest.mark.parametrize(
+    "said", [b"[]", b"null", b"5", b'"keys"', b"[" * 100_000, b"{", b"", b'{"keys": 5}', b'{"keys": [5]}']
+)
+async def test_a_key_set_of_any_other_shape_is_none(said: bytes) -> None:
+    async def fetch() -> bytes:
+        return said
+
+    with pytest.raises(KeysUnavailable):
+        await KeySet(fetch, clock()).get("k1")
+
+
+@pytest.mark.parametrize(
+    "odd", [{"kid": ["k1"]}, {"kid": {}}, {"alg": ["RS256"]}, {"kty": 5}, {"n": None}, {"use": []}]
+)
+async def test_a_key_that_cannot_be_read_costs_none_of_the_others(rsa_key: RSAPrivateKey, odd: dict[str, Any]) -> None:
+    public: dict[str, Any] = {**json.loads(RSAAlgorithm.to_jwk(rsa_key.public_key())), "kid": "k1"}
+
+    async def fetch() -> bytes:
+        return json.dumps({"keys": [{**public, "kid": "k0", **odd}, None, public]}).encode()
+
+    assert (await KeySet(fetch, clock()).get("k1")).key_id == "k1"
 
 
 def test_without_any_key_it_says_what_to_set() -> None:

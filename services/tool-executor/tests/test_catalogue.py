@@ -12,7 +12,6 @@ from tool_executor.catalogue.registry import Registry, build_registry
 from tool_executor.catalogue.trading import price_problems
 from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category, Schema
 from tool_executor.domain.defaults import with_defaults
-from tool_executor.ports import Outside
 
 TABLE = """
 market.get_price get_price market free 60 symbol
@@ -21,7 +20,7 @@ market.get_indicators get_indicators market free 30 symbol indicators [timeframe
 market.get_fundamentals get_fundamentals market free 20 symbol
 market.snapshot market_snapshot market free 30 tickers
 market.fundamentals_events fundamentals_events market free 20 tickers
-market.get_performance get_performance market free 30 tickers [start] [end] [period] [amount] [every]
+market.get_performance get_performance market free 30 tickers [start] [end] [period] [amount] [every] [top]
 market.get_correlation get_correlation market free 30 tickers [start] [end] [period] [benchmark]
 market.get_crossings get_crossings market free 30 symbol [fast] [slow] [start] [end] [period]
 market.backtest_strategy backtest_strategy market free 10 symbol [rule] [fast] [slow] [start] [end] [period] [cash] [cost_percent]
@@ -90,6 +89,7 @@ DATA = {name: fields for name, *fields in map(str.split, GIVES.strip().splitline
 DEFAULTS = {
     "get_ohlcv": {"limit": 100},
     "get_indicators": {"timeframe": "1d"},
+    "get_performance": {"top": 1},
     "get_crossings": {"fast": 50, "slow": 200},
     "backtest_strategy": {"rule": "sma_cross", "fast": 50, "slow": 200, "cash": 10_000, "cost_percent": 0.1},
     "get_news": {"limit": 5},
@@ -123,7 +123,7 @@ OF_DAYS = {
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
-    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100))), CompiledSchemas())
+    yield build_registry(all_tools(SitePages(fetcher, demo=None, budget=100).read), CompiledSchemas())
     await fetcher.close()
 
 

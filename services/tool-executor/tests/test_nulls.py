@@ -12,7 +12,6 @@ from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CacheScope
 from tool_executor.domain.nulls import taking_null, without_nulls
-from tool_executor.ports import Outside
 from tool_executor.testing import Asker, Counting, Someone, running_executor, tool_named
 
 NESTED: dict[str, Any] = {
@@ -64,7 +63,7 @@ def test_callers_are_shown_that_each_optional_argument_may_be_null():
 
 
 def test_every_tool_of_the_catalogue_takes_null_for_every_optional():
-    registry = build_registry(all_tools(Outside(None)), CompiledSchemas())  # pyright: ignore[reportArgumentType] - no page is read
+    registry = build_registry(all_tools(None), CompiledSchemas())  # pyright: ignore[reportArgumentType] - no page is read
     for entry in registry:
         parameters = entry.parameters
         optional = parameters["properties"].keys() - set(parameters["required"])

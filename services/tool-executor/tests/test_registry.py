@@ -15,7 +15,7 @@ from tool_executor.catalogue.registry import CatalogueError, Registry, build_reg
 from tool_executor.domain.declaration import CallContext, Category, Data, OverTheBus, ToolRefused
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.plans import Arguments, CompanyTools, Plan, VerifiedCaller
-from tool_executor.ports import Outside, SchemaBroken
+from tool_executor.ports import SchemaBroken
 from tool_executor.testing import NOTHING, Counting, tool_named
 
 SCHEMAS = CompiledSchemas()
@@ -24,7 +24,7 @@ SCHEMAS = CompiledSchemas()
 @pytest.fixture
 async def registry():
     fetcher = PageFetcher()
-    yield build_registry(all_tools(Outside(SitePages(fetcher, demo=None, budget=100))), SCHEMAS)
+    yield build_registry(all_tools(SitePages(fetcher, demo=None, budget=100).read), SCHEMAS)
     await fetcher.close()
 
 

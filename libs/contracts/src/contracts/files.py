@@ -37,7 +37,6 @@ def folder_of(company: str, conversation: str | None = None) -> str:
 
 
 def file_key(company: str, conversation: str, file: str) -> str:
-    """Where a file lies."""
     return folder_of(company, conversation) + check_id(file)
 
 

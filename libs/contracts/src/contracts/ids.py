@@ -54,7 +54,6 @@ def is_id(value: str) -> bool:
 
 
 def is_company(value: str) -> bool:
-    """Whether the value may be a company id."""
     return _COMPANY.fullmatch(value) is not None
 
 

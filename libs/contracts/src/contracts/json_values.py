@@ -13,7 +13,6 @@ def is_object(value: object) -> TypeIs[JsonObject]:
 
 
 def is_list(value: object) -> TypeIs[list[object]]:
-    """Whether it is a list."""
     return isinstance(value, list)
 
 

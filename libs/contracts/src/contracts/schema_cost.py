@@ -72,7 +72,6 @@ class _Parts:
         self._index()
 
     def add(self, part: object) -> int:
-        """The number of a part."""
         if not is_object(part):
             return 0
         self._known[id(part)] = part

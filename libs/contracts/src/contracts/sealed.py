@@ -12,7 +12,6 @@ Place = tuple[str, ...]
 
 
 def is_sealed(value: object) -> bool:
-    """Whether it is a sealed secret."""
     return isinstance(value, str) and value.startswith(PREFIX)
 
 

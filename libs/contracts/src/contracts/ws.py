@@ -141,7 +141,13 @@ class InboxWatch(Frame):
 
 
 class OwnerTake(Frame):
-    """A human agent takes the conversation over."""
+    """A human agent takes the conversation over.
+
+    CONFLICT when a colleague has taken it behind `seenSeq`, the newest change of owner that the agent has seen; without
+    it, it is taken from whomever it is.
+    """
+
+    seen_seq: int | None = Field(default=None, ge=0)
 
 
 class OwnerRelease(Frame):
@@ -273,6 +279,16 @@ class RatedFrame(ServerFrame):
     comment: str | None = None
 
 
+class UpdatedFrame(ServerFrame):
+    """The conversation was resolved, or opened again, by somebody who knew it up to `seq`.
+
+    What its visitor writes after that opens it again, and so does whoever takes it or asks for a person.
+    """
+
+    resolved: bool
+    seq: int = Field(ge=0)
+
+
 class AssistantFrame(ServerFrame):
     """The company's assistant has been switched on or off: whether it answers from now on. Told to visitors."""
 
@@ -312,6 +328,7 @@ SERVER_FRAMES: dict[str, type[Wire]] = {
     "typing": turn.Typing,
     "receipt": turn.Receipt,
     "conversation.rated": RatedFrame,
+    "conversation.updated": UpdatedFrame,
     "assistant.changed": AssistantFrame,
     "pong": PongFrame,
     "error": ErrorFrame,

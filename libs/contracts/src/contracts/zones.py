@@ -8,7 +8,6 @@ DEFAULT_ZONE = "America/Mexico_City"
 
 
 def is_zone(name: str) -> bool:
-    """Whether there is such a time zone."""
     return _found(name) is not None
 
 

@@ -43,7 +43,6 @@ class BackgroundLoop:
         self._began: float | None = None
 
     def start(self) -> None:
-        """Begins."""
         self._task = asyncio.create_task(self._run(), name=self.name)
 
     async def stop(self) -> None:

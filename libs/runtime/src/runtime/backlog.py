@@ -98,7 +98,6 @@ class Backlog:
             await self._ask()
 
     async def stop(self) -> None:
-        """Ends."""
         for subscription in self._subscriptions:
             with suppress(NatsError):
                 await subscription.unsubscribe()

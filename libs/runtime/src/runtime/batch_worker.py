@@ -21,7 +21,6 @@ from pydantic import BaseModel, ValidationError
 from contracts.errors import NexusError
 from runtime import correlation
 from runtime.batches import PullBatches
-from runtime.connection import client_of
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
@@ -55,9 +54,9 @@ class BatchWorker:
     """Feeds `handler` for as long as the service lives. All replicas that name the same durable share the work."""
 
     def __init__(
-        self, source: Client, spec: ConsumerSpec, handler: Handler, *, service: str, linger: float = LINGER
+        self, client: Client, spec: ConsumerSpec, handler: Handler, *, service: str, linger: float = LINGER
     ) -> None:
-        self._client = client_of(source)
+        self._client = client
         self._spec = spec
         self._handler = handler
         self._service = service
@@ -71,7 +70,6 @@ class BatchWorker:
 
     @property
     def name(self) -> str:
-        """Its consumer's."""
         return self._spec.durable
 
     def still(self) -> str | None:

@@ -16,7 +16,7 @@ from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
 from runtime.bus_client import BusClient
-from runtime.connection import subscribe
+from runtime.connection import listen
 from runtime.consumers import on_new_leader
 from runtime.replies import headers_of, status_of
 
@@ -77,14 +77,7 @@ class PullBatches:
         return bool(self._silent_since) and time.monotonic() - self._silent_since > DEAF
 
     async def open(self) -> None:
-        """Starts to receive."""
-        self._subscription = await subscribe(
-            self._client,
-            self._prefix + "*",
-            self._on_message,
-            pending_messages=4 * RESERVE * self._size,
-            pending_bytes=1 << 30,
-        )
+        self._subscription = await listen(self._client, self._prefix + "*", self._on_message)
         self._elected = await on_new_leader(self._client, *self._of, self._ask_anew)
         if isinstance(self._client, BusClient):
             self._client.on_reconnect.append(self.wake)
@@ -132,6 +125,10 @@ class PullBatches:
         self._hurried_until = time.monotonic() + HURRIED
         self._wake.set()
 
+    def calm(self) -> None:
+        """Nobody waits any longer: batches fill again."""
+        self._hurried_until = 0.0
+
     async def _sleep(self, seconds: float) -> None:
         self._wake.clear()
         timer = asyncio.get_running_loop().call_later(seconds, self._wake.set)
@@ -162,7 +159,7 @@ class PullBatches:
         body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (self._size, expires * 1e9, HEARTBEAT * 1e9)
         await self._client.publish(self._subject, body, reply=f"{self._prefix}{self._name}")
 
-    async def _on_message(self, message: Msg) -> None:
+    def _on_message(self, message: Msg) -> None:
         self._heard, self._silent_since = time.monotonic(), 0.0
         status = status_of(message)
         if status is None or message.data:

@@ -20,9 +20,7 @@ class Clock(Protocol):
         """Seconds that only grow; for durations and deadlines."""
         ...
 
-    async def sleep(self, seconds: float) -> None:
-        """Waits that long by this clock."""
-        ...
+    async def sleep(self, seconds: float) -> None: ...
 
 
 class SystemClock:

@@ -16,6 +16,7 @@ import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from runtime.bus_client import BusClient, Take
@@ -33,6 +34,8 @@ AFRESH = 0.8
 RECONNECT_WAIT = 0.25
 """Seconds between two attempts at one server; each connection takes half to one and a half times that, by lot, so that
 not all come back at once."""
+
+_posting: set[asyncio.Task[None]] = set()
 
 
 @dataclass
@@ -179,24 +182,32 @@ async def subscribe(
     )
 
 
-async def listen(client: Client, subject: str, take: Take) -> Subscription:
+async def listen(client: Client, subject: str, take: Take, *, queue: str = "") -> Subscription:
     """A core subscription whose messages are taken as they are read, with no queue and no task between: for functions
     that do next to nothing."""
 
     async def handle(message: Msg) -> None:
         take(message)
 
-    subscription = await subscribe(client, subject, handle, pending_messages=1024 * 1024, pending_bytes=1 << 28)
+    subscription = await subscribe(
+        client, subject, handle, queue=queue, pending_messages=1024 * 1024, pending_bytes=1 << 28
+    )
     if isinstance(client, BusClient):
         client.listen(subscription._id, take)  # pyright: ignore[reportPrivateUsage]
     return subscription
 
 
-def client_of(source: JetStreamContext | Client) -> Client:
-    """The connection behind a JetStream context; a client is itself."""
-    if isinstance(source, Client):
-        return source
-    return source._nc  # pyright: ignore[reportPrivateUsage]
+def post(client: Client, subject: str, payload: bytes = b"", reply: str = "") -> None:
+    """Publishes without waiting. What cannot be sent is lost: for words that are said again, or not missed."""
+    if not (isinstance(client, BusClient) and client.say(subject, payload, reply)):
+        task = asyncio.create_task(_publish(client, subject, payload, reply))
+        _posting.add(task)
+        task.add_done_callback(_posting.discard)
+
+
+async def _publish(client: Client, subject: str, payload: bytes, reply: str) -> None:
+    with suppress(NatsError):
+        await client.publish(subject, payload, reply=reply)
 
 
 def jetstream(client: Client) -> JetStreamContext:

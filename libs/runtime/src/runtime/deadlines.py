@@ -98,7 +98,7 @@ class Arrivals:
         try:
             seconds = int(words[0]) / 1000
             waited = self._waited(words[1], int(words[2]) / 1000) if len(words) > 2 else 0.0
-        except (IndexError, ValueError):
+        except (IndexError, ValueError, OverflowError):
             return None
         return seconds - waited
 

@@ -33,7 +33,6 @@ class Proxy:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         return int(self._server.sockets[0].getsockname()[1]) if self._server else 0
 
     @property
@@ -56,11 +55,9 @@ class Proxy:
         self._replies.set()
 
     async def start(self) -> None:
-        """Listens on a free port."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
 
     async def stop(self) -> None:
-        """Closes everything."""
         if self._server is not None:
             self._server.close()
         self.cut()

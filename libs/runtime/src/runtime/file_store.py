@@ -66,9 +66,7 @@ class FileStore(Protocol):
         """Deletes files; those that are not there are deleted already."""
         ...
 
-    async def close(self) -> None:
-        """Lets go of connections."""
-        ...
+    async def close(self) -> None: ...
 
 
 async def read_whole(store: FileStore, key: str, most: int) -> bytes | None:

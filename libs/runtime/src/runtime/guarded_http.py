@@ -91,7 +91,6 @@ class GuardedSessions:
         )
 
     async def close(self) -> None:
-        """Closes the connections."""
         for session in (self._public, self._loopback):
             if session is not None:
                 await session.close()

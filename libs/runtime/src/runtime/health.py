@@ -116,7 +116,6 @@ class Health:
         return before == "ready"
 
     async def stop(self) -> None:
-        """Stops watching the loop."""
         await self.standstill.stop()
         if self._task is not None:
             self._task.cancel()

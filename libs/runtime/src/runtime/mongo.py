@@ -27,17 +27,14 @@ class DocumentQuery:
         self._limit = limit
 
     def sort(self, key: str, direction: int) -> Self:
-        """In this order."""
         self._cursor = self._cursor.sort(key, direction)
         return self
 
     def limit(self, most: int) -> Self:
-        """At most so many."""
         self._cursor = self._cursor.limit(most)
         return self
 
     async def to_list(self) -> list[Document]:
-        """The documents."""
         return await self._limit.run(lambda: self._cursor.to_list())
 
 

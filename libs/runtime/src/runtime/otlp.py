@@ -29,7 +29,6 @@ class Collector:
         self._processor = BatchSpanProcessor(exporter)
 
     def take(self, span: Span) -> None:
-        """One span."""
         self._processor.on_end(
             ReadableSpan(
                 name=span.name,
@@ -44,7 +43,6 @@ class Collector:
         )
 
     def flush(self) -> None:
-        """Sends what waits."""
         self._processor.force_flush()
 
     def close(self) -> None:
@@ -53,7 +51,6 @@ class Collector:
 
 
 def collector(service: str) -> Collector | None:
-    """The collector that the environment names."""
     exporter = _exporter()
     return Collector(service, exporter) if exporter is not None else None
 

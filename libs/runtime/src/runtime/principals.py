@@ -84,7 +84,6 @@ class PrincipalSigner:
         return self.sign(Principal(sub, role, company, plan, exp, conversation, language))
 
     def sign(self, principal: Principal) -> str:
-        """The compact JWS of this principal."""
         claims: dict[str, object] = {
             "aud": AUDIENCE,
             "sub": principal.sub,

@@ -16,7 +16,6 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import MaxPayloadError
-from nats.js import JetStreamContext
 
 from runtime.bus_client import BusClient
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
@@ -47,9 +46,7 @@ SLICE = 0.1
 class Serialised(Protocol):
     """An event that knows its own JSON (contracts.envelope.CloudEvent)."""
 
-    def to_json(self) -> bytes:
-        """The JSON text as it travels."""
-        ...
+    def to_json(self) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +72,8 @@ class Appended:
 class Publisher:
     """Appends events to streams and sends live ones."""
 
-    def __init__(self, source: JetStreamContext | Client) -> None:
-        self._client: Client = source if isinstance(source, Client) else source._nc  # pyright: ignore[reportPrivateUsage]
+    def __init__(self, client: Client) -> None:
+        self._client = client
         self._inbox = ReplyInbox.of(self._client)
         self._marks = Marks.of(self._client)
         self._storage = Storage.of(self._client)

@@ -22,10 +22,9 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
-from nats.js import JetStreamContext
 
 from runtime import correlation
-from runtime.connection import client_of, subscribe
+from runtime.connection import listen, post
 from runtime.consumers import ConsumerSpec, ensure_consumer, on_new_leader
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
@@ -79,7 +78,7 @@ class PullWorker:
 
     def __init__(
         self,
-        source: JetStreamContext | Client,
+        client: Client,
         stream: str,
         durable: str,
         subjects: Sequence[str],
@@ -91,7 +90,7 @@ class PullWorker:
         longest: float = LONGEST_WORK,
     ) -> None:
         """`longest`: seconds after which a handler is broken off, well above what any healthy one takes."""
-        self._client = client_of(source)
+        self._client = client
         self._longest = longest
         self._spec = ConsumerSpec(
             stream=stream,
@@ -130,12 +129,10 @@ class PullWorker:
 
     @property
     def client(self) -> Client:
-        """The connection."""
         return self._client
 
     @property
     def spec(self) -> ConsumerSpec:
-        """The consumer."""
         return self._spec
 
     @property
@@ -160,7 +157,6 @@ class PullWorker:
 
     @property
     def name(self) -> str:
-        """Its consumer's."""
         return self._spec.durable
 
     def still(self) -> str | None:
@@ -184,13 +180,11 @@ class PullWorker:
         """
         await ensure_consumer(self._client, self._spec)
         self._reconnects = self._client.stats["reconnects"]
-        self._subscription = await subscribe(
-            self._client, self._prefix + "*", self._on_message, pending_messages=100_000, pending_bytes=1 << 30
-        )
+        self._subscription = await listen(self._client, self._prefix + "*", self._on_message)
         await on_new_leader(self._client, self._spec.stream, self._spec.durable, self._ask_anew)
         self._ticked = self._renewed = time.monotonic()
         self._keeper = asyncio.create_task(self._keep())
-        await self._ask()
+        self._ask()
 
     async def drain(self, deadline: float = 20.0) -> None:
         """Takes nothing new, gives back what has not started, lets what runs finish within `deadline` seconds, gives
@@ -203,7 +197,7 @@ class PullWorker:
                 async with asyncio.timeout(min(2.0, deadline)):
                     await self._subscription.drain()
         while self._backlog:
-            await self._send(self._backlog.popleft(), b"-NAK")
+            self._send(self._backlog.popleft(), b"-NAK")
         if self._running:
             await asyncio.wait(list(self._running), timeout=max(end - time.monotonic(), 0))
         late = list(self._running)
@@ -215,12 +209,12 @@ class PullWorker:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
 
-    async def _on_message(self, message: Msg) -> None:
+    def _on_message(self, message: Msg) -> None:
         self._heard, self._deaf_since = time.monotonic(), 0.0
         status = status_of(message)
         if status is not None and not message.data:
             self._on_status(status, message)
-            await self._ask()
+            self._ask()
             return
         if self._heard - self._came < CLOSE:
             self._busy_until = self._heard + BUSY
@@ -232,10 +226,10 @@ class PullWorker:
                 del self._requests[key]
             break
         if self._draining:
-            await self._send(message, b"-NAK")
+            self._send(message, b"-NAK")
         elif len(self._running) < self._slots:
             self._begin(message)
-            await self._ask()
+            self._ask()
         else:
             self._backlog.append(message)
 
@@ -286,7 +280,7 @@ class PullWorker:
                     work.discard()
             name = "done" if isinstance(outcome, AckThen) else type(outcome).__name__.lower()
         except asyncio.CancelledError:
-            await self._send(message, b"-NAK")
+            self._send(message, b"-NAK")
             raise
         except Exception as error:
             outcome = Later(pause_after(error, delivery.num_delivered))
@@ -307,7 +301,7 @@ class PullWorker:
         # The slot is free as soon as this returns; ask at once instead of at the next tick.
         if (task := asyncio.current_task()) is not None:
             self._running.pop(task, None)
-        await self._ask()
+        self._ask()
 
     async def _given_up(self, message: Msg, delivery: Delivery, since: float, reconnects: int) -> bool:
         """Acknowledges a message; whether nobody else can have it: it has been this worker's `since` then, on this one
@@ -327,16 +321,15 @@ class PullWorker:
         if isinstance(outcome, Later):
             nanoseconds = int(max(outcome.delay, 0) * 1_000_000_000)
             self.handed_back.append(time.monotonic() + nanoseconds / 1e9)
-            await self._send(message, b'-NAK {"delay": %d}' % nanoseconds if nanoseconds else b"-NAK")
+            self._send(message, b'-NAK {"delay": %d}' % nanoseconds if nanoseconds else b"-NAK")
         else:
             # Lost, it comes again when its lease has run out, and its handler sees that it is done.
-            await self._send(message, b"+ACK")
+            self._send(message, b"+ACK")
 
-    async def _send(self, message: Msg, word: bytes) -> None:
-        with suppress(NatsError):
-            await self._client.publish(message.reply, word)
+    def _send(self, message: Msg, word: bytes) -> None:
+        post(self._client, message.reply, word)
 
-    async def _ask(self) -> None:
+    def _ask(self) -> None:
         """Asks for the next message; while they come close behind each other, for as many as there are free slots that
         nothing has been asked for yet."""
         now = time.monotonic()
@@ -358,8 +351,7 @@ class PullWorker:
             self._heard = now
         self._requests[key] = wanted
         body = b'{"batch":%d,"expires":%d,"idle_heartbeat":%d}' % (wanted, expires * 1e9, heartbeat * 1e9)
-        with suppress(NatsError):
-            await self._client.publish(self._subject, body, reply=self._prefix + key)
+        post(self._client, self._subject, body, self._prefix + key)
 
     def _silent(self) -> bool:
         return bool(self._requests) and time.monotonic() - self._heard > self._silence
@@ -367,7 +359,7 @@ class PullWorker:
     async def _ask_anew(self) -> None:
         """The consumer has another leader, which knows of no request."""
         self._requests.clear()
-        await self._ask()
+        self._ask()
 
     async def _keep(self) -> None:
         """Keeps what is in work from being delivered again, and the requests alive: whatever happens, it goes on."""
@@ -381,7 +373,7 @@ class PullWorker:
                     self._heard = now
                 if self._client.is_connected and now - self._renewed >= self._spec.ack_wait / RENEWALS:
                     for message in [*(one for one, _ in self._running.values()), *self._backlog]:
-                        await self._send(message, b"+WPI")
+                        self._send(message, b"+WPI")
                     self._renewed = now
                 reconnects = self._client.stats["reconnects"]
                 silent = self._silent()
@@ -392,7 +384,7 @@ class PullWorker:
                 if self._consumer_lost and self._client.is_connected:
                     await ensure_consumer(self._client, self._spec, deadline=2.0)
                     self._consumer_lost = False
-                await self._ask()
+                self._ask()
             except NotReady as error:
                 log.warning("pull.consumer_missing", consumer=self._spec.durable, error=str(error))
             except Exception:

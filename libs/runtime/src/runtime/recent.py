@@ -9,9 +9,9 @@ from typing import Generic, TypeVar
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
-KEPT_SECONDS = 300.0
-"""Since the last use. Less than the half hour of silence after which a visitor's next message is a new visit; and what
-was erased does not live on here."""
+KEPT_SECONDS = 120.0
+"""Since it was kept: as long as somebody who is there thinks about what to say next. Whoever comes back later costs a
+read; and what was erased does not live on here."""
 
 
 class Recent(Generic[KeyT, ValueT]):
@@ -39,7 +39,6 @@ class Recent(Generic[KeyT, ValueT]):
         return iter(list(self._kept))
 
     def get(self, key: KeyT) -> ValueT | None:
-        """What is kept and not too old."""
         kept = self._kept.get(key)
         if kept is None or self._clock() - kept[0] > self._seconds:
             return None

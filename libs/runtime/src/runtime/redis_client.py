@@ -28,7 +28,8 @@ SENTINEL, CLUSTER = "sentinel", "cluster"
 
 def redis_client(url: str, deadline: float, *, name: str, **options: Any) -> Redis:
     """A client that gives up a command after `deadline` seconds. Only what a closed connection did not take is tried
-    again, once, at once: after a restart of the server, or a fail-over, each connection in the pool is such a one."""
+    again, once, at once: after a restart of the server, or a fail-over, each connection in the pool is such a one.
+    """
     options |= {
         "socket_timeout": deadline,
         "socket_connect_timeout": deadline,

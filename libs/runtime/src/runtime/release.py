@@ -17,7 +17,6 @@ RELEASE = "nexus.release"
 
 @cache
 def release() -> str:
-    """This release's name."""
     return version("nexus-runtime")
 
 

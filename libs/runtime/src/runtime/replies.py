@@ -106,7 +106,6 @@ class ReplyFeed(Pending):
         self._take = take
 
     def accept(self, message: Msg) -> None:
-        """Hands a reply on."""
         self._take(message)
 
 

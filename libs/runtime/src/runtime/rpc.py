@@ -19,15 +19,16 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from contracts.errors import ErrorCode, FieldFault
+from contracts.errors import ErrorCode
 from contracts.rpc import Method, Rpc
 from runtime import correlation
-from runtime.connection import subscribe
+from runtime.connection import listen, post
 from runtime.deadlines import HEADER, Arrivals, ClockOrigin, serve_for
 from runtime.errors import NobodyServes, RpcError
 from runtime.metrics import RPC_REPEATS, RPC_SECONDS, RPC_SERVED
+from runtime.refusals import EXPIRED, Answers, ErrorBody, error_body, error_of, expired, refusal
 from runtime.replies import Pending, ReplyInbox, headers_of, is_no_responders
 from runtime.telemetry import remote_span, work_headers
 
@@ -54,19 +55,6 @@ IN_FLIGHT = 512
 """Requests that a server works on at once; the next is refused."""
 SERVE_DEADLINE = 30.0
 """Seconds that a request is worked on at most; less when its caller waits for less."""
-EXPIRED = "expired"
-"""The reason in the answer to a request that was left unread, since its caller's deadline had passed."""
-_FAULTS = TypeAdapter(list[FieldFault])
-
-
-class ErrorBody(TypedDict):
-    """An error as a reply carries it (contracts.errors.CallError)."""
-
-    code: str
-    message: str
-    retryable: bool
-    reason: NotRequired[str | None]
-    fields: NotRequired[list[dict[str, object]]]
 
 
 class _ReplyBody(TypedDict):
@@ -229,24 +217,6 @@ def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
     raise error_of(error)
 
 
-def error_of(error: ErrorBody) -> RpcError:
-    """The error that a reply carries."""
-    return RpcError(
-        str(error.get("code", ErrorCode.INTERNAL)),
-        str(error.get("message", "")),
-        retryable=bool(error.get("retryable", False)),
-        reason=error.get("reason"),
-        fields=_faults(error.get("fields")),
-    )
-
-
-def _faults(fields: object) -> list[FieldFault]:
-    try:
-        return _FAULTS.validate_python(fields or [])
-    except ValidationError:
-        return []
-
-
 class RpcServer:
     """Serves methods. Every request is answered: with data, or with an error.
 
@@ -255,40 +225,36 @@ class RpcServer:
     that nothing is worked on for longer than its caller waits, let an overloaded server recover by itself.
     """
 
-    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT) -> None:
+    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, answers: Answers = lambda _: None) -> None:
         self._client = client
         self._limit = in_flight
+        self._answers = answers
         self._arrivals = Arrivals()
         self._running: set[asyncio.Task[None]] = set()
         self._subscriptions: list[Subscription] = []
 
-    async def serve(
-        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], *, queue: str | None = None
-    ) -> None:
+    async def serve(self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT]) -> None:
         """Serves a method from now on (call `client.flush()` before saying that it is).
 
-        The handler returns the reply, or raises RpcError to answer with an error. Of a method without a queue group it
-        may return None: no answer, because another server has it.
+        The handler returns the reply, or raises RpcError (or what `answers` knows) to answer with an error. Of a method
+        without a queue group it may return None: no answer, because another server has it.
         """
 
-        async def take(message: Msg) -> None:
+        def take(message: Msg) -> None:
             left = self._arrivals.left(headers_of(message))
             if left is not None and left <= 0:
                 RPC_SERVED.labels(method.subject, "EXPIRED").inc()
-                await self._answer(message, _error(expired(method)))
+                self._refuse(message, expired(method))
                 return
             if len(self._running) >= self._limit:
                 RPC_SERVED.labels(method.subject, "SHED").inc()
-                await self._answer(
-                    message, _error(RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True))
-                )
+                self._refuse(message, RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True))
                 return
             task = asyncio.create_task(self._take(method, handler, message, left))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
-        group = queue or method.queue or ""
-        self._subscriptions.append(await subscribe(self._client, method.subject, take, queue=group))
+        self._subscriptions.append(await listen(self._client, method.subject, take, queue=method.queue or ""))
 
     async def drain(self, deadline: float) -> None:
         """Takes nothing new, and finishes what runs; what is not finished by the deadline is answered UNAVAILABLE."""
@@ -332,28 +298,21 @@ class RpcServer:
             answer = None if reply is None else b'{"data":' + _json(reply) + b"}"
             if answer is None and method.queue is not None:
                 raise RpcError(ErrorCode.INTERNAL, "the handler gave no reply")
-        except RpcError as error:
-            outcome, answer = error.code, _error(error)
-        except ValidationError as error:
-            outcome = ErrorCode.BAD_FIELD
-            answer = _error(RpcError(ErrorCode.BAD_FIELD, wrong_fields(error)))
-        except TimeoutError:
-            outcome = ErrorCode.TIMEOUT
-            answer = _error(RpcError(ErrorCode.TIMEOUT, f"{method.subject} took too long", retryable=method.safe))
         except asyncio.CancelledError:
-            await self._answer(
-                message, _error(RpcError(ErrorCode.UNAVAILABLE, "the service is stopping", retryable=True))
-            )
+            stopping = RpcError(ErrorCode.UNAVAILABLE, "the service is stopping", retryable=True)
+            await self._answer(message, _error(stopping))
             raise
         except Exception as error:
-            outcome = ErrorCode.INTERNAL
-            retryable = bool(getattr(error, "retryable", False))
-            log.exception("rpc.failed", method=method.subject)
-            answer = _error(RpcError(ErrorCode.INTERNAL, f"{method.subject} failed", retryable=retryable))
+            refused = refusal(method, error, self._answers)
+            outcome, answer = refused.code, _error(refused)
         RPC_SERVED.labels(method.subject, outcome).inc()
         log.debug("rpc.served", method=method.subject, outcome=outcome)
         if answer is not None:
             await self._answer(message, answer)
+
+    def _refuse(self, message: Msg, error: RpcError) -> None:
+        if message.reply:
+            post(self._client, message.reply, _error(error))
 
     async def _answer(self, message: Msg, answer: bytes) -> None:
         if not message.reply:
@@ -364,35 +323,9 @@ class RpcServer:
             log.warning("rpc.reply_lost", subject=message.subject, error=str(error))
 
 
-def expired(method: Method) -> RpcError:
-    """The answer to a request that was left unread."""
-    return RpcError(ErrorCode.TIMEOUT, f"{method.subject} was asked too long ago", retryable=True, reason=EXPIRED)
-
-
 def _json(model: BaseModel) -> bytes:
     return model.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 def _error(error: RpcError) -> bytes:
     return b'{"error":' + error_body(error) + b"}"
-
-
-def error_body(error: RpcError) -> bytes:
-    """The error as a reply carries it."""
-    body: ErrorBody = {"code": error.code, "message": error.message, "retryable": error.retryable}
-    if error.reason is not None:
-        body["reason"] = error.reason
-    if error.fields:
-        body["fields"] = [fault.to_wire() for fault in error.fields]
-    return orjson.dumps(body)
-
-
-def field_faults(error: ValidationError) -> list[FieldFault]:
-    """What is wrong with which field, without the values; the first five."""
-    problems = error.errors(include_url=False, include_input=False, include_context=False)
-    return [FieldFault(field=".".join(map(str, one["loc"])), message=one["msg"]) for one in problems[:5]]
-
-
-def wrong_fields(error: ValidationError) -> str:
-    """The same in one line."""
-    return "; ".join(f"{one.field or 'body'}: {one.message}" for one in field_faults(error))

@@ -7,7 +7,7 @@
         service.on_stop(store.close)
         service.add_check("mongodb", store.ping)
         service.serve(rpc.HISTORY, History(store).answer)
-        service.add_worker(PullWorker(service.js, ...))
+        service.add_worker(PullWorker(service.nats, ...))
 
     service.on_start(build)
     run(service)                                    # runtime.program
@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 from nats.aio.client import Client
-from nats.js import JetStreamContext
 from pydantic import BaseModel
 
 from contracts.rpc import Rpc
@@ -41,7 +40,7 @@ from runtime import huge_pages, telemetry
 from runtime import logging as logs
 from runtime.advisories import Advisories
 from runtime.batch_worker import BatchWorker
-from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh, inbox_prefix, jetstream
+from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh, inbox_prefix
 from runtime.consumers import ensure_consumer
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
@@ -52,6 +51,7 @@ from runtime.permissions import Permissions
 from runtime.process import keep_what_is_there
 from runtime.publisher import Publisher
 from runtime.pull_worker import PullWorker
+from runtime.refusals import Answers
 from runtime.rpc import Handler, RpcClient, RpcServer
 from runtime.setting_names import check_names
 from runtime.settings import DrainSettings, LogSettings, MarkSettings, NatsSettings, StreamSettings, TraceSettings
@@ -113,6 +113,8 @@ class Service:
         self._client: Client | None = None
         self._rpc_server: RpcServer | None = None
         self._methods: list[Callable[[RpcServer], Awaitable[None]]] = []
+        self.answers: Answers = lambda _: None
+        """What the service's own errors are answered with (runtime.rpc)."""
         self._workers: list[PullWorker | BatchWorker] = []
         self._on_start: list[Hook] = []
         self._on_drain: list[Hook] = []
@@ -125,7 +127,6 @@ class Service:
 
     @property
     def nats(self) -> Client:
-        """The connection."""
         if self._client is None:
             raise NotReady(f"{self.name} is not connected yet: use it from an on_start hook")
         return self._client
@@ -146,23 +147,16 @@ class Service:
         return self._consuming
 
     @property
-    def js(self) -> JetStreamContext:
-        """JetStream on that connection."""
-        return jetstream(self.nats)
-
-    @property
     def publisher(self) -> Publisher:
         """Appends and live events."""
         return Publisher(self.nats)
 
     @property
     def conversation_log(self) -> ConversationLog:
-        """The stream CHAT."""
         return ConversationLog(self.nats)
 
     @property
     def rpc(self) -> RpcClient:
-        """Calls to other services."""
         return RpcClient(self.nats)
 
     @property
@@ -207,15 +201,11 @@ class Service:
         self._written += tuple(one for one in self.streams if one.name in {stream.name for stream in streams})
 
     def add_worker(self, worker: PullWorker | BatchWorker) -> None:
-        """A worker that lives as long as the service."""
         self._workers.append(worker)
         self.watch(worker.name, worker.still)
 
-    def serve(
-        self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT], *, queue: str | None = None
-    ) -> None:
-        """A method that other services may call."""
-        self._methods.append(lambda server: server.serve(method, handler, queue=queue))
+    def serve(self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT]) -> None:
+        self._methods.append(lambda server: server.serve(method, handler))
 
     def subscriber(
         self, subject: str, *, stream: str, durable: str, **options: Any
@@ -247,7 +237,7 @@ class Service:
         await marks.learn()
         for hook in self._on_start:
             await hook()
-        self._rpc_server = RpcServer(client)
+        self._rpc_server = RpcServer(client, answers=self.answers)
         for register in self._methods:
             await register(self._rpc_server)
         await self._consume(client)

@@ -27,6 +27,7 @@ class EnvSettings(BaseSettings):
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
+        allow_inf_nan=False,
     )
 
 

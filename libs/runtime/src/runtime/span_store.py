@@ -59,17 +59,14 @@ class SpanStore:
             self._many.set()
 
     async def start(self) -> None:
-        """Sends from now on."""
         await subscribe(self._client, TRACES_WANTED, self._on_wanted)
         self._loop.start()
 
     async def stop(self) -> None:
-        """Sends what is left."""
         await self._loop.stop()
         await self.flush()
 
     async def flush(self) -> None:
-        """Sends what waits."""
         spans, self._spans = self._spans, []
         owners: dict[int, str] = {}
         for company, span in spans:

@@ -63,17 +63,14 @@ class Standstill:
         self._stores[name] = store
 
     def start(self) -> None:
-        """Begins to look."""
         self._task = asyncio.create_task(self._keep_looking())
 
     async def stop(self) -> None:
-        """Looks no more."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
 
     async def look(self) -> None:
-        """One look at all parts."""
         still = {name: why for name, part in self._parts.items() if (why := part()) is not None}
         if still and not await self._holds(self._parts):
             still = {}

@@ -34,8 +34,8 @@ from runtime.connection import subscribe
 from runtime.deadlines import HEADER, Arrivals, ClockOrigin
 from runtime.errors import NobodyServes, RpcError
 from runtime.metrics import RPC_SERVED
+from runtime.refusals import EXPIRED, Answers, ErrorBody, error_body, error_of, expired, refusal
 from runtime.replies import ReplyInbox, headers_of, is_no_responders
-from runtime.rpc import EXPIRED, ErrorBody, error_body, error_of, expired, wrong_fields
 from runtime.telemetry import remote_span, work_headers
 
 log = structlog.get_logger(__name__)
@@ -96,7 +96,6 @@ class Outlet(Generic[PartT]):
         await self.frame(b'"data":' + part.model_dump_json(by_alias=True, exclude_none=True).encode())
 
     async def frame(self, member: bytes) -> None:
-        """One numbered frame."""
         number, self._sent = self._sent, self._sent + 1
         try:
             await self._client.publish(self._reply_to, b'{"n":%d,%b}' % (number, member))
@@ -117,9 +116,10 @@ Serve = Callable[[RequestT, Outlet[PartT]], Awaitable[None]]
 class StreamServer:
     """Serves calls that are answered in parts; at most `in_flight` at once, beyond that UNAVAILABLE at once."""
 
-    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT) -> None:
+    def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, answers: Answers = lambda _: None) -> None:
         self._client = client
         self._limit = in_flight
+        self._answers = answers
         self._instance = uuid.uuid4().hex[:16]
         self._arrivals = Arrivals()
         self._running: dict[str, tuple[Outlet[Any], asyncio.Task[None]]] = {}
@@ -127,11 +127,10 @@ class StreamServer:
 
     @property
     def count(self) -> int:
-        """Calls in work."""
         return len(self._running)
 
     async def serve(self, method: Rpc[RequestT, PartT], handler: Serve[RequestT, PartT]) -> None:
-        """Serves a method from now on. The handler returns when everything is sent, or raises RpcError."""
+        """Serves a method from now on. The handler returns when everything is sent, or raises (RpcServer.serve)."""
         control = f"{method.subject}.control.{self._instance}"
 
         async def take(message: Msg) -> None:
@@ -200,18 +199,12 @@ class StreamServer:
                 request = method.request.model_validate_json(message.data)
                 await outlet.frame(b'"opened":' + orjson.dumps({"stream": name, "control": control}))
                 await handler(request, outlet)
-        except RpcError as error:
-            outcome, last = error.code, b'"error":' + error_body(error)
-        except ValidationError as error:
-            refused = RpcError(ErrorCode.BAD_FIELD, wrong_fields(error))
-            outcome, last = ErrorCode.BAD_FIELD, b'"error":' + error_body(refused)
         except asyncio.CancelledError:
             outcome = "GONE"
             last = b'"error":' + error_body(RpcError(ErrorCode.UNAVAILABLE, "the service is stopping", retryable=True))
-        except Exception:
-            log.exception("rpc.failed", method=method.subject)
-            outcome = ErrorCode.INTERNAL
-            last = b'"error":' + error_body(RpcError(ErrorCode.INTERNAL, f"{method.subject} failed"))
+        except Exception as error:
+            refused = refusal(method, error, self._answers)
+            outcome, last = refused.code, b'"error":' + error_body(refused)
         finally:
             watching.cancel()
         RPC_SERVED.labels(method.subject, outcome).inc()

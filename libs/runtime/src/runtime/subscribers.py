@@ -71,7 +71,6 @@ class Consuming:
         """What is being handled, and since when (time.monotonic())."""
 
     def connected(self, client: Client) -> None:
-        """Gives it the connection for dead letters."""
         self._dead_letters = DeadLetters(client)
 
     def middleware(self, message: Any, /, *, context: Any) -> ConsumeMiddleware:

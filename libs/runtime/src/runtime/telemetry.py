@@ -66,9 +66,7 @@ class Span:
 class Sink(Protocol):
     """Keeps spans that have ended; never waits and never raises."""
 
-    def take(self, span: Span) -> None:
-        """One span."""
-        ...
+    def take(self, span: Span) -> None: ...
 
 
 _sinks: list[Sink] = []
@@ -84,7 +82,6 @@ def add_sink(sink: Sink) -> None:
 
 
 def remove_sink(sink: Sink) -> None:
-    """It gets no more."""
     if sink in _sinks:
         _sinks.remove(sink)
 

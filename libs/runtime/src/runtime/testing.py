@@ -1,8 +1,8 @@
 """Real servers for tests: NATS with JetStream, Valkey, and the MongoDB-wire server, each on a free loopback port.
 
 Nothing here imitates a server. Every server is a child process of the test run with its own directory, dies with its
-parent (Linux: PR_SET_PDEATHSIG), and takes a port that no other test run can be given, so tests run in parallel and in
-any order. The fixtures are loaded by the root conftest.py.
+parent (Linux: `setpriv --pdeathsig`), and takes a port that no other test run can be given, so tests run in parallel
+and in any order. The fixtures are loaded by the root conftest.py.
 
 `nats_server`   one nats-server per test (it starts in about 20 ms)
 `valkey_server` one Valkey per test (about 10 ms)
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import inspect
 import json
 import os
@@ -22,7 +21,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import sysconfig
 import tempfile
 import time
@@ -43,26 +41,28 @@ from runtime.streams import ensure_streams
 
 T = TypeVar("T")
 START_DEADLINE = 20.0
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+SETPRIV = shutil.which("setpriv")
+BOUND = (SETPRIV, "--pdeathsig", "KILL") if SETPRIV is not None else ()
+"""Runs a command that the kernel kills when its parent dies. By a `preexec_fn` it would be forked, and the tables of a
+test run's whole memory copied for each server."""
 
 
 class ServerFailed(RuntimeError):  # noqa: N818 - reads as an event, as every error here does
     """A server did not start, or not in time; the message holds its last output."""
 
 
-async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 20.0, *, pause: float = 0.05) -> T:
+async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float = 20.0) -> T:
     """Waits until `predicate` is truthy and returns its value.
 
     Args:
         predicate: a plain or an async function of no arguments. An AssertionError from it counts as "not yet".
         deadline: seconds; a wait ends at its event, so a long one costs nothing but on a machine that stands still.
-        pause: the longest between two tries, in seconds.
 
     Raises:
         AssertionError: not within the deadline; the predicate's own AssertionError, if its last try raised one.
     """
-    end, next_pause = time.monotonic() + deadline, 0.001
+    end = time.monotonic() + deadline
+    pause = 0.001
     while True:
         failure: AssertionError | None = None
         try:
@@ -74,8 +74,8 @@ async def eventually(predicate: Callable[[], T | Awaitable[T]], deadline: float 
             failure = error
         if time.monotonic() > end:
             raise failure or AssertionError(f"not within {deadline} s: {predicate!r}")
-        await asyncio.sleep(next_pause)
-        next_pause = min(next_pause * 1.5, pause)
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
 
 
 class ServerProcess(ABC):
@@ -128,12 +128,11 @@ class ServerProcess(ABC):
         while time.monotonic() < end:
             with (self.directory / "output.log").open("wb") as output:
                 self._process = subprocess.Popen(
-                    self.command(),
+                    [*BOUND, *self.command()],
                     cwd=self.directory,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    preexec_fn=_die_with_parent,
                 )
             while self._process.poll() is None and time.monotonic() < end:
                 if self.ready():
@@ -393,8 +392,3 @@ def _stopped(pid: int) -> bool:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             states.append(stat.read_text().rpartition(")")[2].split()[0])
     return all(state in ("T", "t") for state in states)
-
-
-def _die_with_parent() -> None:
-    if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

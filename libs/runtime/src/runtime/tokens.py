@@ -9,16 +9,19 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import time
 import urllib.request
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 
 import jwt
 import structlog
-from jwt import PyJWK, PyJWKSet
+from jwt import PyJWK
 
 from contracts import plain_text
-from contracts.json_values import JsonObject
+from contracts.json_values import JsonObject, object_of, objects_of
 from runtime.clock import Clock, SystemClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady, RuntimeFault
 from runtime.principals import AUDIENCE, read_identity
@@ -74,8 +77,6 @@ class KeysUnavailable(RuntimeFault):
 
 
 class TokenVerifier:
-    """Verifies users' tokens."""
-
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
         """Raises NotReady when no key is set at all."""
         self._clock = clock or SystemClock()
@@ -239,8 +240,8 @@ class KeySet:
         try:
             async with asyncio.timeout(_FETCH_DEADLINE + 1):
                 text = await self._fetch()
-            keys = PyJWKSet.from_dict(json.loads(text)).keys
-        except (OSError, ValueError, TimeoutError, jwt.PyJWTError) as error:
+            keys = _keys_in(text)
+        except (OSError, HTTPException, ValueError, RecursionError) as error:
             log.warning("tokens.keys_unavailable", error=str(error))
             if not self._keys:
                 raise KeysUnavailable("the key set for tokens cannot be fetched") from error
@@ -253,9 +254,28 @@ class KeySet:
             self._keys[None] = usable[0]
 
 
+def _keys_in(text: bytes) -> list[PyJWK]:
+    """The keys of a JWKS. One that cannot be read is none (RFC 7517, 5); raises ValueError, RecursionError where that
+    leaves nothing."""
+    said: object = json.loads(text)
+    told = [one for one in objects_of(object_of(said).get("keys")) if isinstance(one.get("kid"), str | None)]
+    found: list[PyJWK] = []
+    for one in told:
+        with suppress(jwt.PyJWTError, TypeError, ValueError):  # of another algorithm, or of wrong types
+            found.append(PyJWK.from_dict(one))
+    if not found:
+        raise ValueError("what is there is no set of keys that can be read")
+    return found
+
+
 def _fetch(url: str) -> bytes:
     if not url.startswith(("https://", "http://")):
         raise ValueError("NEXUS_JWT_JWKS_URL must be an http(s) address")
+    end, body = time.monotonic() + _FETCH_DEADLINE, bytearray()
     with urllib.request.urlopen(url, timeout=_FETCH_DEADLINE) as answer:  # noqa: S310 - checked above
-        body: bytes = answer.read(_MOST_BYTES)
-    return body
+        while len(body) < _MOST_BYTES and (piece := answer.read1(_MOST_BYTES)):
+            body += piece
+            if time.monotonic() > end:
+                # Whoever says a byte a second would hold this thread long after nobody waits for it.
+                raise TimeoutError("the key set did not come in time")
+    return bytes(body)

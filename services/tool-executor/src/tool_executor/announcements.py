@@ -63,7 +63,6 @@ class AnnouncedTools:
         task.add_done_callback(self._later.discard)
 
     async def close(self) -> None:
-        """Reads no more."""
         for task in self._later:
             task.cancel()
         await asyncio.gather(*self._later, return_exceptions=True)

@@ -54,7 +54,6 @@ from tool_executor.pipeline.execution import Bulkhead, Execution
 from tool_executor.pipeline.permission import Find, KnowCompany, Permit, RateStep
 from tool_executor.pipeline.recall import Recall
 from tool_executor.pipeline.validation import CheckOutput, LeaveOutNulls, Validate
-from tool_executor.ports import Outside
 from tool_executor.settings import ExecutorSettings
 
 log = structlog.get_logger(__name__)
@@ -94,7 +93,7 @@ class Executor:
             self._fetcher, demo=connections.demo, budget=settings.page_tokens, loopback=connections.loopback
         )
         schemas = CompiledSchemas()
-        self.registry = build_registry([*all_tools(Outside(pages)), *more_tools], schemas)
+        self.registry = build_registry([*all_tools(pages.read), *more_tools], schemas)
         self._own_sessions = OwnSessions(connections.seal, loopback=connections.loopback)
         http, mcp = OwnHttpTools(self._own_sessions), McpToolHandlers(self._own_sessions)
         self.own_actions = OwnActions(self.store, Publisher(nats), self.companies, lambda: self.own)

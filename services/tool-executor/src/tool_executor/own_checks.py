@@ -72,7 +72,6 @@ class OwnChecks:
         return reply(success=True, data=data)
 
     async def servers_tools(self, request: McpToolsRequest) -> McpToolsReply:
-        """Asks the server."""
         server = next((one for one in request.config.own_tools.mcp if one.name == request.server), None)
         if server is None:
             return McpToolsReply(error=texts.NOT_FOUND.said_in(request.language).format(tool=request.server))

@@ -1,5 +1,6 @@
 """What the pipeline and the catalogue need of the outside; the adapters are in tool_executor.adapters."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -100,16 +101,5 @@ class ReadablePage:
     links: tuple[Link, ...] = ()
 
 
-class Pages(Protocol):
-    """Reads pages of companies' own sites, and nothing else."""
-
-    async def read(self, company: CompanyTools, path: str) -> ReadablePage:
-        """Raises ToolFailed with the reason, ToolRefused for a path that is none."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """What handlers of the catalogue may use."""
-
-    pages: Pages
+ReadPage = Callable[[CompanyTools, str], Awaitable[ReadablePage]]
+"""Reads a page of a company's own site. Raises ToolFailed with the reason, ToolRefused for a path that is none."""

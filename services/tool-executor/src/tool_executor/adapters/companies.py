@@ -14,8 +14,6 @@ _DEADLINE = 2.0
 
 
 class ExecutorCompanies:
-    """See ports.Companies."""
-
     def __init__(self, cache: CompanyCache) -> None:
         self._cache = cache
 
@@ -32,7 +30,6 @@ class ExecutorCompanies:
 
 
 def tools_in(settings: CompanySettings) -> CompanyTools:
-    """The part of the settings that concerns tools."""
     config = settings.config.tool_config
     return CompanyTools(
         fetch_page_enabled=config.fetch_page_enabled,

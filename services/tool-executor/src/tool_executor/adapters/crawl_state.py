@@ -256,7 +256,6 @@ class CrawlState:
             await self._store.run_on(_REFUSE, (self._run, self._left, self._gone), most, _MOST_LEFT, *parts)
 
     async def claim(self, place: str, token: str) -> Held | NoPage:
-        """The next page for this place."""
         answer = texts(
             await self._store.run_on(_CLAIM, (self._run, self._queue, self._held), place, token, _HELD_SECONDS)
         )
@@ -311,7 +310,6 @@ class CrawlState:
         return CrawlProgress(step, counts, [Left.model_validate_json(line) for line in answer[6:]])
 
     async def gone(self) -> list[str]:
-        """The documents that are no longer there."""
         return _distinct(await self._store.command("LRANGE", self._gone, 0, -1))
 
     async def again(self) -> list[str]:
@@ -319,12 +317,10 @@ class CrawlState:
         return _distinct(await self._store.command("LRANGE", self._again, 0, -1))
 
     async def text(self, name: str) -> bytes | None:
-        """Something that was kept with the run."""
         found = await self._store.command("HGET", self._run, f"t:{name}")
         return None if found is None else bytes(found)
 
     async def keep_text(self, name: str, text: bytes) -> None:
-        """Keeps something with the run."""
         await self._store.command("HSET", self._run, f"t:{name}", text)
 
     async def close(self) -> None:
@@ -363,7 +359,6 @@ class SiteMemory:
         return list(kept["again"]) if kept["rules"] == rules else None
 
     async def save(self, rules: str, again: Sequence[str]) -> None:
-        """For three months."""
         await self._store.command("SET", self._key, json.dumps({"rules": rules, "again": again}), "EX", 90 * 86_400)
 
 

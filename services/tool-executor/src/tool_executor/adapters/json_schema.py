@@ -22,7 +22,6 @@ class CompiledSchemas:
     """Compiles schemas once; a reference to another document does not compile, so nothing is ever fetched."""
 
     def compile(self, schema: Mapping[str, Any]) -> "CompiledSchema":
-        """See ports.SchemaCompiler."""
         try:
             # A boolean or an array would compile as well, but no tool is declared with one.
             document = dict(schema)

@@ -22,7 +22,6 @@ class McpToolHandlers:
         self._sessions = sessions
 
     def handler(self, company: str, server: McpServer, tool: McpTool) -> Handler:
-        """What runs a call of the tool."""
 
         async def call(arguments: Arguments, context: CallContext) -> Data:
             return await (await self._client()).call(company, server, tool, arguments, context)

@@ -33,7 +33,6 @@ def count_page(outcome: str, reason: str) -> None:
 
 
 def count_run(state: str) -> None:
-    """Counts one run that ended."""
     _RUNS.labels(state).inc()
 
 

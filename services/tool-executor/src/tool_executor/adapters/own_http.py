@@ -69,7 +69,6 @@ class OwnHttpTools:
         self._sessions = sessions
 
     def handler(self, company: str, tool: HttpTool) -> Handler:
-        """What runs a call of the tool."""
 
         async def call(arguments: Arguments, context: CallContext) -> Data:
             request = request_of(tool, arguments)
@@ -181,5 +180,4 @@ def _unreachable() -> ToolFailed:
 
 
 def failed(reason: str, *, es: str, en: str) -> ToolFailed:
-    """A ToolFailed in both languages."""
     return ToolFailed(reason, Text(es=es, en=en))

@@ -44,8 +44,6 @@ return answer
 
 
 class RedisRateLimiter:
-    """See ports.RateLimiter."""
-
     def __init__(self, store: RedisStore) -> None:
         self._store = store
 

@@ -100,7 +100,6 @@ class RedisStore:
             await cast("Any", redis).execute_command("PING")
 
     async def close(self) -> None:
-        """Closes the connections."""
         for sender in list(self._senders):
             sender.cancel()
         waiting, self._waiting = self._waiting, []

@@ -40,11 +40,9 @@ class Renewals:
             self._ticker = asyncio.create_task(self._tick(), context=for_nobody())
 
     def drop(self, key: str) -> None:
-        """Renews it no more."""
         self._held.pop(key, None)
 
     async def close(self) -> None:
-        """Renews nothing any more."""
         self._held.clear()
         if self._ticker is not None:
             self._ticker.cancel()

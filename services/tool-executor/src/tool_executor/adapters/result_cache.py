@@ -22,8 +22,6 @@ _LAST_LOOK = 0.1
 
 
 class RedisResultCache:
-    """See ports.ResultCache."""
-
     def __init__(self, store: RedisStore, renewals: Renewals) -> None:
         self._store = store
         self._renewals = renewals

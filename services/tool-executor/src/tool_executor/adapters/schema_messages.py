@@ -70,7 +70,6 @@ def form_worded(pattern: str, description: str | None) -> Text:
 
 
 def not_null(message: Text) -> Text:
-    """What is asked for instead of a null."""
     return Text(es=f"no puede ser null: {message.es}", en=f"must not be null: {message.en}")
 
 

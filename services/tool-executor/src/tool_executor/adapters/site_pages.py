@@ -29,7 +29,6 @@ class SitePages:
         self._budget = budget
 
     async def read(self, company: CompanyTools, path: str) -> ReadablePage:
-        """See ports.Pages."""
         try:
             site = site_of(company.allowed_domains, company.allowed_paths, self._demo, loopback=self._loopback)
             address = site.page(path)

@@ -16,10 +16,10 @@ from tool_executor.catalogue import (
     watchlist,
 )
 from tool_executor.domain.declaration import DeclaredTool
-from tool_executor.ports import Outside
+from tool_executor.ports import ReadPage
 
 
-def all_tools(outside: Outside) -> list[DeclaredTool]:
+def all_tools(read_page: ReadPage) -> list[DeclaredTool]:
     """The declarations, unchecked: registry.build_registry checks them."""
     return [
         *market.tools(),
@@ -34,5 +34,5 @@ def all_tools(outside: Outside) -> list[DeclaredTool]:
         *education.tools(),
         *memory.tools(),
         *knowledge.tools(),
-        *site.tools(outside.pages),
+        *site.tools(read_page),
     ]

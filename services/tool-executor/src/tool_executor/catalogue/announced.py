@@ -54,7 +54,6 @@ class Offers:
         """By company (``-``: all) and service."""
 
     def find(self, name: str, company: str) -> Entry | None:
-        """The tool of that name in this company."""
         entry = self._catalogue.find(name)
         if entry is not None:
             return entry

@@ -54,7 +54,6 @@ async def calculate_risk_reward(arguments: Arguments, context: CallContext) -> D
 
 
 def tools() -> list[DeclaredTool]:
-    """The category's tools."""
     side = {"enum": ["long", "short"]}
     amount = {"type": "number", "minimum": 0}
     return [

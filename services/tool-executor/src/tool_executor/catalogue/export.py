@@ -10,7 +10,6 @@ from tool_executor.catalogue.registry import Entry
 
 
 def catalogue_view(entry: Entry, language: str, quota: Mapping[str, QuotaView] | None = None) -> CatalogueTool:
-    """One tool as every interface shows it."""
     tool = entry.tool
     return CatalogueTool(
         id=tool.id,

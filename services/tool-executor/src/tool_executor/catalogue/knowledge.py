@@ -8,7 +8,6 @@ from tool_executor.domain.shapes import NUMBER, TEXT, gives, list_of
 
 
 def tools() -> list[DeclaredTool]:
-    """The category's tools."""
     passage = gives(
         {"id": TEXT, "title": {"type": "string"}, "text": {"type": "string"}, "score": NUMBER, "read_at": TEXT}
     )

@@ -49,7 +49,7 @@ _SNAPSHOT = sourced(
     }
 )
 _EVENTS = sourced({**_FUNDAMENTALS, "next_earnings_date": _DATE, "next_dividend_date": _DATE})
-OF_MARKET = partial(
+market_tool = partial(
     DeclaredTool, category=Category.MARKET, cache=CacheScope.PUBLIC, texts_differ=True, handler=OverTheBus()
 )
 """A tool of the category: the market-adapter answers it, the same for everybody who reads the same language."""
@@ -68,7 +68,7 @@ def with_indicators_once(arguments: Arguments) -> Arguments:
 def tools() -> list[DeclaredTool]:
     """The category's tools about symbols and bars; watchlists, which change, are in watchlist.py."""
     return [
-        OF_MARKET(
+        market_tool(
             id="market.get_price",
             name="get_price",
             description=Text(
@@ -92,7 +92,7 @@ def tools() -> list[DeclaredTool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "AAPL"}, {"symbol": "BTC/USD"}),
         ),
-        OF_MARKET(
+        market_tool(
             id="market.get_ohlcv",
             name="get_ohlcv",
             description=Text(
@@ -109,7 +109,7 @@ def tools() -> list[DeclaredTool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM", "timeframe": "1d", "limit": 20},),
         ),
-        OF_MARKET(
+        market_tool(
             id="market.get_indicators",
             name="get_indicators",
             description=Text(
@@ -136,7 +136,7 @@ def tools() -> list[DeclaredTool]:
             normaliser=with_indicators_once,
             examples=({"symbol": "MSFT", "indicators": ["RSI", "MACD"]},),
         ),
-        OF_MARKET(
+        market_tool(
             id="market.get_fundamentals",
             name="get_fundamentals",
             description=Text(
@@ -153,7 +153,7 @@ def tools() -> list[DeclaredTool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM"},),
         ),
-        OF_MARKET(
+        market_tool(
             id="market.snapshot",
             name="market_snapshot",
             description=Text(
@@ -170,7 +170,7 @@ def tools() -> list[DeclaredTool]:
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"]},),
         ),
-        OF_MARKET(
+        market_tool(
             id="market.fundamentals_events",
             name="fundamentals_events",
             description=Text(

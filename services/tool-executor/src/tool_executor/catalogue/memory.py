@@ -11,7 +11,6 @@ from tool_executor.domain.shapes import NUMBER, TEXT, gives, list_of, sourced
 
 
 def tools() -> list[DeclaredTool]:
-    """The category's tools."""
     fact = gives({"id": TEXT, "fact": TEXT})
     undo = gives({"tool": TEXT, "arguments": {"type": "object"}})
     changing: dict[str, Any] = {

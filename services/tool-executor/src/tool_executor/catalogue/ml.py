@@ -1,5 +1,7 @@
 """Predictions and what they are made of. The market-adapter serves both tools."""
 
+from functools import partial
+
 from contracts.text import Text
 from contracts.tools.arguments import SymbolArguments, input_schema
 from contracts.tools.market import FeatureArguments
@@ -19,10 +21,20 @@ from tool_executor.domain.shapes import (
 PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
 
 
+ml_tool = partial(
+    DeclaredTool,
+    category=Category.ML,
+    cache=CacheScope.PUBLIC,
+    texts_differ=True,
+    handler=OverTheBus(),
+    normaliser=with_normal_symbol,
+)
+
+
 def tools() -> list[DeclaredTool]:
     """The category's tools. A prediction that is not kept yet is made on the spot, which takes a second or so."""
     return [
-        DeclaredTool(
+        ml_tool(
             id="ml.get_prediction",
             name="get_ml_signals",
             description=Text(
@@ -32,12 +44,9 @@ def tools() -> list[DeclaredTool]:
                 "no_edge: the model does not beat the baseline.",
             ),
             label=Text(es="Calculando la señal…", en="Computing the signal…"),
-            category=Category.ML,
             required_plan="pro",
             per_minute=30,
             time_limit=20.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=input_schema(SymbolArguments),
             output_schema=sourced(
                 {
@@ -49,11 +58,9 @@ def tools() -> list[DeclaredTool]:
                     "skill_vs_base": NUMBER,
                 }
             ),
-            handler=OverTheBus(),
-            normaliser=with_normal_symbol,
             examples=({"symbol": "MSFT"},),
         ),
-        DeclaredTool(
+        ml_tool(
             id="ml.get_features",
             name="get_ml_features",
             description=Text(
@@ -61,16 +68,11 @@ def tools() -> list[DeclaredTool]:
                 en="What a signal of get_ml_signals was made of: each feature, its importance and its value.",
             ),
             label=Text(es="Explicando la señal…", en="Explaining the signal…"),
-            category=Category.ML,
             required_plan="premium",
             per_minute=20,
             time_limit=20.0,
-            cache=CacheScope.PUBLIC,
-            texts_differ=True,
             input_schema=input_schema(FeatureArguments),
             output_schema=sourced({"features": list_of(gives({"name": TEXT, "importance": SHARE, "value": MAYBE}))}),
-            handler=OverTheBus(),
-            normaliser=with_normal_symbol,
             examples=(
                 {"symbol": "IBM"},
                 {"symbol": "IBM", "prediction_id": "IBM-20130301-h5-v1"},

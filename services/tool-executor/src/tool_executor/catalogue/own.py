@@ -56,7 +56,6 @@ class OwnCatalogue:
                 self._declared.pop(next(iter(self._declared)))
 
     def of(self, company: str) -> dict[str, Entry]:
-        """By name."""
         declared = self._declared.get(company)
         if declared is None:
             return {}

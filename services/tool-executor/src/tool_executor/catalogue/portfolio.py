@@ -1,5 +1,7 @@
 """The caller's own paper portfolio. The market-adapter serves both tools; a fill or a cancel ends what is kept."""
 
+from functools import partial
+
 from contracts.text import Text
 from contracts.tools.account import HistoryArguments, Side
 from contracts.tools.arguments import NoArguments, input_schema
@@ -15,9 +17,17 @@ from tool_executor.domain.shapes import (
     with_normal_symbol,
 )
 
+portfolio_tool = partial(
+    DeclaredTool,
+    category=Category.PORTFOLIO,
+    required_plan="pro",
+    cache=CacheScope.USER,
+    texts_differ=True,
+    handler=OverTheBus(),
+)
+
 
 def tools() -> list[DeclaredTool]:
-    """The category's tools."""
     position = gives(
         {
             "symbol": TEXT,
@@ -38,7 +48,7 @@ def tools() -> list[DeclaredTool]:
         }
     )
     return [
-        DeclaredTool(
+        portfolio_tool(
             id="portfolio.get_positions",
             name="get_portfolio",
             description=Text(
@@ -46,20 +56,15 @@ def tools() -> list[DeclaredTool]:
                 en="The user's paper portfolio: positions, cash and equity.",
             ),
             label=Text(es="Consultando tu cartera…", en="Looking up your portfolio…"),
-            category=Category.PORTFOLIO,
-            required_plan="pro",
             per_minute=30,
             time_limit=5.0,
-            cache=CacheScope.USER,
-            texts_differ=True,
             input_schema=input_schema(NoArguments),
             output_schema=sourced(
                 {"positions": list_of(position), "cash": NUMBER, "equity": NUMBER, "paper": {"const": True}}
             ),
-            handler=OverTheBus(),
             examples=({},),
         ),
-        DeclaredTool(
+        portfolio_tool(
             id="portfolio.get_history",
             name="get_trade_history",
             description=Text(
@@ -67,15 +72,10 @@ def tools() -> list[DeclaredTool]:
                 en="The user's executed paper trades, latest first, with what each one realized.",
             ),
             label=Text(es="Consultando tus operaciones…", en="Looking up your trades…"),
-            category=Category.PORTFOLIO,
-            required_plan="pro",
             per_minute=20,
             time_limit=5.0,
-            cache=CacheScope.USER,
-            texts_differ=True,
             input_schema=input_schema(HistoryArguments),
             output_schema=sourced({"trades": list_of(trade)}),
-            handler=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"limit": 5}, {"symbol": "IBM"}),
         ),

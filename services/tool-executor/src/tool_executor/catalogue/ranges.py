@@ -3,7 +3,7 @@
 from contracts.text import Text
 from contracts.tools.arguments import input_schema
 from contracts.tools.market import BacktestArguments, CrossingArguments, RangeArguments, RelationArguments
-from tool_executor.catalogue.market import FAILURE, OF_MARKET
+from tool_executor.catalogue.market import FAILURE, market_tool
 from tool_executor.domain.declaration import DeclaredTool
 from tool_executor.domain.shapes import (
     MAYBE,
@@ -21,7 +21,7 @@ _FIGURE = gives({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "
 def tools() -> list[DeclaredTool]:
     """The category's tools about stretches of time."""
     return [
-        OF_MARKET(
+        market_tool(
             id="market.get_performance",
             name="get_performance",
             description=Text(
@@ -39,7 +39,7 @@ def tools() -> list[DeclaredTool]:
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM"], "start": "2008-01-01", "end": "2008-12-31", "amount": 10000},),
         ),
-        OF_MARKET(
+        market_tool(
             id="market.get_correlation",
             name="get_correlation",
             description=Text(
@@ -55,7 +55,7 @@ def tools() -> list[DeclaredTool]:
             normaliser=with_normal_tickers,
             examples=({"tickers": ["IBM", "MSFT"], "start": "2012-01-01", "end": "2012-12-31"},),
         ),
-        OF_MARKET(
+        market_tool(
             id="market.get_crossings",
             name="get_crossings",
             description=Text(
@@ -78,7 +78,7 @@ def tools() -> list[DeclaredTool]:
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM", "fast": 50, "slow": 200, "start": "2010-01-01"},),
         ),
-        OF_MARKET(
+        market_tool(
             id="market.backtest_strategy",
             name="backtest_strategy",
             description=Text(

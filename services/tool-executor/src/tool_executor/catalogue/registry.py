@@ -62,11 +62,9 @@ class Registry:
         return len(self._by_name)
 
     def find(self, name: str) -> Entry | None:
-        """The tool of that name."""
         return self._by_name.get(name)
 
     def for_plan(self, plan: Plan) -> list[Entry]:
-        """The tools that a plan includes."""
         return [entry for entry in self if entry.plan <= plan]
 
     def offered_to(self, caller: VerifiedCaller, company: CompanyTools) -> list[Entry]:

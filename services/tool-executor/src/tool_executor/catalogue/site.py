@@ -13,7 +13,7 @@ from tool_executor.domain.declaration import (
 from tool_executor.domain.plans import Arguments, CompanyTools
 from tool_executor.domain.shapes import TEXT, gives, takes
 from tool_executor.domain.site_address import AddressRefused, canonical_path
-from tool_executor.ports import Pages
+from tool_executor.ports import ReadPage
 
 
 def site_is_open(company: CompanyTools) -> bool:
@@ -31,18 +31,15 @@ def path_problems(arguments: Arguments) -> list[ArgumentProblem]:
 
 
 def with_canonical_path(arguments: Arguments) -> Arguments:
-    """The arguments with their path in one spelling."""
     return {"path": canonical_path(arguments["path"])}
 
 
-def tools(pages: Pages) -> list[DeclaredTool]:
-    """The category's tools."""
-
+def tools(read_page: ReadPage) -> list[DeclaredTool]:
     async def fetch_page(arguments: Arguments, context: CallContext) -> Data:
         if context.company is None:
             text = Text(es="El sitio de esta empresa no se puede leer.", en="This company's site may not be read.")
             raise ToolFailed("not_allowed", text)
-        page = await pages.read(context.company, arguments["path"])
+        page = await read_page(context.company, arguments["path"])
         data: Data = {"url": page.url, "title": page.title, "text": page.text, "truncated": page.truncated}
         if page.links:
             data["links"] = [
@@ -51,7 +48,7 @@ def tools(pages: Pages) -> list[DeclaredTool]:
             ]
         return data
 
-    about = "Path on the company's site, preparation with /, e.g. /pricing"
+    about = "Path on the company's site, beginning with /, e.g. /pricing"
     path = {**TEXT, "maxLength": 2048, "description": about}
     return [
         DeclaredTool(

@@ -3,6 +3,7 @@ same id is how an interrupted call is looked up; and nothing is placed before th
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from contracts.text import Text
 from contracts.tools.account import PRICES_OF, OrderArguments, OrderRef, OrderType
@@ -33,10 +34,12 @@ def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
     return problems
 
 
+trading_tool = partial(DeclaredTool, category=Category.TRADING, required_plan="pro", handler=OverTheBus())
+
+
 def tools() -> list[DeclaredTool]:
-    """The category's tools."""
     return [
-        DeclaredTool(
+        trading_tool(
             id="trading.create_paper_order",
             name="create_paper_order",
             description=Text(
@@ -46,8 +49,6 @@ def tools() -> list[DeclaredTool]:
                 "It places nothing by itself.",
             ),
             label=Text(es="Preparando la orden…", en="Preparing the order…"),
-            category=Category.TRADING,
-            required_plan="pro",
             per_minute=10,
             side_effects=True,
             time_limit=5.0,
@@ -61,7 +62,6 @@ def tools() -> list[DeclaredTool]:
                     "expires_at": TEXT,
                 }
             ),
-            handler=OverTheBus(),
             reconcile=OverTheBus(),
             validator=price_problems,
             normaliser=with_normal_symbol,
@@ -70,7 +70,7 @@ def tools() -> list[DeclaredTool]:
                 {"symbol": "MSFT", "side": "sell", "quantity": 5, "order_type": "limit", "limit_price": 29.5},
             ),
         ),
-        DeclaredTool(
+        trading_tool(
             id="trading.cancel_paper_order",
             name="cancel_paper_order",
             description=Text(
@@ -78,8 +78,6 @@ def tools() -> list[DeclaredTool]:
                 en="Cancels one of the user's paper orders that has not been executed yet.",
             ),
             label=Text(es="Cancelando la orden…", en="Cancelling the order…"),
-            category=Category.TRADING,
-            required_plan="pro",
             per_minute=20,
             side_effects=True,
             destructive=True,
@@ -87,11 +85,10 @@ def tools() -> list[DeclaredTool]:
             time_limit=5.0,
             input_schema=input_schema(OrderRef),
             output_schema=gives({"order_id": TEXT, "status": TEXT}),
-            handler=OverTheBus(),
             reconcile=OverTheBus(),
             examples=({"order_id": "0196f0c2-6a51-7cc3-9b7e-0d5b2f3a1c44"},),
         ),
-        DeclaredTool(
+        trading_tool(
             id="trading.get_pending_orders",
             name="get_pending_orders",
             description=Text(
@@ -99,13 +96,10 @@ def tools() -> list[DeclaredTool]:
                 en="The user's paper orders that wait for confirmation or execution.",
             ),
             label=Text(es="Consultando tus órdenes…", en="Looking up your orders…"),
-            category=Category.TRADING,
-            required_plan="pro",
             per_minute=30,
             time_limit=5.0,
             input_schema=input_schema(NoArguments),
             output_schema=gives({"orders": list_of({"type": "object"})}),
-            handler=OverTheBus(),
             examples=({},),
         ),
     ]

@@ -1,48 +1,48 @@
 """The caller's watchlist: in the category market, but one's own and never kept. The market-adapter serves it."""
 
+from functools import partial
+
 from contracts.text import Text
 from contracts.tools.arguments import NoArguments, SymbolArguments, input_schema
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import TEXT, list_of, sourced, with_normal_symbol
+
+watchlist_tool = partial(DeclaredTool, category=Category.MARKET, handler=OverTheBus())
 
 
 def tools() -> list[DeclaredTool]:
     """Looking, adding, removing; each gives the list as it is then."""
     symbols = sourced({"symbols": list_of(TEXT)})
     return [
-        DeclaredTool(
+        watchlist_tool(
             id="watchlist.get",
             name="get_watchlist",
             description=Text(es="Símbolos que sigue el usuario.", en="The symbols that the user follows."),
             label=Text(es="Consultando tu lista…", en="Looking up your watchlist…"),
-            category=Category.MARKET,
             per_minute=60,
             time_limit=5.0,
             input_schema=input_schema(NoArguments),
             output_schema=symbols,
-            handler=OverTheBus(),
             examples=({},),
         ),
-        DeclaredTool(
+        watchlist_tool(
             id="watchlist.add",
             name="add_to_watchlist",
             description=Text(
                 es="Añade un símbolo a los que sigue el usuario.", en="Adds a symbol to those that the user follows."
             ),
             label=Text(es="Actualizando tu lista…", en="Updating your watchlist…"),
-            category=Category.MARKET,
             per_minute=30,
             side_effects=True,
             idempotent=True,
             time_limit=5.0,
             input_schema=input_schema(SymbolArguments),
             output_schema=symbols,
-            handler=OverTheBus(),
             reconcile=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM"},),
         ),
-        DeclaredTool(
+        watchlist_tool(
             id="watchlist.remove",
             name="remove_from_watchlist",
             description=Text(
@@ -50,7 +50,6 @@ def tools() -> list[DeclaredTool]:
                 en="Removes a symbol from those that the user follows.",
             ),
             label=Text(es="Actualizando tu lista…", en="Updating your watchlist…"),
-            category=Category.MARKET,
             per_minute=30,
             side_effects=True,
             destructive=True,
@@ -58,7 +57,6 @@ def tools() -> list[DeclaredTool]:
             time_limit=5.0,
             input_schema=input_schema(SymbolArguments),
             output_schema=symbols,
-            handler=OverTheBus(),
             reconcile=OverTheBus(),
             normaliser=with_normal_symbol,
             examples=({"symbol": "IBM"},),

@@ -53,8 +53,6 @@ _NOTHING_READ = "No page could be read: {message}"
 
 
 class Crawler:
-    """Works at runs."""
-
     def __init__(
         self, store: RedisStore, preparation: Preparation, extraction: Extraction, facts: KnowledgeFacts
     ) -> None:

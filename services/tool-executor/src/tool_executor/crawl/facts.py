@@ -37,7 +37,6 @@ class KnowledgeFacts:
             await self._append(_UPSERTED, document.company_id, event.to_json(), identity)
 
     async def failed(self, failure: DocumentFailed, upload: str) -> None:
-        """A document that could not be read."""
         identity = derive_id(failure.company_id, "knowledge", failure.document_id, upload, "failed")
         event = FailedEvent(id=identity, source=SOURCE, type=_FAILED, data=failure)
         await self._append(_FAILED, failure.company_id, event.to_json(), identity)

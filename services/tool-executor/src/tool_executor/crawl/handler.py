@@ -48,8 +48,6 @@ class RunHandler:
 
 
 class FileHandler:
-    """Uploaded files."""
-
     def __init__(self, uploads: Uploads) -> None:
         self._uploads = uploads
 

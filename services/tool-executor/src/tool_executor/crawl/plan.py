@@ -78,7 +78,6 @@ def plan_of(
 
 
 def site_in(plan: CrawlPlan) -> Site:
-    """The site of a plan that was checked when it was made."""
     return Site(tuple(map(parse_origin, plan.origins)), tuple(plan.allowed), tuple(plan.denied))
 
 

@@ -18,7 +18,6 @@ class Robots:
         self._rules = Protego.parse(text)
 
     def allows(self, address: SiteUrl) -> bool:
-        """Whether this page may be read."""
         return bool(self._rules.can_fetch(str(address), AGENT))
 
     @property

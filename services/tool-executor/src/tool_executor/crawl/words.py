@@ -24,5 +24,4 @@ SAID = {
 
 
 def said(reason: str, **values: object) -> str:
-    """The sentence for a reason."""
     return SAID[reason].format(**values)[:500]

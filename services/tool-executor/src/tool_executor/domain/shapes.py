@@ -37,18 +37,15 @@ def sourced(required: Mapping[str, Schema]) -> Schema:
 
 
 def list_of(item: Schema) -> Schema:
-    """An array."""
     return {"type": "array", "items": item}
 
 
 def one_of(words: Sequence[str], description: str, default: str | None = None) -> Schema:
-    """One of some words."""
     schema: dict[str, object] = {"type": "string", "enum": list(words), "description": description}
     return schema if default is None else {**schema, "default": default}
 
 
 def above_zero(description: str, most: float = 1e15) -> Schema:
-    """A number above zero."""
     return {"type": "number", "exclusiveMinimum": 0, "maximum": most, "description": description}
 
 

@@ -17,7 +17,7 @@ from contracts.text import Text
 
 _LONGEST = 2048
 _HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
-"""At least two labels, the last preparation with a letter: so no IPv4 address in decimal, octal, hex or short form."""
+"""At least two labels, the last beginning with a letter: so no IPv4 address in decimal, octal, hex or short form."""
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa", "onion")
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _FORBIDDEN_ESCAPE = re.compile(r"%(?:2[eEfF5]|5[cC]|[01][0-9A-Fa-f]|7[fF])")
@@ -280,11 +280,9 @@ class _Glob:
     @classmethod
     @lru_cache(maxsize=1_024)
     def of(cls, rule: str) -> "_Glob":
-        """Each rule is read once."""
         return cls(rule)
 
     def matches(self, path: str) -> bool:
-        """Whether the whole path is one of those that are meant."""
         reached = self._over_marks(1)
         for character in path:
             inside = -1 if character != "/" else 0
@@ -295,5 +293,4 @@ class _Glob:
         return reached & self._end != 0
 
     def _over_marks(self, reached: int) -> int:
-        """A mark may stand for nothing."""
         return reached | (reached & self._marks) << 1

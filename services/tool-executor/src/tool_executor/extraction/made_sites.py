@@ -100,7 +100,6 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def pages_of(layout: Layout, name: str, language: str = "en") -> list[MadePage]:
-    """The eight pages of one company."""
     prices = (("Plan", "Price", "Seats"), (f"{name} Start", "0 USD", "1"), (f"{name} Team", "29 USD", "10"))
     hours = (("Day", "Open", "Closed"), ("Monday", "08:00", "18:30"), ("Saturday", "09:00", "13:00"))
     long = "In part {0} we tell at length what {1} is made of, with what we learned in year {0}. "

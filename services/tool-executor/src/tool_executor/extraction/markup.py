@@ -28,7 +28,6 @@ class MarkupTarget(Protocol):
 
 
 def tags(text: str) -> frozenset[str]:
-    """A set of names."""
     return frozenset(text.split())
 
 

@@ -44,7 +44,6 @@ class Table:
         return True
 
     def end_cell(self) -> None:
-        """The open cell is complete."""
         if self.given_up or self._cell is None or self._row is None:
             return
         text, self._cell = " ".join(self._cell), None

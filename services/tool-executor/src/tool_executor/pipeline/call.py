@@ -51,7 +51,6 @@ class CallProgress:
         return self.expires - time.monotonic()
 
     def metadata(self, cached: bool = False) -> ToolMetadata:
-        """The result's metadata as of now."""
         spent = round((time.monotonic() - self.started) * 1000, 3)
         foreign = self.entry is not None and self.entry.tool.foreign
         return ToolMetadata(
@@ -59,11 +58,9 @@ class CallProgress:
         )
 
     def success(self, data: Data, *, cached: bool = False) -> ToolResult:
-        """A result with data."""
         return ToolResult(success=True, data=data, metadata=self.metadata(cached))
 
     def unknown_outcome(self, code: ToolCode) -> ToolResult:
-        """A failure that may have had its effects."""
         message = texts.UNKNOWN_OUTCOME.said_in(self.caller.language).format(tool=self.tool)
         return self.failure(code, message, reason=OUTCOME_UNKNOWN)
 
@@ -77,7 +74,6 @@ class CallProgress:
         reset_at: int | None = None,
         fields: Sequence[FieldError] | None = None,
     ) -> ToolResult:
-        """A result with an error."""
         error = ToolError(
             code=code,
             message=message,

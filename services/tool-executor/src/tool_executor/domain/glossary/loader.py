@@ -43,7 +43,6 @@ class _Wrong(Exception):  # noqa: N818
 
 
 def packaged_files() -> Traversable:
-    """The folder with the files that come with the package."""
     return files("tool_executor.domain.glossary") / "data"
 
 
