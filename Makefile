@@ -24,7 +24,7 @@ PEERS := .venv-peers
 SUITES := tests/support/widget_recipes tests/support/mcp_suite tests/support/script_check tests/support/s3_server services/gateway/tests/doors/ui_client
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
-.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled check bench bench-turn bench-peers campaign doctor-faults kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
+.PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled suites check bench bench-turn bench-peers campaign doctor-faults kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
 	test-paused injections expressions hostile verify-images store-outages audit advisories sbom lock shape sizes clean
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,9 +63,11 @@ up: $(STAMP) ## start the local stack, Ctrl-C stops it (PORT=8080 DATA=.nexus)
 down: $(STAMP) ## stop a stack that runs in the background
 	@$(BIN)/nexus down $(DOWN_OPTIONS)
 
-test: $(STAMP) ## run the whole test suite against real servers (TESTS=path narrows it)
-	@# Without it the tests that need it fail, and say so; all others are as good without.
+suites: $(STAMP)
+	@# Without them the tests that need them fail, and say so; all others are as good without.
 	@$(MAKE) mcp-suite || echo "nexus: npm packages of tests could not be installed: their tests will fail" >&2
+
+test: $(STAMP) suites ## run the whole test suite against real servers (TESTS=path narrows it)
 	@# Whoever starts hundreds of processes keeps what has been compiled.
 	@# docs/decisions/0116: a test that fails is tried once more, and told; what looks for lost answers is not.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --reruns 1 --reruns-delay 5 --max-suite-reruns 3 \
@@ -102,7 +104,7 @@ compiled: $(STAMP)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --collect-only --quiet --quiet >/dev/null
 
 check: $(STAMP) ## all that CI runs: lint, types, import rules, contracts, tests
-	@$(MAKE) -j2 --output-sync=target types lint imports contracts-check waits-check audit compiled
+	@$(MAKE) -j2 --output-sync=target types lint imports contracts-check waits-check audit suites compiled
 	@$(MAKE) test
 
 simulate: $(STAMP) ## the services' own code in virtual time, faults by the seed (SEEDS=1000, SEED=123 replays, RULES=1)

@@ -1,8 +1,11 @@
 """Loads the fixtures that start the real servers for every test of the tree."""
 
+import gc
 import socket
 from collections.abc import Iterator
 
+# Hundreds of modules are imported and none of that is garbage: nothing is looked for until all tests are collected.
+gc.disable()
 pytest_plugins = ["runtime.testing", "runtime.testing_disk"]
 
 # Imported early on purpose: hypothesis' pytest plugin otherwise does it at the end of a session, where CPython 3.11's
@@ -12,6 +15,8 @@ import structlog  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler.loadscope import LoadScopeScheduling  # noqa: E402
+
+from runtime.process import keep_what_is_there  # noqa: E402
 
 # How fast an example is says how busy the machine is, and a run that fails is to say something of the change and not of
 # the dice. To throw the dice: pytest --hypothesis-profile=dice.
@@ -38,6 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
     asks = getattr(getattr(config, "failures_db", None), "sock", None)
     if isinstance(asks, socket.socket):
         asks.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """The modules and the tests stay to the end: a collection during a test looks through what tests have made."""
+    keep_what_is_there()
 
 
 LONGEST = (

@@ -188,8 +188,11 @@ def settings(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:
                 about, default = words.get("description"), words.get("default")
                 text = str(about.value) if isinstance(about, ast.Constant) else ""
                 number = None if default is None else value_of(default, module, {})
+                alias = words.get("validation_alias", words.get("alias"))
+                named = re.findall(r"\bNEXUS_\w+", ast.unparse(alias) if alias else "")
+                variable = named[0] if named else f"{prefix}{ast.unparse(target).upper()}"
                 if number is not None and re.search(r"second|at once|retr|tries", f"{text} {ast.unparse(target)}"):
-                    yield (f"`{prefix}{ast.unparse(target).upper()}`", shown(number), text.replace("|", "\\|"))
+                    yield (f"`{variable}`", shown(number), text.replace("|", "\\|"))
 
 
 def calls(modules: list[Module], known: dict[str, Module]) -> list[tuple[str, ...]]:

@@ -17,7 +17,7 @@ from pymongo.errors import BulkWriteError
 from contracts.files import file_key, unsent_key
 from contracts.ids import uuid7
 from nexus_cli.backup import documents, files, streams
-from nexus_cli.backup.backup import read
+from nexus_cli.backup.backup import read, restored_settings
 from nexus_cli.backup.streams import BackupFailed
 from runtime.connection import connect
 from runtime.conversation import ConversationLog
@@ -137,6 +137,18 @@ async def test_a_manifest_that_is_damaged_is_told(manifest: str, tmp_path: Path)
     (tmp_path / "manifest.json").write_text(manifest)
     with pytest.raises(BackupFailed, match=r"manifest.json is damaged or missing: take another backup"):
         await read(tmp_path)
+
+
+def test_the_secrets_of_a_restore_that_failed_are_gone_and_it_can_be_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "settings/bus.json").write_text("{}")
+    manifest, data = {"settings": {"bus.json": ""}}, tmp_path / "data"
+    with pytest.raises(FileExistsError), restored_settings(manifest, tmp_path, data):
+        (data / "bus.json").touch(exist_ok=False)
+    with restored_settings(manifest, tmp_path, data):
+        pass
+    with pytest.raises(BackupFailed, match="has been in use"), restored_settings(manifest, tmp_path, data):
+        pass
 
 
 async def test_no_service_starts_on_half_a_backup(mongo_server: MongoDatabase) -> None:

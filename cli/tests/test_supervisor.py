@@ -7,6 +7,8 @@ import errno
 import os
 import resource
 import signal
+import socket
+import struct
 import sys
 import time
 import urllib.request
@@ -127,6 +129,19 @@ async def test_a_first_death_is_followed_by_a_start_at_once_and_only_a_loop_of_d
             await eventually(lambda pid=pid: seen.running["one"].pid != pid, deadline=60)
 
 
+async def test_a_program_that_is_asked_to_end_again_and_again_is_started_at_once_each_time(
+    seen: Seen, tmp_path: Path
+) -> None:
+    async with supervised(seen, tmp_path, [tiny("one", "orderly")]) as supervisor:
+        await supervisor.start()
+        for _ in range(3):
+            pid = seen.running["one"].pid
+            os.kill(pid, signal.SIGTERM)
+            await eventually(lambda pid=pid: seen.running["one"].pid != pid, deadline=60)
+    said = [line.partition(" (log")[0] for line in seen.lines if "starting it again" in line]
+    assert said == ["one ended with exit code 0; starting it again at once"] * 3
+
+
 def test_some_seconds_of_service_make_it_a_first_death_again() -> None:
     backoff = Backoff(first=0.1, longest=10.0, forgiven_after=5.0)
     assert [backoff.after(1.0), backoff.after(1.0), backoff.after(5.1), backoff.after(1.0)] == [0.0, 0.1, 0.0, 0.1]
@@ -159,6 +174,35 @@ async def test_a_port_that_somebody_else_got_first_is_given_up_for_another(seen:
     async with supervised(seen, tmp_path, [replace(tiny("one"), command=command)]) as supervisor:
         await supervisor.start()
         assert seen.running["one"].port == ports[1] != ports[0]
+
+
+async def test_a_restart_waits_for_a_port_that_somebodys_connection_has_taken(seen: Seen, tmp_path: Path) -> None:
+    """A kernel gives it away while nobody listens there. Started all the same, it would die again and again."""
+    taken: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def take() -> None:
+            if "one" in seen.running:
+                client = socket.socket()
+                # Past connections that have ended; then it shares the port with nobody, and ends without a trace.
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                client.bind(("127.0.0.1", seen.running["one"].port))
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                client.connect(server.getsockname())
+                taken.append(client)
+
+        program = replace(tiny("one"), before_start=take, keeps_port=True)
+        async with supervised(seen, tmp_path, [program]) as supervisor:
+            await supervisor.start()
+            first = seen.running["one"]
+            os.kill(first.pid, KILL)
+            me = Path("/proc/self/comm").read_text().strip()
+            waits = seen.said(f"one: port {first.port} is taken by {me} (pid {os.getpid()})")
+            await eventually(waits, deadline=60)
+            taken[0].close()
+            await eventually(lambda: seen.running["one"].pid != first.pid, deadline=60)
+            assert (seen.running["one"].port, len(taken)) == (first.port, 1)
 
 
 async def test_a_foreign_server_on_the_port_is_not_taken_for_the_program(seen: Seen, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from agent.domain.turn.journal import Journal
 from contracts.languages import Language
 from nexus_cli.evaluation.cases import own_cases, read_cases
 from tool_executor.catalogue.all_tools import all_tools
-from tool_executor.ports import Outside
 
 OBEYED = {"copilot-headline-orders", "trap-page-orders", "trap-page-plan"}
 """Cases in which a model does what a page tells it: no question needs those tools."""
@@ -30,7 +29,7 @@ class Question(NamedTuple):
 
 def offered(language: Language) -> tuple[OfferedTool, ...]:
     """Everything that a customer of the premium plan has."""
-    tools = all_tools(Outside(None))  # pyright: ignore[reportArgumentType] - no page is read
+    tools = all_tools(None)  # pyright: ignore[reportArgumentType] - no page is read
     seen = [
         OfferedTool(
             tool.name,

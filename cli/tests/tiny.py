@@ -1,8 +1,8 @@
 """A very small service, for tests of the supervisor: `python tiny.py PORT [how]`.
 
 It answers GET /readyz and /healthz on PORT. `how` makes it misbehave: `crash` ends it at once, `unready` answers 503,
-`stuck` answers 503 to /healthz alone, `deaf` ignores SIGTERM, `broken` says that its disk is full, `parent` starts a
-grandchild and prints its pid, `loud` prints one line of 200,000 characters.
+`stuck` answers 503 to /healthz alone, `deaf` ignores SIGTERM, `orderly` ends by it with 0, `broken` says that its
+disk is full, `parent` starts a grandchild and prints its pid, `loud` prints one line of 200,000 characters.
 """
 
 import http.server
@@ -26,6 +26,8 @@ if how == "crash":
     sys.exit("cannot start: no reason")
 if how == "deaf":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if how == "orderly":
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
 if how == "broken":
     print("no space left on device", flush=True)
 if how == "parent":

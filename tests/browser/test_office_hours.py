@@ -73,9 +73,13 @@ async def test_whoever_is_resolved_is_asked_if_it_helped_and_says_so_in_the_chat
     async with aiohttp.ClientSession(stack.url, headers=headers) as http:
         async with http.get("/v2/conversations?limit=1") as answer:
             conversation = (await answer.json())["items"][0]["id"]
-        address = f"/v2/conversations/{conversation}"
+        address, header = f"/v2/conversations/{conversation}", chat.panel.locator(".status")
+        async with http.post(f"{address}/owner", json={"owner": "human"}) as answer:
+            assert answer.status == 200
+        await expect(header).to_contain_text("You are talking to")
         async with http.patch(address, json={"state": "resolved"}) as answer:
             assert answer.status == 200
+        await expect(header).to_have_text("Resolved: write to go on")
         steps = chat.panel.get_by_role("group", name="From 1, not at all, to 5, very much")
         await steps.get_by_role("button", name="4").click()
         await chat.panel.get_by_label("A word about it (optional)").fill("quick")
@@ -90,3 +94,6 @@ async def test_whoever_is_resolved_is_asked_if_it_helped_and_says_so_in_the_chat
     await chat.page.reload()
     await chat.ready()
     await expect(steps.get_by_role("button", name="4")).to_have_attribute("aria-pressed", "true")
+    await expect(header).to_have_text("Resolved: write to go on")
+    await chat.say("and the Free plan?")
+    await expect(header).to_contain_text("You are talking to")

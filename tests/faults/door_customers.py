@@ -72,17 +72,22 @@ class DoorCustomer:
 
     async def until(self, what: str, attempt: Callable[[], Awaitable[str]]) -> None:
         """Does it again and again until it is told how it went; what is not told within PATIENCE stays untold."""
-        began = time.monotonic()
+        began = again = time.monotonic()
 
         async def told() -> str:
+            nonlocal again
+            if time.monotonic() < again:
+                return ""  # a client does not ask again at once
             try:
                 return await attempt()
             except _AGAIN as error:
                 self.notes.append(f"{what} {time.monotonic() - began:.1f} {type(error).__name__} {str(error)[:80]}")
                 return ""
+            finally:
+                again = time.monotonic() + RETRY
 
         with suppress(AssertionError):  # which says that it was never told: what is held against the log fails then
-            self.told[what] = await eventually(told, PATIENCE, pause=RETRY)
+            self.told[what] = await eventually(told, PATIENCE)
         self.seconds[what] = time.monotonic() - began
 
 

@@ -93,7 +93,7 @@ class Memory:
         publisher = Publisher(client)
         self.log = StreamLog(ConversationLog(client), publisher, _SETTINGS.history_deadline)
         self.floor = ProjectionFloor(client, CHAT.name, DURABLE, lambda: self.log.era)
-        self._kept = MongoPositions(self._storing)
+        self._kept = MongoPositions(self._storing, stores.mongo.client())
         self.projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
             conversations=MongoConversations(self._storing["conversations"]),
@@ -151,6 +151,7 @@ class Memory:
             learn=_learned_nothing,
         )
         self.floor.hurry, consumer.acknowledged = consumer.hurry, self.floor.stir
+        self.floor.calm = consumer.calm
         try:
             await consumer.ensure()
         except (NatsError, TimeoutError) as error:
@@ -163,10 +164,10 @@ class Memory:
             self.projection.forget()
             told.hurry(app.SETTINGS_LOOKS)
 
-        handlers.serve(service, self.histories, self.inbox, self.companies, _NoKnowledge())
-        owner_methods.serve(service, RedisLooks(self._redis), self.floor)
+        handlers.serve(service, self.histories, self.inbox, self.companies, _no_knowledge)
+        owner_methods.serve(service, RedisLooks(self._redis), self.floor.now)
         budgets = BudgetBook(SimulatedLedger(self._stores.redis), self._stores.redis.time)
-        budget_methods.serve(service, budgets, _NoKnowledge())
+        budget_methods.serve(service, budgets, _no_knowledge)
         self.positions = Positions(
             "mongodb",
             self._kept,
@@ -177,7 +178,10 @@ class Memory:
             every=_SETTINGS.positions_sweep,
             restored=older,
         )
-        self.floor.store = lambda: self.positions.behind.get(sources.PROJECTION)
+        self.floor.store, self.floor.same_server = (
+            lambda: self.positions.behind.get(sources.PROJECTION),
+            self.positions.same_server,
+        )
         try:
             await self.positions.compare()
         except NexusError as error:
@@ -187,16 +191,18 @@ class Memory:
             await self.log.refresh()
 
         hooks.on_reconnect.append(refresh)
+        looks = PeriodicSweep("position of MongoDB", POSITIONS_EVERY, self.positions.look)
+        self.positions.hurry = looks.hurry
         self._parts += [
             consumer,
-            PeriodicSweep("position of MongoDB", POSITIONS_EVERY, self.positions.look),
+            looks,
             PeriodicSweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
             PeriodicSweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
             told,
         ]
         for part in self._parts:
             await part.start()
-        server = RpcServer(self._client)
+        server = RpcServer(self._client, answers=handlers.refused)
         for method, handler in self._methods:
             await server.serve(method, handler)
         await self._client.flush()
@@ -215,13 +221,10 @@ class _Histories(HistoryReader):
         return found
 
 
-class _NoKnowledge:
+async def _no_knowledge(company: str, query: KnowledgeQuery) -> KnowledgeFound:
     """No company has documents; the stage plays that."""
-
-    async def ask(self, company: str, query: KnowledgeQuery) -> KnowledgeFound:
-        """Nothing."""
-        del company, query
-        return KnowledgeFound()
+    del company, query
+    return KnowledgeFound()
 
 
 async def _learned_nothing(fact: LogFact) -> None:

@@ -18,7 +18,9 @@ from pymongo import InsertOne, ReplaceOne, UpdateOne
 from pymongo.errors import AutoReconnect, BulkWriteError, DuplicateKeyError, PyMongoError, ServerSelectionTimeoutError
 from pymongo.results import BulkWriteResult, InsertOneResult, UpdateResult
 
+from memory.adapters.mongo import Connections
 from runtime.mongo import Document
+from tests.simulation.loop import PROCESS
 
 DEADLINE = 5.0
 """Seconds after which the driver gives up on a server that is away."""
@@ -71,6 +73,14 @@ class SimulatedMongo:
         self._up = True
         self._life = 1
         self._since = loop.time()
+        self._reached: dict[str, tuple[Connections, int]] = {}
+        """Of each client's process: its connections, and the life that they are to."""
+
+    def client(self) -> Connections:
+        """The connections of the process that asks, which break when the server dies."""
+        connections = Connections()
+        self._reached[PROCESS.get()] = connections, 0
+        return connections
 
     def chance(self, rate: float) -> bool:
         """Whether it happens this time, at such a rate."""
@@ -99,16 +109,19 @@ class SimulatedMongo:
     async def ask(self, command: Callable[[], Any]) -> Any:
         """What a command gives, or the driver's error. It is done whether or not who asked lives on."""
         done: asyncio.Future[Any] = self._loop.create_future()
-        self._later(self._latency(), self._arrive, command, done, self._loop.time() + DEADLINE)
+        self._later(self._latency(), self._arrive, command, done, self._loop.time() + DEADLINE, PROCESS.get())
         return await done
 
-    def _arrive(self, command: Callable[[], Any], done: asyncio.Future[Any], end: float) -> None:
+    def _arrive(self, command: Callable[[], Any], done: asyncio.Future[Any], end: float, process: str) -> None:
         if not self._up:
             if self._loop.time() > end:
                 self._answer(done, ServerSelectionTimeoutError("connection refused"))
             else:
-                self._later(0.5, self._arrive, command, done, end)
+                self._later(0.5, self._arrive, command, done, end, process)
             return
+        if process in self._reached and (reached := self._reached[process])[1] != self._life:
+            self._reached[process] = reached[0], self._life
+            reached[0].opened += 1
         if self.chance(self.rates.not_done):
             self._answer(done, AutoReconnect("connection closed"))
             return

@@ -106,7 +106,7 @@ async def _conversations(database: Database) -> list[object]:
 
 
 async def _beside(database: Database) -> list[object]:
-    positions, companies = MongoPositions(database), MongoCompanies(database["companies"])
+    positions, companies = MongoPositions(database, mongo.Connections()), MongoCompanies(database["companies"])
     gap = Missed("CHAT/x", 3, 4)
     said: list[object] = [
         await mongo.name_of(database, "first") == await mongo.name_of(database, "second"),

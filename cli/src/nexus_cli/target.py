@@ -62,7 +62,6 @@ class Addresses:
 
     @property
     def urls(self) -> dict[str, str]:
-        """Of all of them."""
         named = {"nats": self.nats, "redis": self.redis, "mongodb": self.mongodb}
         return {name: url for name, url in named.items() if url} | {
             f"{name} {number}" if number else name: url

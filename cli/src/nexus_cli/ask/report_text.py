@@ -40,7 +40,6 @@ _PERIODS = ("1d", "1w", "1m", "3m", "ytd", "1y")
 
 
 def show(console: Console, report: Report, series: Series) -> None:
-    """Prints the whole report."""
     words = _WORDS[named_language(report.get("language")) or "en"]
     console.print(Text(plain(report["query"]), style="bold"))
     console.print()

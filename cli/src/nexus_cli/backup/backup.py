@@ -13,7 +13,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,8 +101,10 @@ async def read(directory: Path) -> dict[str, Any]:
     return manifest
 
 
-def restore_settings(manifest: dict[str, Any], directory: Path, data: Path) -> None:
-    """Secrets and passwords of a local stack, which has to be new.
+@contextmanager
+def restored_settings(manifest: dict[str, Any], directory: Path, data: Path) -> Generator[None]:
+    """Secrets and passwords of a local stack, which has to be new. They go again where the block fails, so that the
+    same command can be given again.
 
     Raises:
         BackupFailed: the data directory has some.
@@ -113,6 +116,12 @@ def restore_settings(manifest: dict[str, Any], directory: Path, data: Path) -> N
     for name in manifest["settings"]:
         shutil.copyfile(directory / "settings" / name, data / name)
         (data / name).chmod(0o600)
+    try:
+        yield
+    except BaseException:
+        for name in manifest["settings"]:
+            (data / name).unlink(missing_ok=True)
+        raise
 
 
 async def restore(

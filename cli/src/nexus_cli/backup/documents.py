@@ -51,7 +51,7 @@ async def database(url: str, name: str) -> AsyncGenerator[Database]:
             await client.admin.command("ping")
         yield client[name]
     except PyMongoError as error:
-        raise BackupFailed(_said(error)) from error
+        raise BackupFailed(f"{_said(error)}; try again when it is well") from error
     finally:
         await client.close()
 
@@ -80,13 +80,13 @@ async def save(source: Database, name: str, file: Path) -> KeptCollection:
 @asynccontextmanager
 async def being_restored(target: Database, made_at: str) -> AsyncGenerator[None]:
     """No service starts on the database until the block has ended without an error."""
-    await target[POSITIONS].insert_one(RawBSONDocument(encode({"_id": RESTORED, "madeAt": made_at})))
     try:
+        await target[POSITIONS].insert_one(RawBSONDocument(encode({"_id": RESTORED, "madeAt": made_at})))
         yield
+        await target[POSITIONS].delete_one({"_id": RESTORED})
     except (BackupFailed, PyMongoError, OSError) as error:
         said = _said(error) if isinstance(error, PyMongoError) else error
         raise BackupFailed(f"{said}; what is there is half: mend it, empty bus and store, restore again") from error
-    await target[POSITIONS].delete_one({"_id": RESTORED})
 
 
 async def load(target: Database, name: str, file: Path) -> int:

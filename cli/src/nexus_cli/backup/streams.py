@@ -51,13 +51,11 @@ class KeptStream:
 
 
 async def names(client: Client) -> set[str]:
-    """The streams that are there."""
     answer = await _ask(client, StreamNames, "STREAM.NAMES", {})
     return set(answer.get("streams") or ())
 
 
 async def state(client: Client, name: str) -> StreamInfo:
-    """What the server says of a stream."""
     return await _ask(client, StreamInfo, f"STREAM.INFO.{name}")
 
 
@@ -121,7 +119,10 @@ async def _ask(client: Client, of: type[AnswerT], method: str, body: Mapping[str
     try:
         answer = await ask(ReplyInbox.of(client), of, method, body, deadline=ANSWER)
     except (TimeoutError, NatsError) as error:
-        raise BackupFailed(f"JetStream does not answer {method}: does the user have the operator's rights?") from error
+        raise BackupFailed(
+            f"JetStream gave no answer to {method} within {ANSWER:g} s: does the bus stand still, or does the "
+            "user lack the operator's rights?"
+        ) from error
     if "error" in answer:
         raise BackupFailed(f"{method}: {why(answer)}")
     return answer

@@ -66,7 +66,6 @@ class Screen:
                 return
 
     def aside(self, line: str, style: str = "dim") -> None:
-        """One line beside the answers."""
         self._aside.print(Text(plain(line), style=style))
 
     def _word(self, name: str) -> str:

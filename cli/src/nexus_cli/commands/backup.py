@@ -36,7 +36,7 @@ def backup(directory: Directory, data: Data = DEFAULT_DATA) -> None:
 
 def restore(directory: Directory, data: Data = DEFAULT_DATA) -> None:
     """Restore DIR into a new local stack, or into the empty servers that the environment names. No service may run."""
-    from nexus_cli.backup.backup import read, restore, restore_settings
+    from nexus_cli.backup.backup import read, restore, restored_settings
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.errors import StackError
     from nexus_cli.stack.settings import read_settings
@@ -46,8 +46,7 @@ def restore(directory: Directory, data: Data = DEFAULT_DATA) -> None:
     async def into_new_stack(manifest: dict[str, object]) -> None:
         from nexus_cli.stack.temporary import ready_program
 
-        restore_settings(manifest, directory, data)
-        with tempfile.TemporaryDirectory() as place:
+        with restored_settings(manifest, directory, data), tempfile.TemporaryDirectory() as place:
             command = ["-m", "nexus_cli", "up", "--data", str(data), "--port", "0", "--services", "none"]
             async with ready_program(command, log=Path(place) / "log", environment=os.environ):
                 await restore(manifest, directory, find_addresses(data), 1, _say, data)

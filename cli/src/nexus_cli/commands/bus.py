@@ -20,11 +20,11 @@ T = TypeVar("T")
 def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
     """Connects and works; what fails is told in one line, and ends the command."""
     from nexus_cli.stack.errors import StackError
-    from nexus_cli.target import bus, find_target
+    from nexus_cli.target import bus, find_addresses
     from runtime.errors import RuntimeFault
 
     async def connected() -> T:
-        async with bus(find_target(data).nats) as client:
+        async with bus(find_addresses(data).nats) as client:
             return await work(client)
 
     try:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
-
 import typer
 
+from nexus_cli.commands.bus import on_bus
 from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import DEFAULT_DATA, Data
 
-if TYPE_CHECKING:
-    from nats.aio.client import Client
-
-T = TypeVar("T")
 app = typer.Typer(help="Marks of facts and journals: demand them, or do so no more.", no_args_is_help=True)
 
 
@@ -35,7 +27,7 @@ def demand(data: Data = DEFAULT_DATA) -> None:
         keys = MarkSettings().keys or ((made.encode(),) if made else ())
     except (StackError, ValueError) as error:
         fail(error)
-    for stream, since in _with_bus(data, lambda client: demand_marks(client, keys)).items():
+    for stream, since in on_bus(data, lambda client: demand_marks(client, keys)).items():
         print(f"{stream}: marks are demanded from {since} on")
 
 
@@ -44,20 +36,5 @@ def lift(data: Data = DEFAULT_DATA) -> None:
     """From now on everything counts again, as before a release that goes back to one which marks nothing."""
     from runtime.marks import lift as lift_marks
 
-    _with_bus(data, lift_marks)
+    on_bus(data, lift_marks)
     print("marks are demanded no more")
-
-
-def _with_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
-    from nexus_cli.stack.errors import StackError
-    from nexus_cli.target import bus, find_addresses
-    from runtime.errors import RuntimeFault
-
-    async def run() -> T:
-        async with bus(find_addresses(data).nats) as client:
-            return await work(client)
-
-    try:
-        return asyncio.run(run())
-    except (StackError, RuntimeFault, TimeoutError) as error:
-        fail(str(error) or "the bus did not answer in time")

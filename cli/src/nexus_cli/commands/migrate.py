@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nexus_cli.commands.bus import with_rpc
 from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import DEFAULT_DATA, Data
 
@@ -25,33 +25,20 @@ def migrate(
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Change stored documents as this release needs them. Services run on; broken off, it goes on where it was."""
-    from nexus_cli.stack.errors import StackError
-    from nexus_cli.target import find_target
-    from runtime.errors import RuntimeFault
 
-    try:
-        left = asyncio.run(_migrate(find_target(data).nats, dry_run=dry_run))
-    except (StackError, RuntimeFault, TimeoutError) as error:
-        fail(str(error) or "memory did not answer in time")
-    if left:
-        fail("; ".join(left))
+    async def work(rpc: RpcClient) -> None:
+        from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
 
-
-async def _migrate(address: str, *, dry_run: bool) -> list[str]:
-    """What could not be done."""
-    from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
-    from nexus_cli.target import bus
-    from runtime.rpc import RpcClient
-
-    async with bus(address) as client:
-        rpc = RpcClient(client)
         found = await rpc.call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER)
         print(f"memory is of release {found.release}, the store has format {found.format}")
         for one in found.migrations:
             print(f"{one.name}: {one.what}; {one.left or 'no'} documents wait for it", flush=True)
         if dry_run:
-            return []
-        return [said for one in found.migrations if one.left and (said := await _all_of(rpc, one))]
+            return
+        if undone := [said for one in found.migrations if one.left and (said := await _all_of(rpc, one))]:
+            fail("; ".join(undone))
+
+    with_rpc(data, work)
 
 
 async def _all_of(rpc: RpcClient, migration: Migration) -> str | None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nexus_cli.commands.bus import on_bus
 from nexus_cli.commands.chat import Who
 from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
+
+if TYPE_CHECKING:
+    from nats.aio.client import Client
+
+    from contracts.events.tool import ToolResult
 
 Company = Annotated[str, typer.Option(help="The company of the caller.", callback=a_company)]
 
@@ -24,29 +29,19 @@ def tools(
     as_json: Json = False,
 ) -> None:
     """List the tools that a plan may use."""
-    from nexus_cli.stack.errors import StackError
-    from nexus_cli.target import bus, find_target
     from nexus_cli.tool_calls import TerminalCaller, catalogue
-    from runtime.errors import RuntimeFault
 
-    async def ask() -> None:
-        async with bus(find_target(data).nats) as client:
-            listed = await catalogue(client, TerminalCaller.of(plan, company, language))
-        if as_json:
-            print(json.dumps([tool.to_wire() for tool in listed], indent=2, ensure_ascii=False))
-            return
-        for tool in listed:
-            required = tool.parameters.get("required", [])
-            arguments = " ".join(
-                f"{name}=…" if name in required else f"[{name}=…]" for name in tool.parameters.get("properties", {})
-            )
-            print(f"{tool.name} {arguments}".rstrip())
-            print(f"    {tool.category}, {tool.required_plan}: {tool.description}")
-
-    try:
-        asyncio.run(ask())
-    except (StackError, RuntimeFault) as error:
-        fail(error)
+    listed = on_bus(data, lambda client: catalogue(client, TerminalCaller.of(plan, company, language)))
+    if as_json:
+        print(json.dumps([tool.to_wire() for tool in listed], indent=2, ensure_ascii=False))
+        return
+    for tool in listed:
+        required = tool.parameters.get("required", [])
+        arguments = " ".join(
+            f"{name}=…" if name in required else f"[{name}=…]" for name in tool.parameters.get("properties", {})
+        )
+        print(f"{tool.name} {arguments}".rstrip())
+        print(f"    {tool.category}, {tool.required_plan}: {tool.description}")
 
 
 def call(
@@ -60,38 +55,29 @@ def call(
     as_json: Json = False,
 ) -> None:
     """Call one tool through the bus and print the data of its result (with --json the whole result)."""
-    from nexus_cli.stack.errors import StackError
-    from nexus_cli.target import bus, find_target
+    from nexus_cli.target import find_target
     from nexus_cli.tool_calls import TerminalCaller, call_tool, catalogue, read_arguments
-    from runtime.errors import RuntimeFault
 
-    async def ask() -> None:
-        target = find_target(data)
-        caller = TerminalCaller.of(who, company, language)
-        async with bus(target.nats) as client:
-            declared = {entry.name: entry for entry in await catalogue(client, caller)}
-            try:
-                values = read_arguments(arguments or [], declared[tool].parameters if tool in declared else {})
-            except ValueError as error:
-                misuse(error)
-            category = declared[tool].category if tool in declared else "market"
-            result = await call_tool(
-                client, caller, principal_key=target.principal_key, tool=tool, category=category, arguments=values
-            )
-        if as_json:
-            print(json.dumps(result.to_wire(), indent=2, ensure_ascii=False))
-        elif result.success:
-            print(json.dumps(result.data, indent=2, ensure_ascii=False))
-        if result.error is not None:
-            said = result.error.message
-            # Most messages name the fields already.
-            more = [
-                f"{field.field}: {field.message}" for field in result.error.fields or [] if field.message not in said
-            ]
-            details = f" ({'; '.join(more)})" if more else ""
-            fail(f"{result.error.code}: {said}{details}")
+    caller = TerminalCaller.of(who, company, language)
 
-    try:
-        asyncio.run(ask())
-    except (StackError, RuntimeFault) as error:
-        fail(error)
+    async def ask(client: Client) -> ToolResult:
+        declared = {entry.name: entry for entry in await catalogue(client, caller)}
+        try:
+            values = read_arguments(arguments or [], declared[tool].parameters if tool in declared else {})
+        except ValueError as error:
+            misuse(error)
+        category = declared[tool].category if tool in declared else "market"
+        key = find_target(data).principal_key
+        return await call_tool(client, caller, principal_key=key, tool=tool, category=category, arguments=values)
+
+    result = on_bus(data, ask)
+    if as_json:
+        print(json.dumps(result.to_wire(), indent=2, ensure_ascii=False))
+    elif result.success:
+        print(json.dumps(result.data, indent=2, ensure_ascii=False))
+    if result.error is not None:
+        said = result.error.message
+        # Most messages name the fields already.
+        more = [f"{field.field}: {field.message}" for field in result.error.fields or [] if field.message not in said]
+        details = f" ({'; '.join(more)})" if more else ""
+        fail(f"{result.error.code}: {said}{details}")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from nexus_cli.commands.bus import on_bus
 from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
-
-if TYPE_CHECKING:
-    from nexus_cli.traces.spans import ServiceSpan
 
 
 def trace(
@@ -22,17 +19,12 @@ def trace(
 ) -> None:
     """Show a turn as a waterfall: queue, context, model, each tool, commit, in every service."""
     from contracts.ids import is_id
-    from nexus_cli.stack.errors import StackError
-    from nexus_cli.target import find_target
     from nexus_cli.traces import waterfall
-    from runtime.errors import RuntimeFault
+    from nexus_cli.traces.spans import spans_of
 
     if not is_id(turn):
         misuse(f"{turn!r} is no turnId: 1 to 64 of A-Z a-z 0-9 _ -")
-    try:
-        spans = asyncio.run(_read(find_target(data).nats, turn))
-    except (StackError, RuntimeFault, TimeoutError) as error:
-        fail(str(error) or "the bus did not answer in time")
+    spans = on_bus(data, lambda client: spans_of(client, turn))
     if not spans:
         fail(f"nothing is recorded of turn {turn}: it never was, is older than two days, or still runs")
     if as_json:
@@ -42,11 +34,3 @@ def trace(
 
     console = Console()
     console.print(waterfall.table(turn, spans, console.width))
-
-
-async def _read(address: str, turn: str) -> list[ServiceSpan]:
-    from nexus_cli.target import bus
-    from nexus_cli.traces.spans import spans_of
-
-    async with bus(address) as client:
-        return await spans_of(client, turn)

@@ -79,7 +79,6 @@ class DrillReport:
         return round(max(met), 2) if met else None
 
     def as_json(self) -> dict[str, Any]:
-        """All of it."""
         return {
             "seed": self.seed,
             **self.figures,

@@ -30,13 +30,9 @@ class Process(Protocol):
 class Breakable(Protocol):
     """A stack of which a process or its connections can be hurt."""
 
-    def process(self, name: str) -> Process:
-        """The process as it is now."""
-        ...
+    def process(self, name: str) -> Process: ...
 
-    def network_of(self, name: str) -> Sequence[Proxy]:
-        """Every connection of one process."""
-        ...
+    def network_of(self, name: str) -> Sequence[Proxy]: ...
 
     async def ready_again(self, names: Sequence[str], deadline: float) -> None:
         """Waits until these live and are ready. Raises TimeoutError."""
@@ -94,7 +90,6 @@ class FaultWindow:
     ready: float
 
     def as_json(self) -> dict[str, Any]:
-        """What a report holds of it."""
         return {**asdict(self.fault), "readyAgain": round(self.ready - self.ended, 2)}
 
 

@@ -45,7 +45,6 @@ class Network:
         return [json.dumps(self.ports), json.dumps(ways)]
 
     async def start(self) -> None:
-        """All of them listen."""
         for proxy in self._proxies.values():
             await proxy.start()
 

@@ -35,8 +35,6 @@ _LIFTED = ("MESSAGES", "CONVERSATIONS", "TOKENS")
 
 @dataclass(frozen=True)
 class RunningProcess:
-    """One process."""
-
     name: str
     pid: int
     url: str
@@ -51,7 +49,6 @@ class RunningStack:
 
     @property
     def matrix(self) -> Sequence[Pair]:
-        """What can happen to it."""
         names = self.names
         led = LED if sum(name.startswith("nats") for name in names) > 1 else ()
         services = [name for name in names if name.startswith(tuple(SERVICES))]
@@ -63,7 +60,6 @@ class RunningStack:
 
     @property
     def names(self) -> list[str]:
-        """Its processes."""
         return sorted(one["name"] for one in self._recorded()["processes"])
 
     @property
@@ -80,11 +76,9 @@ class RunningStack:
         return str(self._recorded()["urls"]["nats"])
 
     def token(self, role: str, user: str, company: str) -> str:
-        """Of somebody who may do this."""
         return self._tokens.mint(sub=user, role=role, company=company)
 
     def process(self, name: str) -> RunningProcess:
-        """The process as it is now."""
         found = next(one for one in self._recorded()["processes"] if one["name"] == name)
         return RunningProcess(name, found["pid"], found["url"])
 
@@ -134,7 +128,6 @@ class DrilledStack(RunningStack):
 
     @property
     def matrix(self) -> Sequence[Pair]:
-        """Everything."""
         return [*MATRIX, *itertools.product([Kind.RESTART], SERVICES)]
 
     @property
@@ -143,7 +136,6 @@ class DrilledStack(RunningStack):
         return self._network.url
 
     def network_of(self, name: str) -> Sequence[Proxy]:
-        """Every connection of one process."""
         return self._network.of(name)
 
 

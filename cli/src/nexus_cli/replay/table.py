@@ -50,7 +50,6 @@ def figures(turns: Sequence[Turn]) -> Table:
 
 
 def closing(turns: Sequence[Turn]) -> str:
-    """One line."""
     found = summary(turns)
     parts = [
         f"{found['turns']} turns",

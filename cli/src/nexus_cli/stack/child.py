@@ -68,7 +68,6 @@ class LogFile:
         return lines[-1].strip()[:300] if lines else "none"
 
     def close(self) -> None:
-        """Closes the file."""
         self._file.close()
 
 
@@ -193,6 +192,11 @@ class Child:
         if code < 0:
             return f"killed by {signal.Signals(-code).name}"
         return f"ended with exit code {code}"
+
+    @property
+    def ended_in_order(self) -> bool:
+        """Whether it has ended by itself, and without a fault."""
+        return self._process.returncode == 0
 
     def ask_to_stop(self) -> None:
         """SIGTERM to the process itself: its own children are its own affair."""

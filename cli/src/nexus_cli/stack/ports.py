@@ -8,9 +8,9 @@ import socket
 from pathlib import Path
 
 HOST = "127.0.0.1"
-# Below Linux's range for outgoing connections (32768 up), so that no client socket takes a port between our look and
-# the server's bind.
 _RANGE = range(20_000, 32_000)
+"""Below what Linux gives to outgoing connections unless it is told otherwise."""
+_OUTGOING = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LISTEN = "0A"
 
 
@@ -32,24 +32,38 @@ def choose(taken: set[int]) -> int:
     Raises:
         OSError: no free port in 1,000 tries.
     """
+    among = _not_outgoing()
     for _ in range(1000):
-        port = random.choice(_RANGE)
+        port = random.choice(among)
         if port not in taken and is_free(port):
             taken.add(port)
             return port
-    raise OSError(f"no free port between {_RANGE.start} and {_RANGE.stop} on {HOST}")
+    raise OSError(f"no free port between {among.start} and {among.stop} on {HOST}")
+
+
+def _not_outgoing() -> range:
+    """Ports that no client's socket takes between our look and the server's bind, nor while the server is started
+    again; where the system gives nearly all to outgoing connections, those that it gives by default to none."""
+    try:
+        first, last = map(int, _OUTGOING.read_text().split())
+    except (OSError, ValueError):  # another system
+        return _RANGE
+    if last < _RANGE.start or first >= _RANGE.stop:
+        return _RANGE
+    return max(range(_RANGE.start, first), range(last + 1, 65_536), key=len) or _RANGE
 
 
 def listens(pid: int, port: int) -> bool:
     """True if process `pid` itself listens on `port`; also true where the system cannot tell (no /proc)."""
     if not Path("/proc/self/net/tcp").exists():
         return True
-    return bool(_listening_sockets(port) & _sockets_of(Path(f"/proc/{pid}")))
+    return bool(_sockets(port, _LISTEN) & _sockets_of(Path(f"/proc/{pid}")))
 
 
 def owner(port: int) -> str | None:
-    """Who listens on `port`, as `name (pid N)`, as far as this user may see it."""
-    sockets = _listening_sockets(port)
+    """Who has `port`, as `name (pid N)`, as far as this user may see it: who listens there, or else whose connection
+    goes out from there."""
+    sockets = _sockets(port, _LISTEN) or _sockets(port)
     if not sockets:
         return None
     for process in Path("/proc").glob("[0-9]*"):
@@ -59,14 +73,15 @@ def owner(port: int) -> str | None:
     return None
 
 
-def _listening_sockets(port: int) -> set[str]:
-    """Inodes of the sockets that listen on `port`, from /proc/net/tcp and tcp6 (proc(5): fields 1, 3 and 9)."""
+def _sockets(port: int, state: str = "") -> set[str]:
+    """Inodes of the sockets on `port`, of those in one state or of all, from /proc/net/tcp and tcp6 (proc(5): fields 1,
+    3 and 9)."""
     found: set[str] = set()
     for table in ("tcp", "tcp6"):
         with contextlib.suppress(OSError):
             for line in Path(f"/proc/self/net/{table}").read_text().splitlines()[1:]:
                 fields = line.split()
-                if fields[3] == _LISTEN and int(fields[1].rsplit(":", 1)[1], 16) == port:
+                if state in ("", fields[3]) and int(fields[1].rsplit(":", 1)[1], 16) == port:
                     found.add(f"socket:[{fields[9]}]")
     return found
 

@@ -23,6 +23,9 @@ _PROBE_PAUSE = 0.03
 _FIRST_STARTS = 3
 _KILLED_WITHIN = 5.0
 _LOOK_FOR_ROOM = 1.0
+_LOOK_FREE = 0.05
+_FREE_WITHIN = 60.0
+"""Seconds that a restart waits for its port: as long as the system keeps that of a connection that has ended."""
 _LOOK_ALIVE = 5.0
 _NOT_ALIVE = 3
 """Looks in a row: a program that was stopped as a whole has not found itself yet when it goes on."""
@@ -30,10 +33,12 @@ _NOT_ALIVE = 3
 
 @dataclass(frozen=True)
 class _ProgramRun:
-    """How one run of a program went. `served`: seconds from being ready to its end."""
+    """How one run of a program went. `served`: seconds from being ready to its end, which it came to in good order or
+    not: one that somebody has asked to end is no program that dies again and again."""
 
     how: str
     served: float = 0.0
+    in_order: bool = False
     late: bool = False
 
 
@@ -145,7 +150,7 @@ class Supervisor:
                 failures += first
                 if first and (run.late or failures == _FIRST_STARTS):
                     raise StartFailed(f"{program.name} {run.how}; its last words: {log.last_line()} (log: {log.path})")
-                wait = backoff.after(run.served)
+                wait = 0.0 if run.in_order else backoff.after(run.served)
                 if not first:
                     again = f"in {wait:g} s" if wait else "at once"
                     self._say(f"{program.name} {run.how}; starting it again {again} (log: {log.path})")
@@ -157,6 +162,7 @@ class Supervisor:
     async def _run_once(self, program: Program, log: LogFile) -> _ProgramRun:
         program.before_start()
         port = self._port_for(program)
+        await self._until_free(program, port)
 
         broken = asyncio.Event()
 
@@ -193,7 +199,7 @@ class Supervisor:
             ended.add_done_callback(lambda _: watching.cancel())
             since = time.monotonic()
             how = await asyncio.shield(ended)
-            return _ProgramRun(how, time.monotonic() - since)
+            return _ProgramRun(how, time.monotonic() - since, child.ended_in_order)
         finally:
             ready.cancel()
             mending.cancel()
@@ -259,9 +265,22 @@ class Supervisor:
     def _port_for(self, program: Program) -> int:
         if program.port is not None:
             return program.port
-        if program.name not in self._ports:
-            self._ports[program.name] = ports.choose(self._taken)
-        return self._ports[program.name]
+        known = self._ports.get(program.name)
+        if known is None or not (program.keeps_port or ports.is_free(known)):
+            known = self._ports[program.name] = ports.choose(self._taken)
+        return known
+
+    async def _until_free(self, program: Program, port: int) -> None:
+        """Waits while somebody has the port that others know: a client's end of a connection will do. What is started
+        meanwhile dies of it, and is waited with longer each time."""
+        end = time.monotonic() + _FREE_WITHIN
+        if not self._ready[program.name].is_set() or ports.is_free(port):
+            return
+        who = ports.owner(port) or "a connection"
+        self._say(f"{program.name}: port {port} is taken by {who}; it is started again as soon as it is free")
+        while not ports.is_free(port) and time.monotonic() < end:
+            if await self._stops_before(asyncio.sleep(_LOOK_FREE)):
+                return
 
     def _forget_port(self, program: Program) -> None:
         """It ended before it was ready: perhaps somebody else got the port first. Others may know it by now, though."""

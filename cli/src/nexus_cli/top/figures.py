@@ -63,7 +63,6 @@ class Sample:
 
     @property
     def processes(self) -> set[str]:
-        """Those that have answered."""
         return {process for rows in self.values.values() for found in rows.values() for process in found}
 
     def _matching(self, name: str, wanted: Mapping[str, str]) -> list[dict[str, float]]:
