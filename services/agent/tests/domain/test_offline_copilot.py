@@ -110,7 +110,7 @@ Results = list[tuple[str, dict[str, Any], dict[str, Any]]]
 SHARES: list[tuple[tuple[str, ...], Results, Any]] = [
     (("sell a third of my IBM",), [], (order("IBM", "sell", 4),)),
     (("sell all but 5 of my IBM",), [], (order("IBM", "sell", 7),)),
-    (("sell all but 20 of my IBM",), [], "You hold no more than that."),
+    (("sell all but 20 of my IBM",), [], "You do not hold more than that."),
     (
         ("sell half of my IBM", "no, 25 %"),
         [("get_pending_orders", {}, {"orders": [WAITS]})],
@@ -180,7 +180,7 @@ def test_a_comparison_tells_each_tickers_returns_and_what_is_not_known() -> None
     assert said is not None
     # The empty line ends the list: what follows would be read as its last item's.
     assert said.splitlines()[:5] == [
-        "Returns:", "- IBM: 1 month +1.2%, 1 year -5.0%", "- MSFT: –", "- There are no data for TSLA.", ""
+        "Returns:", "- IBM: 1 month +1.2%, 1 year -5.0%", "- MSFT: –", "- There is no data for TSLA.", ""
     ]  # fmt: skip
     assert "As of 26 October 2012 (source: sample)" in said
 

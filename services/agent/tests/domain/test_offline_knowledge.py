@@ -86,10 +86,10 @@ TUNING = [
         ("how much is the tuning?", "Tuning: Price 80 €. [1]"),
         ("do you move pianos?", "We move a piano for 200 €. [3]"),
         ("do you move the first piano for free?", "I am not sure"),
-        ("how much is the tuning of a 1934?", "I am not sure that this answers your question. Under “Prices” the"),
+        ("how much is the tuning of a 1934?", "I am not sure this answers your question. Under “Prices” the"),
         (
             "how much is the tuning in Oslo?",
-            "I do not know: I find no answer to that on the site. This comes nearest: Prices: ",
+            "I do not know: I cannot find the answer on the site. This comes closest: Prices: ",
         ),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_row_for_another_age_is_no_answer(question: str, row: str) -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("can the tuner of harps varnish or polish a violin?", "I am not sure that this answers your question."),
+        ("can the tuner of harps varnish or polish a violin?", "I am not sure this answers your question."),
         ("do you have a tuner of harps for polished varnished violins?", "I do not know: "),
     ],
 )
