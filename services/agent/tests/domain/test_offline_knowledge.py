@@ -70,7 +70,7 @@ def test_where_nothing_answers_what_comes_nearest_is_quoted_as_no_more_than_that
     assert said("what colour is the kayak?", "en", SHEDS).startswith("I do not know: ")
     again = {"role": "assistant", "content": told}
     second = said("what colour is the S-20?", "en", SHEDS, {"role": "user", "content": "what colour is it?"}, again)
-    assert "Would you like someone of the team to go on?" in second
+    assert "Would you like somebody from the team to take over?" in second
 
 
 TUNING = [
@@ -134,7 +134,7 @@ def test_the_second_miss_offers_a_person_by_itself_and_a_yes_is_for_them() -> No
     first = said("do you sell greenhouses?")
     before = [{"role": "user", "content": "do you sell greenhouses?"}, {"role": "assistant", "content": first}]
     second = said("and swimming pools?", "en", None, *before)
-    assert "Would you like someone of the team to go on?" in second
+    assert "Would you like somebody from the team to take over?" in second
     more = [*before, {"role": "user", "content": "and swimming pools?"}, {"role": "assistant", "content": second}]
     assert "Talk to a person" in said("yes", "en", None, *more)
 

@@ -57,7 +57,7 @@ _BACK = {
     "es": "; si en {patience} nadie puede atenderte, sigo yo contigo",
     "en": "; if nobody is free within {patience}, I will be back with you",
 }
-_FIRST = {"es": "Eres la siguiente persona.", "en": "You are next."}
+_FIRST = {"es": "No hay nadie delante de ti.", "en": "You are next in line."}
 _PLACE = {"es": "Eres el número {place} de la lista de espera.", "en": "You are number {place} in the queue."}
 _UNTIL = {"es": "El equipo está hasta {until}.", "en": "The team is here until {until}."}
 _USUAL = {"es": "Lo habitual es esperar {usual}.", "en": "The usual wait is {usual}."}

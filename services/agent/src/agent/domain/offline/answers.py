@@ -89,7 +89,10 @@ _NEAREST: dict[Language, str] = {
 _SAYS: dict[Language, str] = {"es": "El sitio dice:", "en": "The site says:"}
 _SAYS_UNDER: dict[Language, str] = {"es": "En «{name}» el sitio dice:", "en": "Under “{name}” the site says:"}
 _OTHERWISE: tuple[dict[Language, str], dict[Language, str]] = (
-    {"es": "Si no es lo que buscas, pide hablar con una persona.", "en": "If that is not what you are looking for, ask for a person."},
+    {
+        "es": "Si no es lo que buscas, pide hablar con una persona.",
+        "en": "If that is not what you are looking for, ask for a person.",
+    },
     _OFFER,
 )
 _UNREAD: dict[Language, str] = {

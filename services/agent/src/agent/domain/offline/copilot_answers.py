@@ -151,7 +151,10 @@ def _deleted(body: Fields, language: Language) -> str:
 def _passages(body: Fields, language: Language) -> str:
     lines = [f"- {_day(one, language)}: “{str(one['text'])[:300]}”" for one in _list(body, "passages")]
     return _listed(
-        {"es": "Esto es lo que he encontrado en nuestras conversaciones:", "en": "This is what I found in our conversations:"},
+        {
+            "es": "Esto es lo que he encontrado en nuestras conversaciones:",
+            "en": "This is what I found in our conversations:",
+        },
         lines,
         ("nada sobre eso en nuestras conversaciones", "nothing about that in our conversations"),
         language,
@@ -256,9 +259,8 @@ def on_day(body: Fields, day: str, language: Language) -> str:
     return {
         "es": f"No tengo ningún dato de {body['symbol']} del {said}: ese día no hubo sesión o queda fuera de lo que "
         f"alcanzo ({known}).",
-        "en": f"I have no figures for {body['symbol']} on {said}: there was no session that day, or it is further back "
-        f"than "
-        f"I can see ({known}).",
+        "en": f"I have no {body['symbol']} figures for {said}: there was no session that day, or it is outside the days "
+        f"I have ({known}).",
     }[language]
 
 

@@ -31,7 +31,7 @@ _SAY: dict[str, dict[Language, str]] = {
     "asked": {"es": "Has preguntado varias cosas, por ejemplo «{value}».",
               "en": "You have asked several things, for example “{value}”."},
     "ended": {"es": "«{value}» ya no vale", "en": "“{value}” no longer applies"},
-    "since": {"es": " desde el {date}", "en": " since {date}"},
+    "since": {"es": " desde el {date}", "en": " as of {date}"},
     "because": {"es": ": dijiste «{by}».", "en": ": you said “{by}”."},
     "replaced": {"es": ": ahora es {by}.", "en": ": now it is {by}."},
     "more": {"es": "Hay {count} cosas más.", "en": "There are {count} more."},
