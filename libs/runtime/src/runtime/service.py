@@ -248,19 +248,19 @@ class Service:
             # The SDK takes a while to import: only those who send spans somewhere need it.
             self._collector = importlib.import_module("runtime.otlp").collector(self.name)
         if self._collector is not None:
-            telemetry.add_sink(self._collector)
+            telemetry.add_sink(self._collector.take)
         if self._trace_settings.sample > 0:
             self._spans = SpanStore(client, self.name)
             await self._spans.start()
             self.watch("spans", self._spans.still)
-            telemetry.add_sink(self._spans)
+            telemetry.add_sink(self._spans.take)
 
     async def _stop_spans(self) -> None:
         if self._spans is not None:
-            telemetry.remove_sink(self._spans)
+            telemetry.remove_sink(self._spans.take)
             await self._spans.stop()
         if self._collector is not None:
-            telemetry.remove_sink(self._collector)
+            telemetry.remove_sink(self._collector.take)
             await asyncio.to_thread(self._collector.close)
 
     async def _make_streams(self) -> None:

@@ -352,7 +352,7 @@ class Drive:
                 begun = {call.call_id for call in self._found.unsettled} if self._found is not None else ()
                 asker = self._knowing.asker(seen)
                 asked = CallRound(self._key, journal, asker, known, seconds, words, handing, begun)
-                results = await outcomes(self._ports, asked, self._ports.own, self.handed)
+                results = await outcomes(self._ports.tools, self._ports.live, asked, self._ports.own, self.handed)
                 return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())
