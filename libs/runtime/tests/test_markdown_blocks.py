@@ -82,6 +82,6 @@ def test_the_title_is_the_one_that_is_given_or_named_and_stands_above_no_block(
     ids=lambda text: text[:8],
 )
 def test_no_text_is_read_for_longer_than_its_size_needs(text: str):
-    started = time.monotonic()
+    started = time.process_time()
     read(text)
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
