@@ -157,7 +157,7 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
     data = directory / "data"
     await network.start()
     try:
-        command = ["-m", "nexus_cli.drill.wired", str(data), *network.arguments()]
+        command = ["-m", "nexus_cli.drill.proxied_stack", str(data), *network.arguments()]
         # In a directory of its own no .env is found: no key of anybody's, no server but its own.
         async with ready_program(
             command, log=directory / "supervisor.log", environment=drills_environment(), cwd=directory

@@ -160,7 +160,7 @@ class PullWorker:
         return self._spec.durable
 
     def still(self) -> str | None:
-        """See runtime.standstill: what only a new process can put right."""
+        """See runtime.liveness: what only a new process can put right."""
         if self._keeper is None or self._draining:
             return None
         now = time.monotonic()

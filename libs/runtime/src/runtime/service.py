@@ -43,6 +43,7 @@ from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
+from runtime.liveness import Still, Store
 from runtime.marks import Marks
 from runtime.metrics import DEAD_LETTERS, NATS_RECONNECTS
 from runtime.permissions import Permissions
@@ -55,7 +56,6 @@ from runtime.setting_names import check_names
 from runtime.settings import DrainSettings, LogSettings, MarkSettings, NatsSettings, StreamSettings, TraceSettings
 from runtime.shutdown import bounded, close, end_without_fail, run_hooks
 from runtime.span_store import SpanStore
-from runtime.standstill import Still, Store
 from runtime.storage import Storage
 from runtime.streams import await_streams, ensure_streams
 from runtime.upkeep import Upkeep
@@ -168,12 +168,12 @@ class Service:
         self.health.before_metrics(refresh)
 
     def watch(self, name: str, still: Still) -> None:
-        """A part that may come to stand still for good; see runtime.standstill."""
-        self.health.standstill.add(name, still)
+        """A part that may come to stand still for good; see runtime.liveness."""
+        self.health.liveness.add(name, still)
 
     def watch_store(self, name: str, store: Store) -> None:
-        """A store whose client may come to stand still for good; see runtime.standstill."""
-        self.health.standstill.add_store(name, store)
+        """A store whose client may come to stand still for good; see runtime.liveness."""
+        self.health.liveness.add_store(name, store)
 
     def writes(self, *streams: Stream) -> None:
         """The streams that it appends to: it is not ready while one of them takes nothing."""

@@ -30,7 +30,7 @@ from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
-from contracts.trying_rpc import (
+from contracts.preview_rpc import (
     TRY_SECONDS,
     ModelCheckReply,
     ModelCheckRequest,

@@ -166,7 +166,7 @@ class ChatConsumer:
             raise RuntimeError("the projection has ended: restart this replica")
 
     def still(self) -> str | None:
-        """See runtime.standstill: what only a restart helps against."""
+        """See runtime.liveness: what only a restart helps against."""
         if self._task is None or self._stopping.is_set():
             return None
         if self._task.done():

@@ -12,9 +12,9 @@ from nats.aio.client import Client
 from runtime.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
 from runtime.errors import RpcError
 from runtime.health import Health
+from runtime.liveness import LOOKS, Ask, Liveness, Store
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
-from runtime.standstill import LOOKS, Ask, Standstill, Store
 from runtime.testing import NatsServer, eventually
 
 SUBJECT = "tools.call.requested.v1.market"
@@ -25,19 +25,19 @@ async def all_well(without: Collection[str]) -> bool:
     return True
 
 
-async def looks(standstill: Standstill, times: int) -> dict[str, str]:
+async def looks(liveness: Liveness, times: int) -> dict[str, str]:
     for _ in range(times):
-        await standstill.look()
-    return standstill.stuck
+        await liveness.look()
+    return liveness.stuck
 
 
 async def test_a_part_that_stands_still_at_every_look_is_stuck_and_one_that_goes_on_in_between_is_not() -> None:
-    standstill = Standstill(all_well)
+    liveness = Liveness(all_well)
     answers: list[str | None] = []
-    standstill.add("projection", lambda: "its task has ended")
-    standstill.add("slow", lambda: answers.append(None) or ("waits" if len(answers) % LOOKS else None))
-    assert await looks(standstill, LOOKS - 1) == {}
-    assert await looks(standstill, LOOKS + 1) == {"projection": "its task has ended"}
+    liveness.add("projection", lambda: "its task has ended")
+    liveness.add("slow", lambda: answers.append(None) or ("waits" if len(answers) % LOOKS else None))
+    assert await looks(liveness, LOOKS - 1) == {}
+    assert await looks(liveness, LOOKS + 1) == {"projection": "its task has ended"}
 
 
 async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_came_back() -> None:
@@ -52,15 +52,15 @@ async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_cam
 
     health.add_check("mongodb", store)
     health.add_check("projection", about_the_part_itself)
-    health.standstill.add("projection", lambda: "its task has ended")
+    health.liveness.add("projection", lambda: "its task has ended")
     health.started()
     health.ready()
-    assert await looks(health.standstill, 4 * LOOKS) == {}
+    assert await looks(health.liveness, 4 * LOOKS) == {}
     away = False
-    assert await looks(health.standstill, LOOKS - 1) == {}
-    assert await looks(health.standstill, 1) == {"projection": "its task has ended"}
+    assert await looks(health.liveness, LOOKS - 1) == {}
+    assert await looks(health.liveness, 1) == {"projection": "its task has ended"}
     health.draining()
-    assert await looks(health.standstill, 1) == {}
+    assert await looks(health.liveness, 1) == {}
     await health.stop()
 
 
@@ -85,10 +85,10 @@ async def there() -> None:
 async def test_a_store_that_answers_a_new_client_and_not_ours_leaves_ours_stuck(
     seems_away: bool, ours: Ask, afresh: Ask, stuck: bool
 ) -> None:
-    standstill = Standstill(all_well)
-    standstill.add_store("mongodb", Store(lambda: seems_away, ours, afresh))
-    assert await looks(standstill, LOOKS - 1) == {}
-    assert bool(await looks(standstill, 1)) is stuck
+    liveness = Liveness(all_well)
+    liveness.add_store("mongodb", Store(lambda: seems_away, ours, afresh))
+    assert await looks(liveness, LOOKS - 1) == {}
+    assert bool(await looks(liveness, 1)) is stuck
 
 
 class Hangs:
