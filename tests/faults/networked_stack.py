@@ -61,7 +61,7 @@ class NetworkedStack(RunningStack):
         log = self.data / "up.log"
         with log.open("wb") as errors:
             self._up = subprocess.Popen(
-                [sys.executable, "-m", "nexus_cli.drill.wired", str(self.data), *self._network.arguments()],
+                [sys.executable, "-m", "nexus_cli.drill.proxied_stack", str(self.data), *self._network.arguments()],
                 env=self.env,
                 cwd=_REPOSITORY,
                 stdin=subprocess.DEVNULL,

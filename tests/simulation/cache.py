@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from contracts.memory_rpc import FurtherCall
-from memory.domain.purse import Payer, Purse, Settlement
+from memory.domain.spending_limits import Payer, Purse, Settlement
 from memory.errors import BudgetsUnavailable
 from tests.simulation.store import StoreRates
 

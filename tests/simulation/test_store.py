@@ -24,7 +24,7 @@ from memory.domain.conversation import InboxConversation, fold
 from memory.domain.facts import LogFact, decode
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import Missed
-from memory.domain.purse import Purse
+from memory.domain.spending_limits import Purse
 from memory.errors import StoreUnavailable
 from memory.ports import InboxFilter
 from runtime.mongo import Database, Document

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.program import FORK_SERVER
 from nexus_cli.stack.temporary import nobodys_environment
 from nexus_cli.testing import fork_server, is_gone
@@ -33,16 +33,6 @@ ONE_ADDRESS = {
     "NEXUS_GATEWAY_TOKENS_PER_ADDRESS": "1000000",
 }
 """All visitors of a test come from one address: its limits are lifted, those of each visitor are not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """One process of the stack, as stack.json names it."""
-
-    name: str
-    pid: int
-    port: int
-    url: str
 
 
 class RunningStack:
@@ -103,9 +93,9 @@ class RunningStack:
         """stack.json as it is now."""
         return json.loads((self.data / "stack.json").read_text())
 
-    def process(self, name: str) -> Process:
+    def process(self, name: str) -> StackProcess:
         """One process by its name."""
-        return Process(**next(found for found in self.facts()["processes"] if found["name"] == name))
+        return StackProcess(**next(found for found in self.facts()["processes"] if found["name"] == name))
 
     def kill(self, name: str) -> int:
         """kill -9, as a machine would; returns the pid that died."""
@@ -126,7 +116,7 @@ class RunningStack:
         """Waits until every process of stack.json is alive, and every service ready."""
 
         async def up() -> bool:
-            processes = [Process(**found) for found in self.facts()["processes"]]
+            processes = [StackProcess(**found) for found in self.facts()["processes"]]
             services = [one.url for one in processes if one.url.startswith("http")]
             return not any(is_gone(one.pid) for one in processes) and all(
                 [await self.is_ready(url) for url in services]

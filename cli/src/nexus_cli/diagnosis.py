@@ -18,7 +18,7 @@ from nexus_cli.doctor.diagnosis import Diagnosis
 from nexus_cli.stack import handshakes, ports
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.errors import NotRunning, StackError
-from nexus_cli.stack.outside import require_answer
+from nexus_cli.stack.external_servers import require_answer
 from nexus_cli.stack.servers import binary
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.stack.settings import read_settings

@@ -77,9 +77,9 @@ class Kept:
 @pytest.fixture
 def kept() -> Generator[Kept]:
     sink = Kept()
-    telemetry.add_sink(sink)
+    telemetry.add_sink(sink.take)
     yield sink
-    telemetry.remove_sink(sink)
+    telemetry.remove_sink(sink.take)
     telemetry.sample(1.0)
 
 
@@ -132,10 +132,10 @@ def test_a_span_that_was_nothing_leaves_none_and_a_wait_can_be_told_afterwards(k
 def test_spans_reach_a_collector_in_its_own_shape() -> None:
     exporter = InMemorySpanExporter()
     collector = Collector("test", exporter)
-    telemetry.add_sink(collector)
+    telemetry.add_sink(collector.take)
     with telemetry.remote_span("asked", {"traceparent": PARENT}), telemetry.span("work", turn="t1"):
         pass
-    telemetry.remove_sink(collector)
+    telemetry.remove_sink(collector.take)
     collector.flush()
     spans = {span.name: span for span in exporter.get_finished_spans()}
     collector.close()
@@ -154,10 +154,10 @@ async def parts(client: Client) -> list[tuple[str, TraceRecorded]]:
 
 async def test_the_end_leaves_no_span_behind(nats_streams: Client) -> None:
     store = SpanStore(nats_streams, "agent")
-    telemetry.add_sink(store)
+    telemetry.add_sink(store.take)
     with telemetry.remote_span("turn", {"traceparent": PARENT}) as turn, telemetry.span("work"):
         turn.set_attributes({telemetry.TURN: "t" * 32})
-    telemetry.remove_sink(store)
+    telemetry.remove_sink(store.take)
     await store.stop()
 
     await eventually(lambda: parts(nats_streams))
@@ -169,13 +169,13 @@ async def test_the_end_leaves_no_span_behind(nats_streams: Client) -> None:
 async def test_a_companys_traces_go_out_together_when_somebody_wants_them(nats_streams: Client) -> None:
     store = SpanStore(nats_streams, "agent")
     await store.start()
-    telemetry.add_sink(store)
+    telemetry.add_sink(store.take)
     for company in ("acme", "acme", "Not An Id", "other", "acme"):
         with correlation.correlated(), telemetry.span("turn"):
             with telemetry.span("before it is known whose"):
                 pass
             correlation.learn(company=company)
-    telemetry.remove_sink(store)
+    telemetry.remove_sink(store.take)
     await nats_streams.flush()
     assert await parts(nats_streams) == []
     await nats_streams.publish(TRACES_WANTED)

@@ -19,15 +19,15 @@ from contracts.rpc import Caller, ToolServiceRequest
 from contracts.tools.account import Condition
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
-from market_adapter.alarms import Alarms
-from market_adapter.books import Books
+from market_adapter.alert_watcher import AlertWatcher
 from market_adapter.domain.alerts import Alert, AlertState, watch
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import Owner
 from market_adapter.handlers import list_tools
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.testing_desk import HeardFacts, MemoryAccounts
-from market_adapter.untold import UntoldAlerts
+from market_adapter.unseen_news import UnseenNews
 from runtime.clock import FakeClock
 from runtime.errors import PublishFailed, RpcError
 from runtime.testing import MongoDatabase
@@ -89,9 +89,9 @@ class Watch:
         self.provider = provider
         self.heard = HeardFacts()
         self.store = MongoAlerts(database)
-        self.alarms = Alarms(self.store, provider, self.heard.tell)
-        books = Books(MemoryAccounts({}, {}), provider, self.heard.tell, FakeClock(), provider.source)
-        self.untold = UntoldAlerts(self.store, books)
+        self.alarms = AlertWatcher(self.store, provider, self.heard.tell)
+        books = PaperTrading(MemoryAccounts({}, {}), provider, self.heard.tell, FakeClock(), provider.source)
+        self.untold = UnseenNews(self.store, books)
         made = list_tools(provider, self.store, MongoWatchlists(database), FakeClock())
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}
 

@@ -17,10 +17,10 @@ from market_adapter.actions import ActionMethods
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
-from market_adapter.books import Books
 from market_adapter.errors import ProviderDownError
 from market_adapter.handlers import list_tools, user_tools
 from market_adapter.outcomes import CallOutcomes
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.testing import ScriptedProvider, bar
 from market_adapter.testing_desk import HeardFacts
 from market_adapter.tools.alerts import AlertTools
@@ -54,7 +54,7 @@ class Adapter:
         self.provider = ScriptedProvider({"IBM": [bar(day, "100", "100", "100", "100") for day in range(3)]})
         accounts, alerts, lists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
         wall, provider = SystemClock(), self.provider
-        books = Books(accounts, provider, HeardFacts().tell, wall, provider.source)
+        books = PaperTrading(accounts, provider, HeardFacts().tell, wall, provider.source)
         made = (*user_tools(provider, books, wall), *list_tools(provider, alerts, lists, wall))
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}
         self.outcomes = CallOutcomes(

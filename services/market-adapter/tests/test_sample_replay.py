@@ -16,12 +16,12 @@ from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.adapters.sample_replay import SampleReplay, following_sessions
 from market_adapter.app import sample_clock
-from market_adapter.books import Books
 from market_adapter.context import MarketContext
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.errors import NotInSampleError
 from market_adapter.handlers import market_tools
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.testing_desk import Desk
 
 SAMPLE, FACTS = load_sample(), load_facts()
@@ -114,7 +114,7 @@ async def test_an_order_is_filled_and_an_old_one_expires_by_the_replayed_market(
     await desk.decide(waiting)
     for sessions in (1, 90):
         provider = provider_after(sessions)
-        desk.books = Books(desk.memory, provider, desk.heard.tell, desk.clock, provider.source)
+        desk.books = PaperTrading(desk.memory, provider, desk.heard.tell, desk.clock, provider.source)
         await desk.books.attend()
     (filled,) = desk.heard.of("order.filled.v1")
     recorded = SAMPLE.series["IBM"].bars[-1]

@@ -63,7 +63,7 @@ async def test_windows_are_written_again_after_an_error_that_nobody_foresaw(
 
 async def test_every_loop_of_a_replica_is_looked_at(servers: Servers) -> None:
     async with replica(servers) as on:
-        parts = on.service.health.standstill._parts  # pyright: ignore[reportPrivateUsage]
+        parts = on.service.health.liveness._parts  # pyright: ignore[reportPrivateUsage]
         assert parts.keys() >= LOOPS
         assert {name: still() for name, still in parts.items() if still()} == {}
         assert Activity.name in parts

@@ -96,8 +96,8 @@ async def all_is_well(on: Replica, writers: list[Writer], turns: int) -> None:
 
 async def still(on: Replica) -> dict[str, str]:
     for _ in range(6):
-        await on.service.health.standstill.look()
-    return on.service.health.standstill.stuck
+        await on.service.health.liveness.look()
+    return on.service.health.liveness.stuck
 
 
 async def outage(on: Replica, fault: Fault, proxy: Proxy, server: ServerProcess) -> None:

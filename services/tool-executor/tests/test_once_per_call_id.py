@@ -27,7 +27,7 @@ from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed
-from tool_executor.pipeline.recall import Recall
+from tool_executor.pipeline.idempotency import Idempotency
 from tool_executor.ports import CallKey, Claimed, OtherArguments, RecordedResult, RunningElsewhere, StoreAway
 from tool_executor.testing import Asker, Counting, Someone, listen, running_executor, tool_named
 
@@ -107,7 +107,7 @@ async def test_who_asks_for_a_call_that_runs_already_hears_of_its_end_soon(valke
     store = RedisStore(valkey_server.url, 10.0)
     schemas = CompiledSchemas()
     offers = Offers(build_registry([tool_named("count", Counting())], schemas), schemas)
-    recall = Recall(RedisCallRecords(store, Renewals(store), 60), offers)
+    recall = Idempotency(RedisCallRecords(store, Renewals(store), 60), offers)
     runs: list[str] = []
     started, go_on = asyncio.Event(), asyncio.Event()
 

@@ -13,7 +13,7 @@ from nats.aio.client import Client
 from contracts.company import CompanyConfig
 from contracts.errors import ToolCode
 from contracts.own_tools import OwnTools
-from contracts.trying_rpc import McpToolsRequest, OwnToolRequest
+from contracts.preview_rpc import McpToolsRequest, OwnToolRequest
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.testing_own import (
     SEAL,

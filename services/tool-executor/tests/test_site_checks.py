@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.company import ToolConfig
-from contracts.trying_rpc import SiteCheckRequest
+from contracts.preview_rpc import SiteCheckRequest
 from tool_executor.site_checks import SiteChecks
 
 SHOP = ToolConfig(

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from contracts.languages import named_language
 from nexus_cli.ask.client import Series
-from nexus_cli.plain import plain
+from nexus_cli.terminal_text import plain
 
 Report = Mapping[str, Any]
 _BLOCKS = "▁▂▃▄▅▆▇█"

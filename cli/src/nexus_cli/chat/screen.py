@@ -11,7 +11,7 @@ from rich.text import Text
 from contracts.languages import Language
 from nexus_cli.chat.client import Frame
 from nexus_cli.chat.words import word
-from nexus_cli.plain import plain
+from nexus_cli.terminal_text import plain
 
 FINAL = frozenset({"assistant", "operator", "system"})
 """Roles whose messages answer somebody."""

@@ -11,7 +11,7 @@ import typer
 
 from nexus_cli.commands.bus import on_bus
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
-from nexus_cli.plain import plain
+from nexus_cli.terminal_text import plain
 
 if TYPE_CHECKING:
     from runtime.dead_letters import DeadLetters, Letter

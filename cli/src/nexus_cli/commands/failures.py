@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import typer
 
-from nexus_cli.plain import plain
+from nexus_cli.terminal_text import plain
 
 
 def fail(line: object) -> NoReturn:

@@ -13,7 +13,7 @@ from nexus_cli.commands import evaluate
 from nexus_cli.commands.bus import with_rpc
 from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company
-from nexus_cli.plain import plain
+from nexus_cli.terminal_text import plain
 
 if TYPE_CHECKING:
     from contracts.knowledge import Run

@@ -12,25 +12,17 @@ from random import Random
 from typing import Any, Protocol
 
 from nexus_cli.drill.network import PROCESSES, SERVERS
+from nexus_cli.stack.datadir import StackProcess
 from runtime.faulty_proxy import Proxy
 
 READY_WITHIN = 180.0
 """Seconds until a process is ready again; far above what is promised, for a machine that others use too."""
 
 
-class Process(Protocol):
-    """One process of the stack."""
-
-    @property
-    def pid(self) -> int:
-        """Its number, while it lives."""
-        ...
-
-
 class Breakable(Protocol):
     """A stack of which a process or its connections can be hurt."""
 
-    def process(self, name: str) -> Process: ...
+    def process(self, name: str) -> StackProcess: ...
 
     def network_of(self, name: str) -> Sequence[Proxy]: ...
 

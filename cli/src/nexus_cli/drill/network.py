@@ -40,7 +40,7 @@ class Network:
         return [proxy for ends, proxy in self._proxies.items() if name in ends]
 
     def arguments(self) -> list[str]:
-        """For nexus_cli.drill.wired, once the proxies have started."""
+        """For nexus_cli.drill.proxied_stack, once the proxies have started."""
         ways = {f"{service} {server}": proxy.port for (service, server), proxy in self._proxies.items()}
         return [json.dumps(self.ports), json.dumps(ways)]
 

@@ -7,7 +7,6 @@ import itertools
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from nexus_cli.drill.faults import MATRIX, READY_WITHIN, Fault, FaultWindow, Kin
 from nexus_cli.drill.leaders import LED, step_down
 from nexus_cli.drill.network import PROCESSES, Network
 from nexus_cli.stack.child import is_gone
-from nexus_cli.stack.datadir import DataDirectory
+from nexus_cli.stack.datadir import DataDirectory, StackProcess
 from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.stack.temporary import nobodys_environment, ready_program
@@ -31,13 +30,6 @@ BALANCER = "balancer"
 """What stands before several gateways, in a stack that has such a thing."""
 _LIFTED = ("MESSAGES", "CONVERSATIONS", "TOKENS")
 """Limits by address: all people of a drill come from one."""
-
-
-@dataclass(frozen=True)
-class RunningProcess:
-    name: str
-    pid: int
-    url: str
 
 
 class RunningStack:
@@ -78,9 +70,8 @@ class RunningStack:
     def token(self, role: str, user: str, company: str) -> str:
         return self._tokens.mint(sub=user, role=role, company=company)
 
-    def process(self, name: str) -> RunningProcess:
-        found = next(one for one in self._recorded()["processes"] if one["name"] == name)
-        return RunningProcess(name, found["pid"], found["url"])
+    def process(self, name: str) -> StackProcess:
+        return StackProcess(**next(one for one in self._recorded()["processes"] if one["name"] == name))
 
     def network_of(self, name: str) -> Sequence[Proxy]:
         """Every connection of one process that is within reach: none."""
@@ -106,7 +97,7 @@ class RunningStack:
             while not all([await self._is_ready(http, self.process(name)) for name in names]):  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
 
-    async def _is_ready(self, http: aiohttp.ClientSession, process: RunningProcess) -> bool:
+    async def _is_ready(self, http: aiohttp.ClientSession, process: StackProcess) -> bool:
         if is_gone(process.pid) or not process.name.startswith(tuple(SERVICES)):
             return not is_gone(process.pid)
         try:
@@ -166,7 +157,7 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
     data = directory / "data"
     await network.start()
     try:
-        command = ["-m", "nexus_cli.drill.wired", str(data), *network.arguments()]
+        command = ["-m", "nexus_cli.drill.proxied_stack", str(data), *network.arguments()]
         # In a directory of its own no .env is found: no key of anybody's, no server but its own.
         async with ready_program(
             command, log=directory / "supervisor.log", environment=drills_environment(), cwd=directory

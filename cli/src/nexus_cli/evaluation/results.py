@@ -14,7 +14,7 @@ from rich.text import Text
 
 from nexus_cli.evaluation.checks import CaseCheck
 from nexus_cli.evaluation.runner import Result
-from nexus_cli.plain import plain
+from nexus_cli.terminal_text import plain
 
 
 class BadRunError(Exception):

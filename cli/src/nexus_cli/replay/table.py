@@ -8,8 +8,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from nexus_cli.plain import plain
 from nexus_cli.replay.summary import Turn, money, summary, tool_text, verdict
+from nexus_cli.terminal_text import plain
 
 _COLOURS = {"identical": "green", "same answer": "green", "other answer": "yellow", "no answer": "red"}
 

@@ -13,7 +13,7 @@ from nexus_cli.stack import ports
 from nexus_cli.stack.bus_users import USERS
 from nexus_cli.stack.datadir import DataDirectory, DevSecrets
 from nexus_cli.stack.errors import PortTaken
-from nexus_cli.stack.outside import DEFAULT_PORTS, require_answer
+from nexus_cli.stack.external_servers import DEFAULT_PORTS, require_answer
 from nexus_cli.stack.program import Program
 from nexus_cli.stack.servers import embedded
 from nexus_cli.stack.services import SERVICES, service_program

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from nexus_cli.plain import plain
+from nexus_cli.terminal_text import plain
 from nexus_cli.traces.spans import ServiceSpan
 from runtime.gen_ai import INPUT_TOKENS, OUTPUT_TOKENS, SPAN_CHAT, SPAN_COMMIT, SPAN_CONTEXT, SPAN_QUEUE, SPAN_TOOL
 

@@ -18,13 +18,13 @@ from contracts import (
     memory_rpc,
     migration_rpc,
     owner_rpc,
+    preview_rpc,
     proposal_rpc,
     replay_rpc,
     report_rpc,
     rpc,
     sign_in_rpc,
     tools_rpc,
-    trying_rpc,
     withdrawal_rpc,
 )
 
@@ -52,6 +52,6 @@ METHODS: tuple[rpc.Method, ...] = (
     *report_rpc.METHODS,
     *sign_in_rpc.METHODS,
     *tools_rpc.METHODS,
-    *trying_rpc.METHODS,
+    *preview_rpc.METHODS,
     *withdrawal_rpc.METHODS,
 )

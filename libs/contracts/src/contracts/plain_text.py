@@ -8,8 +8,8 @@ from unicodedata import category
 from pydantic import GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
+from contracts.control_characters import CONTROL_CHARACTERS
 from contracts.enumerations import at_the_door
-from contracts.steering import STEERING
 
 _UNSEEN = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp"))
 """Categories of spaces, and of characters that show nothing: zero-width spaces and joiners, marks of direction."""
@@ -18,7 +18,7 @@ _FILLERS = re.compile(
 )
 """Letters, marks and symbols that show nothing either: fillers, the blank Braille pattern, variation selectors."""
 _IN_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-_IN_NO_LINE = re.compile(rf"[{STEERING}\u2028\u2029]")
+_IN_NO_LINE = re.compile(rf"[{CONTROL_CHARACTERS}\u2028\u2029]")
 """Those, ends of lines, and what turns the direction of all that follows: `gpj.exe` must not read `exe.jpg`."""
 
 

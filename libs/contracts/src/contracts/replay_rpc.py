@@ -6,8 +6,8 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import Id
+from contracts.preview_rpc import TurnRequest
 from contracts.rpc import Method, Rpc
-from contracts.trying_rpc import TurnRequest
 
 
 class ReplayRequest(TurnRequest):

@@ -1,7 +1,7 @@
 """Work that a service does beside what it is asked, for as long as it lives and whatever fails in it.
 
 Each step is broken off when it takes too long, and no error, nor a cancellation that was meant for something else, ends
-the loop. Where it has ended all the same, or a step does not end, it says so (see runtime.standstill).
+the loop. Where it has ended all the same, or a step does not end, it says so (see runtime.liveness).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class BackgroundLoop:
             await asyncio.wait([self._task], timeout=ENDED_WITHIN)
 
     def still(self) -> str | None:
-        """See runtime.standstill: what only a new process can put right."""
+        """See runtime.liveness: what only a new process can put right."""
         if self._task is None or self._stopping:
             return None
         if self._task.done():

@@ -73,7 +73,7 @@ class BatchWorker:
         return self._spec.durable
 
     def still(self) -> str | None:
-        """See runtime.standstill: what only a new process can put right."""
+        """See runtime.liveness: what only a new process can put right."""
         if self._task is None or self._stopping:
             return None
         if self._task.done():

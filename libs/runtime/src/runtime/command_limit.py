@@ -80,7 +80,7 @@ class CommandLimit:
         return time.monotonic() - max(oldest, self._answered) > STALLED
 
     def still(self) -> str | None:
-        """See runtime.standstill: what only a new process can put right."""
+        """See runtime.liveness: what only a new process can put right."""
         oldest = next(iter(self._running.values()), None)
         if oldest is not None and time.monotonic() - oldest > LONGEST + ENDED_WITHIN:
             return f"a command of MongoDB was broken off after {LONGEST:g} s and does not end"

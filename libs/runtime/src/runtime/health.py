@@ -25,9 +25,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from runtime.errors import NotReady
+from runtime.liveness import Liveness
 from runtime.metrics import LOOP_LAG, NATS_CONNECTED
 from runtime.replies import ReplyInbox
-from runtime.standstill import Standstill
 from runtime.web_server import QuietServer
 
 log = structlog.get_logger(__name__)
@@ -89,7 +89,7 @@ class Health:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._beat = time.monotonic()
         self._task: asyncio.Task[None] | None = None
-        self.standstill = Standstill(self._holds)
+        self.liveness = Liveness(self._holds)
         """Parts of the service that cannot go on by themselves: /healthz says so, and the process is restarted."""
 
     def add_check(self, name: str, check: Check) -> None:
@@ -108,7 +108,7 @@ class Health:
     def ready(self) -> None:
         """Everything is connected and subscribed."""
         self._status = "ready"
-        self.standstill.start()
+        self.liveness.start()
 
     def draining(self) -> bool:
         """No new work, please; whether it was ready until now."""
@@ -116,7 +116,7 @@ class Health:
         return before == "ready"
 
     async def stop(self) -> None:
-        await self.standstill.stop()
+        await self.liveness.stop()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -170,7 +170,7 @@ class Health:
         """The three routes, for a service that has an HTTP server of its own."""
 
         async def healthz(_: Request) -> Response:
-            silence, stuck = self.silence(), self.standstill.stuck
+            silence, stuck = self.silence(), self.liveness.stuck
             status = "frozen" if silence >= FROZEN else "stuck" if stuck else "alive"
             body: dict[str, object] = {"status": status, "service": self.service, "loopSilence": round(silence, 3)}
             return JSONResponse(body | ({"stuck": stuck} if stuck else {}), 200 if status == "alive" else 503)

@@ -9,8 +9,8 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.results import BulkWriteResult, DeleteResult, InsertOneResult, UpdateResult
 
 from runtime.command_limit import CommandLimit
+from runtime.liveness import Ask, Store
 from runtime.service import Service
-from runtime.standstill import Ask, Store
 
 Document = dict[str, Any]
 AFRESH_MS = 800

@@ -22,7 +22,7 @@ _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 
 
 class Collector:
-    """A telemetry.Sink: batches go out from a thread of the SDK's own."""
+    """Sends spans to an OTLP collector, from a thread of the SDK's own; `take` is a telemetry.Sink."""
 
     def __init__(self, service: str, exporter: SpanExporter) -> None:
         self._resource = Resource.create({"service.name": service, "service.namespace": "nexus"})

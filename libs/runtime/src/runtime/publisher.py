@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
-from typing import NotRequired, Protocol
+from typing import Any, NotRequired
 
 import orjson
 from nats.aio.client import Client
@@ -17,6 +17,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import MaxPayloadError
 
+from contracts.envelope import CloudEvent
 from runtime.bus_client import BusClient
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
 from runtime.jetstream_api import ApiAnswer
@@ -41,12 +42,6 @@ SILENT = 2
 """Attempts without an acknowledgement, on a connection that stands, after which the stream is said to take nothing."""
 SLICE = 0.1
 """Seconds between two looks at whether the connection is still the one that the event went out on."""
-
-
-class Serialised(Protocol):
-    """An event that knows its own JSON (contracts.envelope.CloudEvent)."""
-
-    def to_json(self) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +76,7 @@ class Publisher:
     async def append(
         self,
         subject: str,
-        event: bytes | Serialised,
+        event: bytes | CloudEvent[Any],
         *,
         stream: str,
         msg_id: str,
@@ -115,7 +110,7 @@ class Publisher:
         finally:
             PUBLISHED.labels(stream, outcome).inc()
 
-    async def send(self, subject: str, event: bytes | Serialised, *, stream: str, msg_id: str) -> bool:
+    async def send(self, subject: str, event: bytes | CloudEvent[Any], *, stream: str, msg_id: str) -> bool:
         """Sends an event to a stream and asks for no acknowledgement: for a question whose answer tells that it was
         stored. Where none comes, `append` the same under the same id. False: not even sent, nobody is connected."""
         if not self._client.is_connected:
@@ -188,7 +183,7 @@ class Publisher:
         return None
 
     async def publish_live(
-        self, subject: str, event: bytes | Serialised, headers: dict[str, str] | None = None
+        self, subject: str, event: bytes | CloudEvent[Any], headers: dict[str, str] | None = None
     ) -> bool:
         """Sends a live event on core NATS: nobody confirms it, and it may be lost. False: not even sent.
 

@@ -12,10 +12,10 @@
     service.on_start(build)
     run(service)                                    # runtime.program
 
-Start: logs → health port → connect → streams → on_start → consumers, methods, workers → flush → ready.
+Start: logs → health port → connect → streams → on_start → methods, workers → flush → ready.
 End (SIGTERM, SIGINT), within `drain.deadline` seconds: not ready → serves on for `drain.notice` → on_drain → workers
-and consumers finish or give back → methods → on_stop, last first → connection. A process that still hangs at its
-deadline is ended there.
+finish or give back → methods → on_stop, last first → connection. A process that still hangs at its deadline is ended
+there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 from nats.aio.client import Client
@@ -38,13 +38,12 @@ from contracts.rpc import Rpc
 from contracts.streams import STREAMS, Stream
 from runtime import huge_pages, telemetry
 from runtime import logging as logs
-from runtime.advisories import Advisories
 from runtime.batch_worker import BatchWorker
-from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh, inbox_prefix
-from runtime.consumers import ensure_consumer
+from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
+from runtime.liveness import Still, Store
 from runtime.marks import Marks
 from runtime.metrics import DEAD_LETTERS, NATS_RECONNECTS
 from runtime.permissions import Permissions
@@ -57,16 +56,12 @@ from runtime.setting_names import check_names
 from runtime.settings import DrainSettings, LogSettings, MarkSettings, NatsSettings, StreamSettings, TraceSettings
 from runtime.shutdown import bounded, close, end_without_fail, run_hooks
 from runtime.span_store import SpanStore
-from runtime.standstill import Still, Store
 from runtime.storage import Storage
 from runtime.streams import await_streams, ensure_streams
 from runtime.upkeep import Upkeep
 
 if TYPE_CHECKING:
-    from faststream.nats import NatsBroker
-
     from runtime.otlp import Collector
-    from runtime.subscribers import Consuming
 
 log = structlog.get_logger(__name__)
 
@@ -98,7 +93,6 @@ class Service:
         self.health = Health(name)
         self.hooks = ConnectionHooks()
         self._permissions = Permissions(nats.user)
-        self._consuming: tuple[NatsBroker, Consuming] | None = None
         self._nats_settings = nats
         self._log_settings = logging or LogSettings()
         self._drain_settings = drain or DrainSettings()
@@ -130,21 +124,6 @@ class Service:
         if self._client is None:
             raise NotReady(f"{self.name} is not connected yet: use it from an on_start hook")
         return self._client
-
-    @property
-    def broker(self) -> NatsBroker:
-        """FastStream's broker on that connection, with the consume middleware. Made when first asked for: importing
-        FastStream takes half a second, and a service without durable consumers does not need it."""
-        return self._consuming_on_broker()[0]
-
-    def _consuming_on_broker(self) -> tuple[NatsBroker, Consuming]:
-        if self._consuming is None:
-            module = importlib.import_module("runtime.broker")
-            made: tuple[NatsBroker, Consuming] = module.broker_for(
-                self.name, lambda: self.nats, inbox_prefix(self._nats_settings)
-            )
-            self._consuming = made
-        return self._consuming
 
     @property
     def publisher(self) -> Publisher:
@@ -189,12 +168,12 @@ class Service:
         self.health.before_metrics(refresh)
 
     def watch(self, name: str, still: Still) -> None:
-        """A part that may come to stand still for good; see runtime.standstill."""
-        self.health.standstill.add(name, still)
+        """A part that may come to stand still for good; see runtime.liveness."""
+        self.health.liveness.add(name, still)
 
     def watch_store(self, name: str, store: Store) -> None:
-        """A store whose client may come to stand still for good; see runtime.standstill."""
-        self.health.standstill.add_store(name, store)
+        """A store whose client may come to stand still for good; see runtime.liveness."""
+        self.health.liveness.add_store(name, store)
 
     def writes(self, *streams: Stream) -> None:
         """The streams that it appends to: it is not ready while one of them takes nothing."""
@@ -206,13 +185,6 @@ class Service:
 
     def serve(self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT]) -> None:
         self._methods.append(lambda server: server.serve(method, handler))
-
-    def subscriber(
-        self, subject: str, *, stream: str, durable: str, **options: Any
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A decorator for a durable consumer's handler; see Consuming.subscriber."""
-        broker, consuming = self._consuming_on_broker()
-        return consuming.subscriber(broker, subject, stream=stream, durable=durable, **options)
 
     async def start(self) -> None:
         """Everything up to ready.
@@ -240,7 +212,6 @@ class Service:
         self._rpc_server = RpcServer(client, answers=self.answers)
         for register in self._methods:
             await register(self._rpc_server)
-        await self._consume(client)
         await self._keep_up(client)
         await asyncio.gather(*(worker.start() for worker in self._workers))
         # Subscriptions are sent, but only a round trip shows that the server has them.
@@ -263,23 +234,9 @@ class Service:
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         return client
 
-    async def _consume(self, client: Client) -> None:
-        """Takes facts by FastStream's subscribers, where there are any."""
-        if self._consuming is None:
-            return
-        broker, consuming = self._consuming
-        await asyncio.gather(*(ensure_consumer(client, spec) for spec in consuming.specs))
-        await Advisories(client, self.name, {(spec.stream, spec.durable) for spec in consuming.specs}).start()
-        await broker.start()
-        self.watch("consumers", lambda: consuming.still(broker))
-
     async def _keep_up(self, client: Client) -> None:
-        """Makes streams and consumers again that somebody has deleted."""
-        self._upkeep = Upkeep(
-            client,
-            self._make_streams if self._nats_settings.manage_streams else None,
-            self._consuming[1].specs if self._consuming else [],
-        )
+        """Makes streams again that somebody has deleted."""
+        self._upkeep = Upkeep(client, self._make_streams if self._nats_settings.manage_streams else None)
         self.hooks.on_reconnect.append(self._upkeep.reconnected)
         await self._upkeep.listen()
         self._upkeep.start()
@@ -291,19 +248,19 @@ class Service:
             # The SDK takes a while to import: only those who send spans somewhere need it.
             self._collector = importlib.import_module("runtime.otlp").collector(self.name)
         if self._collector is not None:
-            telemetry.add_sink(self._collector)
+            telemetry.add_sink(self._collector.take)
         if self._trace_settings.sample > 0:
             self._spans = SpanStore(client, self.name)
             await self._spans.start()
             self.watch("spans", self._spans.still)
-            telemetry.add_sink(self._spans)
+            telemetry.add_sink(self._spans.take)
 
     async def _stop_spans(self) -> None:
         if self._spans is not None:
-            telemetry.remove_sink(self._spans)
+            telemetry.remove_sink(self._spans.take)
             await self._spans.stop()
         if self._collector is not None:
-            telemetry.remove_sink(self._collector)
+            telemetry.remove_sink(self._collector.take)
             await asyncio.to_thread(self._collector.close)
 
     async def _make_streams(self) -> None:
@@ -324,9 +281,8 @@ class Service:
         await run_hooks(self._on_drain, left(2))
         if self._upkeep is not None:
             await self._upkeep.stop()
-        consumers = [one.stop() for one in self._consuming[0].subscribers] if self._consuming else []
         workers = [worker.drain(left(2)) for worker in self._workers]
-        await bounded(asyncio.gather(*workers, *consumers, return_exceptions=True), left(1.5))
+        await bounded(asyncio.gather(*workers, return_exceptions=True), left(1.5))
         if self._rpc_server is not None:
             await bounded(self._rpc_server.drain(left(1.5)), left(1))
         await run_hooks(list(reversed(self._on_stop)), left(0.5))

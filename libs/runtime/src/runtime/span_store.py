@@ -36,7 +36,7 @@ IN_A_MESSAGE = 200
 
 
 class SpanStore:
-    """A telemetry.Sink."""
+    """Sends spans over the bus, in batches; `take` is a telemetry.Sink."""
 
     def __init__(self, client: Client, service: str) -> None:
         self._client = client

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Protocol
 
 from runtime import correlation
 from runtime.correlation import TRACEPARENT
@@ -63,11 +62,8 @@ class Span:
         self.recorded = False
 
 
-class Sink(Protocol):
-    """Keeps spans that have ended; never waits and never raises."""
-
-    def take(self, span: Span) -> None: ...
-
+Sink = Callable[[Span], None]
+"""Keeps a span that has ended; never waits and never raises."""
 
 _sinks: list[Sink] = []
 _share = 1.0
@@ -166,7 +162,7 @@ class _Work:
             if kind is not None:
                 span.error = kind.__name__
             for sink in _sinks:
-                sink.take(span)
+                sink(span)
 
 
 class _Nothing(Span):
@@ -205,7 +201,7 @@ def record(
     done.parent_id = near.span_id if under is not None else near.parent_id
     done.start, done.end, done.attributes = start, max(start, end), attributes
     for sink in _sinks:
-        sink.take(done)
+        sink(done)
 
 
 def caller(headers: Mapping[str, str]) -> Span | None:

@@ -32,8 +32,8 @@ from agent.adapters.journal_store import JournalStore
 from agent.adapters.json_schemas import JsonSchemas
 from agent.adapters.knowledge import CompanyKnowledge
 from agent.adapters.live import LiveEvents
+from agent.adapters.log_position import NewestFacts
 from agent.adapters.model_router import configured
-from agent.adapters.newest import NewestFacts
 from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.own_models import OwnModels
 from agent.adapters.price_table import prices

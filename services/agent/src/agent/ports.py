@@ -9,7 +9,7 @@ from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import LISTED, Sight
 from agent.domain.sent_files import ReadFile
-from agent.domain.shortcuts.asked import ShownAction
+from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.context_rpc import FullContext, Summary

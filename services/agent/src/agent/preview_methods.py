@@ -11,8 +11,8 @@ from agent.record.explanation import Explaining
 from agent.replay.on_request import Replaying
 from contracts.errors import ErrorCode
 from contracts.failed_rpc import FAILED_TURNS
+from contracts.preview_rpc import EXPLAIN, MODEL_CHECK, PROMPT, TRY, TRY_SECONDS
 from contracts.replay_rpc import CASE, REPLAY
-from contracts.trying_rpc import EXPLAIN, MODEL_CHECK, PROMPT, TRY, TRY_SECONDS
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
 

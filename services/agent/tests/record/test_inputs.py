@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from agent.domain.shortcuts.asked import ShownAction
+from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.ports import AskedSnapshot, Asker, Key, PromptHistory
 from agent.record.turn import PROVEN, Inputs, inputs_from_json, inputs_to_json
 from contracts.channels import ChatKind

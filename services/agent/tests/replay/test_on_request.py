@@ -14,8 +14,8 @@ from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.company import COMPANY, demo_config
 from agent.testing.stage import Stage, agent, stage
+from contracts.preview_rpc import TurnRequest
 from contracts.replay_rpc import CASE, REPLAY, ReplayRequest
-from contracts.trying_rpc import TurnRequest
 from runtime.direct import DirectReader
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient

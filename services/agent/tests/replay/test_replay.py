@@ -18,10 +18,10 @@ from agent.domain.turn.journal_wire import journal_from_wire
 from agent.ports import Models
 from agent.record.recorded_turn import RecordedTurn, bytes_of
 from agent.record.turn_archive import TurnArchive
-from agent.replay.again import ReplayWorld, again
 from agent.replay.comparison import compared
 from agent.replay.overrides import OverrideError, changed, chosen_model
-from agent.replay.played import NOT_IN_RECORD, results_of
+from agent.replay.recorded_ports import NOT_IN_RECORD, results_of
+from agent.replay.rerun import ReplayWorld, again
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings

@@ -3,7 +3,7 @@
 from contracts.events.tool import ToolMetadata, ToolResult
 from contracts.own_model import OwnModel
 from contracts.own_tools import McpTool
-from contracts.trying_rpc import (
+from contracts.preview_rpc import (
     MCP_TOOLS,
     MODEL_CHECK,
     OWN_TOOL_TRY,

@@ -13,8 +13,8 @@ from contracts import (
     company_rpc,
     completion_rpc,
     failed_rpc,
+    preview_rpc,
     replay_rpc,
-    trying_rpc,
 )
 from contracts.channels import fact
 from contracts.company import CompanyConfig, CompanySettings, faults, read_config
@@ -83,7 +83,7 @@ class WritersStandIn:
     client: Client
     error: RpcError | None = None
     suggested: list[agent_rpc.SuggestRequest] = field(default_factory=list[agent_rpc.SuggestRequest])
-    explained: list[trying_rpc.ExplainRequest] = field(default_factory=list[trying_rpc.ExplainRequest])
+    explained: list[preview_rpc.ExplainRequest] = field(default_factory=list[preview_rpc.ExplainRequest])
     replayed: list[replay_rpc.ReplayRequest] = field(default_factory=list[replay_rpc.ReplayRequest])
     improved: list[agent_rpc.ImproveRequest] = field(default_factory=list[agent_rpc.ImproveRequest])
 
@@ -93,11 +93,11 @@ class WritersStandIn:
         await server.serve(agent_rpc.PROVIDERS, self._providers)
         await server.serve(agent_rpc.SUGGEST, self._suggest)
         await server.serve(agent_rpc.IMPROVE, self._improve)
-        await server.serve(trying_rpc.PROMPT, self._prompt)
-        await server.serve(trying_rpc.TRY, self._try)
-        await server.serve(trying_rpc.SITE_CHECK, self._check)
+        await server.serve(preview_rpc.PROMPT, self._prompt)
+        await server.serve(preview_rpc.TRY, self._try)
+        await server.serve(preview_rpc.SITE_CHECK, self._check)
         await serve_own_tools(server)
-        await server.serve(trying_rpc.EXPLAIN, self._explain)
+        await server.serve(preview_rpc.EXPLAIN, self._explain)
         await server.serve(replay_rpc.REPLAY, self._replay)
         await server.serve(replay_rpc.CASE, self._case)
         await server.serve(failed_rpc.FAILED_TURNS, self._failed)
@@ -122,18 +122,18 @@ class WritersStandIn:
             raise self.error
         return agent_rpc.ImproveReply(text=request.text.upper(), model="scripted")
 
-    async def _prompt(self, request: trying_rpc.PromptRequest) -> trying_rpc.PromptReply:
+    async def _prompt(self, request: preview_rpc.PromptRequest) -> preview_rpc.PromptReply:
         text = request.config.custom_system_prompt or "the base"
-        return trying_rpc.PromptReply(layers=[trying_rpc.PromptLayer(name="base", text=text)], tools=[], tokens=3)
+        return preview_rpc.PromptReply(layers=[preview_rpc.PromptLayer(name="base", text=text)], tools=[], tokens=3)
 
-    async def _try(self, request: trying_rpc.TryRequest) -> trying_rpc.TryReply:
+    async def _try(self, request: preview_rpc.TryRequest) -> preview_rpc.TryReply:
         if self.error is not None:
             raise self.error
         text = f"{request.question} at {request.config.temperature}"
-        return trying_rpc.TryReply(text=text, model="m", provider="p", tools=[], citations=[], usage=Usage())
+        return preview_rpc.TryReply(text=text, model="m", provider="p", tools=[], citations=[], usage=Usage())
 
-    async def _check(self, request: trying_rpc.SiteCheckRequest) -> trying_rpc.SiteCheckReply:
-        return trying_rpc.SiteCheckReply(allowed=request.address in request.tool_config.allowed_paths)
+    async def _check(self, request: preview_rpc.SiteCheckRequest) -> preview_rpc.SiteCheckReply:
+        return preview_rpc.SiteCheckReply(allowed=request.address in request.tool_config.allowed_paths)
 
     async def _failed(self, request: failed_rpc.FailedTurnsRequest) -> failed_rpc.FailedTurnsReply:
         """One a page, for ever: its turn is called after the company and the place that was asked for."""
@@ -167,13 +167,13 @@ class WritersStandIn:
         )
         return replay_rpc.ReplayReply(turn=turn)
 
-    async def _case(self, request: trying_rpc.TurnRequest) -> replay_rpc.CaseReply:
+    async def _case(self, request: preview_rpc.TurnRequest) -> replay_rpc.CaseReply:
         return replay_rpc.CaseReply(case=replay_rpc.MadeCase(name=request.turn_id, toml=f"of = '{request.user_id}'\n"))
 
-    async def _explain(self, request: trying_rpc.ExplainRequest) -> trying_rpc.ExplainReply:
+    async def _explain(self, request: preview_rpc.ExplainRequest) -> preview_rpc.ExplainReply:
         """Every turn is on record; the provider is whom it is asked for."""
         self.explained.append(request)
-        turn = trying_rpc.ExplainedTurn(
+        turn = preview_rpc.ExplainedTurn(
             turn_id=request.turn_id,
             outcome="answered",
             model="m",
@@ -188,7 +188,7 @@ class WritersStandIn:
             citations=[],
             started_at=datetime(2026, 1, 1, tzinfo=UTC),
         )
-        return trying_rpc.ExplainReply(turn=turn)
+        return preview_rpc.ExplainReply(turn=turn)
 
 
 @dataclass

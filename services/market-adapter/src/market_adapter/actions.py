@@ -14,11 +14,11 @@ from contracts.market_rpc import (
 )
 from contracts.memory_rpc import UserRef
 from contracts.text import Text
-from market_adapter.books import Books
 from market_adapter.domain.paper.account import Account, News, Owner, decide
 from market_adapter.domain.paper.actions import action_of
 from market_adapter.domain.paper.orders import EDITABLE, Order, OrderState, may_change
 from market_adapter.errors import RefusedError
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.trading import edited, refuse_impossible
 from market_adapter.tools.wrong_arguments import wrong_arguments
@@ -40,7 +40,7 @@ _LATE = Text(
 class ActionMethods:
     """One method a call."""
 
-    def __init__(self, provider: MarketProvider, books: Books, wall: Clock) -> None:
+    def __init__(self, provider: MarketProvider, books: PaperTrading, wall: Clock) -> None:
         self._provider = provider
         self._books = books
         self._wall = wall

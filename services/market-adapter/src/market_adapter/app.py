@@ -32,15 +32,14 @@ from market_adapter.adapters.sample_files import SampleData, load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.adapters.sample_replay import following_sessions
 from market_adapter.adapters.yahoo import Yahoo
-from market_adapter.alarms import Alarms
+from market_adapter.alert_watcher import AlertWatcher
 from market_adapter.background_jobs import Attendant
-from market_adapter.belongings import Belongings
-from market_adapter.books import Books
 from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.handlers import answering, list_tools, market_tools, user_tools
 from market_adapter.outcomes import CallOutcomes
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.replay import SampleMover
 from market_adapter.settings import MarketSettings
@@ -48,7 +47,8 @@ from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.portfolio import PortfolioTools
 from market_adapter.tools.trading import TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
-from market_adapter.untold import UntoldAlerts
+from market_adapter.unseen_news import UnseenNews
+from market_adapter.user_data import UserData
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
 from runtime.logging import masked_text
@@ -162,7 +162,7 @@ def serve_users(service: Service, market: Market, database: Database) -> Attenda
     wall, provider = SystemClock(), market.provider
     accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
     tell = NatsFacts(service.publisher).tell
-    books = Books(accounts, provider, tell, wall, provider.source)
+    books = PaperTrading(accounts, provider, tell, wall, provider.source)
     for method, handler in (*user_tools(provider, books, wall), *list_tools(provider, alerts, watchlists, wall)):
         service.serve(method, handler)
     actions = ActionMethods(provider, books, wall)
@@ -173,15 +173,15 @@ def serve_users(service: Service, market: Market, database: Database) -> Attenda
         TradingTools(provider, books, wall), AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
     )
     service.serve(TOOL_OUTCOME, outcomes.look_up)
-    untold = UntoldAlerts(alerts, books)
-    service.serve(market_rpc.ALERTS_UNTOLD, answering(untold.untold))
-    service.serve(market_rpc.ALERTS_TOLD, answering(untold.told))
-    alarms = Alarms(alerts, provider, tell)
-    belongings = Belongings(PortfolioTools(provider, books), accounts, alerts, watchlists)
-    service.serve(market_rpc.HOLDINGS, answering(belongings.holdings))
-    service.serve(market_rpc.USER_FORGET, answering(belongings.forget))
-    service.serve(market_rpc.COMPANY_FORGET, answering(belongings.forget_company))
-    return Attendant([*market.duties, books.attend, alarms.attend], wall, every=market.every)
+    unseen = UnseenNews(alerts, books)
+    service.serve(market_rpc.ALERTS_UNTOLD, answering(unseen.untold))
+    service.serve(market_rpc.ALERTS_TOLD, answering(unseen.told))
+    watcher = AlertWatcher(alerts, provider, tell)
+    user_data = UserData(PortfolioTools(provider, books), accounts, alerts, watchlists)
+    service.serve(market_rpc.HOLDINGS, answering(user_data.holdings))
+    service.serve(market_rpc.USER_FORGET, answering(user_data.forget))
+    service.serve(market_rpc.COMPANY_FORGET, answering(user_data.forget_company))
+    return Attendant([*market.duties, books.attend, watcher.attend], wall, every=market.every)
 
 
 def connect(service: Service, mongo: MongoSettings) -> Database:

@@ -31,8 +31,8 @@ from contracts.tools.market import (
 )
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
-from market_adapter.books import Books
 from market_adapter.errors import MarketError, StoreDownError, TooLateError
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.caller import CallBy, call_by
@@ -100,7 +100,7 @@ def _noted(provider: MarketProvider, handler: Handler) -> Handler:
     return handle
 
 
-def user_tools(provider: MarketProvider, books: Books, wall: Clock) -> Sequence[Tool]:
+def user_tools(provider: MarketProvider, books: PaperTrading, wall: Clock) -> Sequence[Tool]:
     """The tools of paper trading."""
     trading, portfolio = TradingTools(provider, books, wall), PortfolioTools(provider, books)
     tools = [

@@ -8,11 +8,11 @@ from typing import Any
 from contracts.market_rpc import ActionDecideRequest
 from contracts.rpc import Caller, ToolServiceRequest
 from market_adapter.actions import ActionMethods
-from market_adapter.books import Books
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import Account, Fact, Owner
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.handlers import user_tools
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import AccountStore
 from market_adapter.testing import ScriptedProvider, bar
 from runtime.clock import FakeClock
@@ -92,7 +92,7 @@ class Desk:
         self.language = "en"
         self.heard = HeardFacts()
         self.memory = MemoryAccounts({}, {})
-        self.books = Books(store or self.memory, provider, self.heard.tell, self.clock, provider.source)
+        self.books = PaperTrading(store or self.memory, provider, self.heard.tell, self.clock, provider.source)
         self.actions = ActionMethods(provider, self.books, self.clock)
         self.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, self.books, self.clock)}
 

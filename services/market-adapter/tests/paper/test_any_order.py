@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from contracts.tools.account import Side
 from market_adapter.actions import ActionMethods
-from market_adapter.books import Books
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import OPENING_CASH
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.handlers import user_tools
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.testing import ScriptedProvider, bar
 from market_adapter.testing_desk import ANN, Crash, Desk
 from runtime.errors import RpcError
@@ -79,7 +79,7 @@ async def run_through(steps: list[tuple[Any, ...]]) -> None:
         left = desk.memory
         again = Desk(provider)
         again.clock, again.heard, again.memory = desk.clock, desk.heard, left
-        again.books = Books(left, provider, desk.heard.tell, desk.clock, provider.source)
+        again.books = PaperTrading(left, provider, desk.heard.tell, desk.clock, provider.source)
         again.actions = ActionMethods(provider, again.books, desk.clock)
         again.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, again.books, desk.clock)}
         desk = again

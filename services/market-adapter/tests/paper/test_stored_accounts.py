@@ -11,9 +11,9 @@ from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStart
 from contracts.market_rpc import ActionsRequest
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import ORDERS, MongoAccounts
-from market_adapter.books import KEPT
 from market_adapter.domain.paper.account import Account, Owner
 from market_adapter.domain.paper.orders import FINAL, OrderState
+from market_adapter.paper_trading import KEPT
 from market_adapter.testing_desk import ANN, Desk, market
 from runtime.testing import MongoDatabase
 

@@ -11,7 +11,7 @@ from contracts.memory_rpc import UserRef
 from market_adapter.domain.paper.account import CLOSED, FILLED
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.testing_desk import Desk, market
-from market_adapter.untold import UntoldAlerts
+from market_adapter.unseen_news import UnseenNews
 
 ANN_REF = UserRef(company_id="demo", user_id="ann")
 
@@ -24,8 +24,8 @@ class NoAlerts:
         return []
 
 
-def untold(desk: Desk) -> UntoldAlerts:
-    return UntoldAlerts(NoAlerts(), desk.books)  # pyright: ignore[reportArgumentType] - of alerts it asks nothing else
+def untold(desk: Desk) -> UnseenNews:
+    return UnseenNews(NoAlerts(), desk.books)  # pyright: ignore[reportArgumentType] - of alerts it asks nothing else
 
 
 def expiring() -> ScriptedProvider:

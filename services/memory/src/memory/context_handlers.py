@@ -18,7 +18,7 @@ from contracts.memory_rpc import UserRef
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.application.activity import Activity
 from memory.application.contexts import ContextBuilder
-from memory.application.talk import Talks
+from memory.application.conversation_context import Talks
 from memory.domain.short_term import Happening
 from memory.handlers import FactIntake, fact_owner, take_in
 from runtime.clock import Clock

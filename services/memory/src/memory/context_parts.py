@@ -9,9 +9,9 @@ from memory.adapters.mongo_summaries import MongoSummaries
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.contexts import ContextBuilder
+from memory.application.conversation_context import Talks
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
-from memory.application.talk import Talks
 from memory.context_ports import PassageSearch
 from runtime.clock import Clock
 from runtime.mongo import Database

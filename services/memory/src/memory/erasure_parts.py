@@ -39,11 +39,11 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.recorded_traces import RecordedTraces
 from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
+from memory.application.deleted_words import SaidThere
 from memory.application.erasure import DataErasure
 from memory.application.late_facts import Drop, LateFacts
 from memory.application.memories import Memories
 from memory.application.retention import Housekeeping
-from memory.application.said_there import SaidThere
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.receipt import receipt_view
 from memory.knowledge.room import Room

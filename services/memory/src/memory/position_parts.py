@@ -9,7 +9,7 @@ from memory import sources
 from memory.adapters.bus_consumers import BusConsumers
 from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.redis_positions import RedisPositions
-from memory.application.former import FormerConsumers
+from memory.application.former_consumers import FormerConsumers
 from memory.application.positions import Positions, ProjectionSource
 from memory.application.sweeps import PeriodicSweep
 from runtime.service import Service

@@ -20,5 +20,5 @@ class Loop(Protocol):
     name: str
 
     def still(self) -> str | None:
-        """See runtime.standstill."""
+        """See runtime.liveness."""
         ...

@@ -51,8 +51,8 @@ from tool_executor.own_checks import OwnChecks
 from tool_executor.pipeline.cache import Cache
 from tool_executor.pipeline.call import CallProgress, Pipeline
 from tool_executor.pipeline.execution import Bulkhead, Execution
+from tool_executor.pipeline.idempotency import Idempotency
 from tool_executor.pipeline.permission import Find, KnowCompany, Permit, RateStep
-from tool_executor.pipeline.recall import Recall
 from tool_executor.pipeline.validation import CheckOutput, LeaveOutNulls, Validate
 from tool_executor.settings import ExecutorSettings
 
@@ -165,7 +165,7 @@ class Executor:
             [
                 KnowCompany(self.offers, self.companies),
                 LeaveOutNulls(self.offers),
-                Recall(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.offers),  # 0
+                Idempotency(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.offers),  # 0
                 Find(self.offers, self.companies),  # 1
                 Permit(),  # 2
                 RateStep(self._limiter, LocalRateLimiter()),  # 3

@@ -7,7 +7,7 @@ from typing import cast
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import uuid7
-from contracts.trying_rpc import McpToolsReply, McpToolsRequest, OwnToolReply, OwnToolRequest
+from contracts.preview_rpc import McpToolsReply, McpToolsRequest, OwnToolReply, OwnToolRequest
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.mcp_tools import McpToolHandlers
 from tool_executor.catalogue.own import OwnCatalogue

@@ -1,5 +1,6 @@
 """One executor process around the executor: settings from the environment, health, drain."""
 
+from contracts.preview_rpc import MCP_TOOLS, OWN_TOOL_TRY, SITE_CHECK
 from contracts.rpc import CATALOGUE
 from contracts.streams import FACTS
 from contracts.tools_rpc import (
@@ -12,10 +13,10 @@ from contracts.tools_rpc import (
     TOOL_DETAILS,
     USER_FORGET,
 )
-from contracts.trying_rpc import MCP_TOOLS, OWN_TOOL_TRY, SITE_CHECK
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
 from runtime.file_stores import file_store
+from runtime.liveness import Store
 from runtime.principals import PrincipalVerifier
 from runtime.service import Service
 from runtime.settings import (
@@ -27,7 +28,6 @@ from runtime.settings import (
     RedisSettings,
     TokenSettings,
 )
-from runtime.standstill import Store
 from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.catalogue.registry import CatalogueError

@@ -5,8 +5,8 @@ Decided on the text alone, by the code that fetch_page asks: names are not looke
 
 from urllib.parse import urlsplit
 
+from contracts.preview_rpc import SiteCheckReply, SiteCheckRequest
 from contracts.text import Text
-from contracts.trying_rpc import SiteCheckReply, SiteCheckRequest
 from tool_executor.domain.site_address import AddressRefused, Origin, parse_origin, site_of
 
 OFF = Text(

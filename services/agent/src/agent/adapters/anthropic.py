@@ -18,6 +18,7 @@ from agent.adapters.provider_client import (
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
+    StreamedReply,
     text_in,
     tokens_in,
     whole_once_finished,
@@ -34,18 +35,13 @@ _DOWN = frozenset({"overloaded_error", "api_error", "timeout_error"})
 
 
 @dataclass(slots=True)
-class _AnthropicStream:
+class _AnthropicStream(StreamedReply):
     """What the stream has said so far."""
 
-    text: list[str] = field(default_factory=list[str])
-    length: int = 0
     blocks: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
     """Content blocks that ask for a tool."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    model: str = ""
-    finished: bool = False
-    cut: bool = False
 
 
 class Anthropic(ProviderClient):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import orjson
 
 from agent.adapters.followed import FollowedConversations
-from agent.domain.shortcuts.asked import ShownAction, asked_in
+from agent.domain.shortcuts.shown_actions import ShownAction, asked_in
 from agent.domain.text_features import language_of
 from agent.errors import UnreachableError
 from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key

@@ -20,6 +20,7 @@ from agent.adapters.provider_client import (
     ProviderClient,
     ProviderEndpoint,
     StreamedCall,
+    StreamedReply,
     text_in,
     tokens_in,
     whole_once_finished,
@@ -38,17 +39,10 @@ _TOOL_FAILURES = frozenset({"tool_use_failed", "invalid_tool_call"})
 
 
 @dataclass(slots=True)
-class _CompatibleStream:
-    """What the stream has said so far."""
-
-    text: list[str] = field(default_factory=list[str])
+class _CompatibleStream(StreamedReply):
     thoughts: OpeningThoughts = field(default_factory=OpeningThoughts)
-    length: int = 0
     calls: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
     usage: TokenCount = field(default_factory=TokenCount)
-    model: str = ""
-    finished: bool = False
-    cut: bool = False
 
 
 class OpenAICompatible(ProviderClient):

@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import aiohttp
 import orjson
@@ -129,13 +128,20 @@ class ProviderClient(ABC):
         request."""
 
 
-class _Stream(Protocol):
-    finished: bool
+@dataclass(slots=True)
+class StreamedReply:
+    """What a provider's stream has said so far."""
+
+    text: list[str] = field(default_factory=list[str])
+    length: int = 0
+    model: str = ""
+    finished: bool = False
+    cut: bool = False
 
 
 @contextmanager
-def whole_once_finished(stream: _Stream) -> Generator[None]:
-    """What breaks or falls silent behind a reply's last word takes nothing from it."""
+def whole_once_finished(stream: StreamedReply) -> Generator[None]:
+    """A reply that has ended is whole, whatever happens to its connection afterwards."""
     try:
         yield
     except aiohttp.ClientError:

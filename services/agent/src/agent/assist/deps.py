@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent.adapters.newest import NewestFacts
+from agent.adapters.log_position import NewestFacts
 from agent.domain.cost import SpendingAccount
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import HelpRefusedError

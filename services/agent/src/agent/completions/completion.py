@@ -186,7 +186,7 @@ class Completing:
             seconds=max(min(self._limits.tool, journal.deadline - time.time()), LEAST_TOOL_SECONDS),
             own_words=own_words_of(request),
         )
-        return await outcomes(self._ports, asked)
+        return await outcomes(self._ports.tools, self._ports.live, asked)
 
 
 def _language(request: CompleteRequest, default: Language) -> Language:

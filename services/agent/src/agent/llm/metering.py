@@ -16,10 +16,10 @@ import structlog
 from agent.domain.cost import ModelPrice, ModelUse, Reservation, SpendingAccount, estimated_tokens, prompt_bytes
 from agent.domain.pictures import picture_tokens
 from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount
+from agent.early_start import start_early
 from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
 from agent.ports import Asker, Budgets, Key, Model, ModelChoice, Models, Prompt, Search, TextSink, UsageFacts
-from agent.unheard import unheard
 from contracts.company import Budget, CompanyConfig
 from contracts.memory_rpc import Tier
 from contracts.own_model import OwnModel
@@ -109,7 +109,7 @@ class Advance:
         unanswered."""
         budgets = spending.budgets
         further = bool(prompt.tools)
-        task = unheard(_reserved(budgets, account, config.budget, prompt, tokens, "main", search, further=further))
+        task = start_early(_reserved(budgets, account, config.budget, prompt, tokens, "main", search, further=further))
         if search is not None:
             task.add_done_callback(lambda _: search.alone())
         return cls(budgets, task)

@@ -7,7 +7,7 @@ from agent.domain.cost import SpendingAccount
 from agent.errors import ModelError
 from agent.llm.metering import ask_paid
 from agent.ports import ModelChoice, Prompt
-from contracts.trying_rpc import ModelCheckReply, ModelCheckRequest
+from contracts.preview_rpc import ModelCheckReply, ModelCheckRequest
 
 SECONDS = 20.0
 """For the whole answer."""

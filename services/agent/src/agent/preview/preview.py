@@ -30,7 +30,7 @@ from contracts.company import CompanyConfig
 from contracts.events.chat import Usage
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
-from contracts.trying_rpc import (
+from contracts.preview_rpc import (
     TRY_SECONDS,
     ModelCheckReply,
     ModelCheckRequest,
@@ -108,7 +108,7 @@ class Trying:
                 seconds=max(min(self._limits.tool, journal.deadline - time.time()), 1.0),
                 own_words=OwnWords(request.question),
             )
-            journal = with_results(journal, await outcomes(self._ports, asked))
+            journal = with_results(journal, await outcomes(self._ports.tools, self._ports.live, asked))
         return TryReply(
             text=journal.answer or "",
             model=journal.model,

@@ -10,7 +10,7 @@ from agent.domain.turn.journal import Journal, TokenCount, TurnCall
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn_archive import TurnArchive
 from contracts.events.chat import Usage
-from contracts.trying_rpc import ExplainedCall, ExplainedTurn, ExplainReply, ExplainRequest
+from contracts.preview_rpc import ExplainedCall, ExplainedTurn, ExplainReply, ExplainRequest
 
 
 class Explaining:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from agent.domain.cost import Prices
 from agent.domain.turn.journal import Journal
 from agent.record.recorded_turn import RecordedTurn, bytes_of
-from agent.replay.again import ReplayOutcome, uses
+from agent.replay.rerun import ReplayOutcome, uses
 
 
 def compared(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes: list[str]) -> dict[str, object]:

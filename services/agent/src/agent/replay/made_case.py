@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 from agent.record.recorded_turn import RecordedTurn
-from agent.replay.again import uses
+from agent.replay.rerun import uses
 from contracts.replay_rpc import MadeCase
 
 MOST = 60

@@ -17,9 +17,9 @@ from agent.replay.made_case import case_of
 from agent.replay.overrides import ChosenModel, OverrideError, chosen_model, one_model
 from agent.replay.replayer import Changes, Replayer
 from agent.settings import ModelSettings
+from contracts.preview_rpc import TurnRequest
 from contracts.providers import OFFLINE, ProviderInfo
 from contracts.replay_rpc import CaseReply, ComparedTurn, ReplayReply, ReplayRequest
-from contracts.trying_rpc import TurnRequest
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from agent.ports import Asker, Models
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import hash_of
 from agent.record.turn_archive import TurnArchive
-from agent.replay.again import ReplayWorld, again
 from agent.replay.comparison import compared
 from agent.replay.overrides import OverrideError, changed
-from agent.replay.played import results_of
+from agent.replay.recorded_ports import results_of
+from agent.replay.rerun import ReplayWorld, again
 from contracts.company import CompanySettings
 
 

@@ -45,15 +45,15 @@ from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
 from agent.ports import AskedSnapshot, Key
 from agent.turns.deps import Limits, Ports, in_company, policy_of
-from agent.turns.endings import ending_of, follow_up, record_turn
 from agent.turns.handed_out import HandedOut
 from agent.turns.inputs import Knowing
-from agent.turns.kept_word import ask_honest
 from agent.turns.lease import Lease
 from agent.turns.look import log_and_journal
 from agent.turns.prefetch import Preparing
+from agent.turns.promise_check import ask_honest
 from agent.turns.stream import Deltas
 from agent.turns.tool_runs import CallRound, outcomes
+from agent.turns.turn_end import ending_of, follow_up, record_turn
 from agent.turns.watches import Watch
 from agent.turns.without_ai import ask_without_ai
 from contracts.channels import ChatKind
@@ -352,7 +352,7 @@ class Drive:
                 begun = {call.call_id for call in self._found.unsettled} if self._found is not None else ()
                 asker = self._knowing.asker(seen)
                 asked = CallRound(self._key, journal, asker, known, seconds, words, handing, begun)
-                results = await outcomes(self._ports, asked, self._ports.own, self.handed)
+                results = await outcomes(self._ports.tools, self._ports.live, asked, self._ports.own, self.handed)
                 return Ran(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())

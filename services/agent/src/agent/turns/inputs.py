@@ -28,13 +28,13 @@ from agent.domain.tool_choice import chosen_tools
 from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
+from agent.early_start import start_early
 from agent.ports import AskedSnapshot, Asker, Key, ModelChoice, Prompt, PromptHistory, TextSink
 from agent.record.turn import Inputs
 from agent.turns.cited_text import CitedText
 from agent.turns.composer import NO_WISHES, UNBOUNDED, Composer, Material, estimated, in_prompt, prompt_for
 from agent.turns.deps import Limits, Ports
 from agent.turns.knowledge_search import PassageQuery
-from agent.unheard import unheard
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
@@ -94,7 +94,7 @@ class Knowing:
     def begin(self, seq: int) -> "asyncio.Task[PromptHistory]":
         """What was said up to `seq`, on its way: as begun before, or from now on."""
         if self._history is None or self._history[0] != seq:
-            self._history = (seq, unheard(self._ports.histories.up_to(self.key, seq)))
+            self._history = (seq, start_early(self._ports.histories.up_to(self.key, seq)))
         return self._history[1]
 
     def begin_context(self, seen: AskedSnapshot, company: CompanyConfig) -> "asyncio.Task[FullContext | None] | None":
@@ -105,7 +105,7 @@ class Knowing:
         if self._context is None or self._context[0] != seq:
             self._context = (
                 seq,
-                unheard(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq, company)),
+                start_early(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq, company)),
             )
         return self._context[1]
 
@@ -116,7 +116,7 @@ class Knowing:
         if not wanted:
             return ()
         if self._files is None or self._files[0] != seq:
-            self._files = (seq, unheard(self._ports.files.read(self.key, wanted, language)))
+            self._files = (seq, start_early(self._ports.files.read(self.key, wanted, language)))
         return await asyncio.shield(self._files[1])
 
     async def _with_pictures(self, seq: int, files: tuple[ReadFile, ...]) -> tuple[ReadFile, ...]:
@@ -125,7 +125,7 @@ class Knowing:
         if not wanted:
             return files
         if self._pictures is None or self._pictures[0] != seq:
-            self._pictures = (seq, unheard(self._ports.files.pictures(self.key, wanted)))
+            self._pictures = (seq, start_early(self._ports.files.pictures(self.key, wanted)))
         contents = await asyncio.shield(self._pictures[1])
         return tuple(
             replace(one, picture=Picture(one.file.name, one.file.type, contents[one.file.id]))

@@ -3,8 +3,8 @@ none is made, or where it came back without an answer."""
 
 import asyncio
 
+from agent.early_start import start_early
 from agent.ports import KnowledgeReader
-from agent.unheard import unheard
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
 
@@ -35,7 +35,7 @@ class PassageQuery:
         """Asks in a request of its own what is still to be asked."""
         query = self.query
         if query is not None:
-            self._asking = unheard(self._ask(query))
+            self._asking = start_early(self._ask(query))
 
     async def found(self) -> KnowledgeFound | None:
         """What was found. Raises what the request of its own raised."""

@@ -7,8 +7,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from agent.early_start import start_early
 from agent.ports import Journals, Key
-from agent.unheard import unheard
 
 
 class Lease:
@@ -35,7 +35,7 @@ class Lease:
         if self._stood_still() <= self._sure_at:
             return False
         if self._look is None or self._look.done():
-            self._look = unheard(self._look_at_journal())
+            self._look = start_early(self._look_at_journal())
         return True
 
     def close(self) -> None:

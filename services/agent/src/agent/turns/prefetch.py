@@ -11,12 +11,12 @@ from agent.domain.cost import Reservation, SpendingAccount
 from agent.domain.knowledge import TOKENS
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import ModelAnswer
+from agent.early_start import start_early
 from agent.llm.metering import Advance, account_of, is_limited, prompt_tokens
 from agent.ports import AskedSnapshot, ModelChoice, Models, Prompt
 from agent.turns.deps import Limits, Ports
 from agent.turns.inputs import Knowing
 from agent.turns.knowledge_search import PassageQuery
-from agent.unheard import unheard
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.completion_rpc import OWN_MODEL
 from contracts.events.chat import Wishes
@@ -49,7 +49,7 @@ class Preparing:
     ) -> "asyncio.Task[ModelAnswer | PreparedCall]":
         """Begins to make the call ready, in place of what was begun before."""
         self.leave()
-        task = unheard(self._make(ask, settings, seen))
+        task = start_early(self._make(ask, settings, seen))
         self._begun = (ask, settings, task)
         return task
 

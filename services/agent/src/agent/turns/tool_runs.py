@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from agent.domain.client_tools import client_calls
 from agent.domain.offered_tool import OfferedTool
@@ -34,15 +33,6 @@ from runtime.telemetry import span
 
 UNKNOWN_CATEGORY = "unknown"
 """Where a call goes whose tool the asker was not offered: the executor says TOOL_NOT_FOUND, and records it."""
-
-
-class Calling(Protocol):
-    """What calls need from outside."""
-
-    @property
-    def tools(self) -> ToolCalls: ...
-    @property
-    def live(self) -> Live: ...
 
 
 @dataclass(frozen=True)
@@ -75,7 +65,11 @@ class CallRound:
 
 
 async def outcomes(
-    ports: Calling, asked: CallRound, own_steps: OwnCalls | None = None, handed: HandedOut | None = None
+    tools: ToolCalls,
+    live: Live,
+    asked: CallRound,
+    own_steps: OwnCalls | None = None,
+    handed: HandedOut | None = None,
 ) -> dict[str, str]:
     """Result texts by call id, for all unsettled calls; live notices go out as tools start and end.
 
@@ -100,7 +94,7 @@ async def outcomes(
         *(
             own_steps.outcome(asked.key, asked.completed.get(call.call_id, call), asker)
             if own_steps is not None and call.call_id in own
-            else _outcome(ports, asked, call, again.get(call.call_id))
+            else _outcome(tools, live, asked, call, again.get(call.call_id))
             for call in wanted
         )
     )
@@ -115,28 +109,28 @@ async def outcomes(
     return results
 
 
-async def _outcome(ports: Calling, asked: CallRound, call: TurnCall, again: TurnCall | None) -> str:
+async def _outcome(tools: ToolCalls, live: Live, asked: CallRound, call: TurnCall, again: TurnCall | None) -> str:
     """`again`: the earlier call that this one repeats, of which nobody knows the outcome."""
     key, turn_id, asker, tool = asked.key, asked.journal.turn_id, asked.asker, asked.tool(call)
     begun = call.call_id in asked.begun or again is not None
     call = again or call
     notice = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool}
     label = _label(tool.label if tool else call.tool, call)
-    ports.live.emit(key, "tool.started", {**notice, "label": label})
+    live.emit(key, "tool.started", {**notice, "label": label})
     category = tool.category if tool else UNKNOWN_CATEGORY
     attributes = {OPERATION: SPAN_TOOL, TOOL_NAME: call.tool, TOOL_CALL: call.call_id}
     with span(f"{SPAN_TOOL} {call.tool}", **attributes):
         began = time.monotonic()
-        result = await ports.tools.outcome(key, call, category, asker, turn_id, asked.seconds)
+        result = await tools.outcome(key, call, category, asker, turn_id, asked.seconds)
         begun = begun or outcome_unknown(result)
         if outcome_unknown(result) and (left := asked.seconds - (time.monotonic() - began)) > 0:
             # A service that stood still for a moment can say by now what it has done; nobody likes to hear "perhaps".
-            result = await ports.tools.outcome(key, call, category, asker, turn_id, left)
+            result = await tools.outcome(key, call, category, asker, turn_id, left)
         if begun and unrecorded(result) and (tool is None or tool.changes):
             result = INTERRUPTED  # this request has made nothing, an earlier one may have
     parsed = object_of(json.loads(result))
     cached = bool(object_of(parsed.get("metadata")).get("cached"))
-    ports.live.emit(key, "tool.finished", {**notice, "success": bool(parsed.get("success")), "cached": cached})
+    live.emit(key, "tool.finished", {**notice, "success": bool(parsed.get("success")), "cached": cached})
     return result
 
 

@@ -18,8 +18,8 @@ from contracts.completion_rpc import (
 )
 from contracts.errors import ErrorCode, FieldFault
 from gateway.adapters.service_calls import ask
-from gateway.domain.at_once import AtOnce
 from gateway.domain.budget_windows import seconds_left
+from gateway.domain.concurrency_limit import ConcurrencyLimit
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable
 from gateway.ports import TokenCaller
 from runtime.errors import RpcError
@@ -39,7 +39,7 @@ class BusCompletions:
     def __init__(self, client: RpcClient, streams: StreamClient) -> None:
         self._client = client
         self._streams = streams
-        self._running = AtOnce(AT_ONCE, _BUSY)
+        self._running = ConcurrencyLimit(AT_ONCE, _BUSY)
 
     async def models(self, company: str) -> list[ModelName]:
         """The names a completion may ask for; raises Refused (NOT_FOUND: no such company), Unavailable."""

@@ -6,7 +6,7 @@ from typing import TypeVar
 import structlog
 from pydantic import BaseModel
 
-from contracts import agent_rpc, trying_rpc
+from contracts import agent_rpc, preview_rpc
 from contracts.errors import ErrorCode
 from contracts.rpc import Method, Rpc
 from gateway.domain.budget_windows import seconds_left
@@ -27,7 +27,7 @@ REPORT_SECONDS = 20.0
 """For a report, which may have thousands of conversations to read."""
 OWN_TOOL_SECONDS = 32.0
 """For a call of a company's own tool, which may take 30 s itself, and for its model, which has 20."""
-TRY_SECONDS = trying_rpc.TRY_SECONDS + 1.0
+TRY_SECONDS = preview_rpc.TRY_SECONDS + 1.0
 """For a try-out: the agent's own, and a moment for its answer to come back."""
 WRITING_SECONDS = agent_rpc.DEADLINE + 1.0
 """For a suggestion: the agent's own, and a moment for its answer to come back."""

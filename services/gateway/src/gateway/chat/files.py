@@ -24,7 +24,7 @@ from contracts.languages import Language
 from contracts.text import Text
 from gateway.adapters.memory import BusMemory
 from gateway.chat.commands import ConversationPlace
-from gateway.domain.at_once import AtOnce
+from gateway.domain.concurrency_limit import ConcurrencyLimit
 from gateway.domain.file_kinds import NotTaken, look
 from gateway.domain.file_names import clean_name
 from gateway.domain.limits import RateLimit, SlidingLog, admit
@@ -72,8 +72,8 @@ class Files:
         self._memory = memory
         self._link_key = link_key
         self._clock = clock
-        self._all = AtOnce(AT_ONCE, "many files are coming in at this moment: try again in a while")
-        self._each = AtOnce(AT_ONCE_EACH, "one file after the other: wait until the last one is there")
+        self._all = ConcurrencyLimit(AT_ONCE, "many files are coming in at this moment: try again in a while")
+        self._each = ConcurrencyLimit(AT_ONCE_EACH, "one file after the other: wait until the last one is there")
         self._by_person = SlidingLog(A_MINUTE)
 
     async def take_in(

@@ -7,7 +7,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.tool import ToolResult
 from contracts.own_tools import McpTool
-from contracts.trying_rpc import (
+from contracts.preview_rpc import (
     MCP_TOOLS,
     MODEL_CHECK,
     OWN_TOOL_TRY,

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import ID_PATTERN, answer_id
+from contracts.preview_rpc import EXPLAIN, ExplainedTurn, ExplainRequest, TurnRequest
 from contracts.replay_rpc import CASE, REPLAY, ComparedTurn, MadeCase, ReplayRequest
-from contracts.trying_rpc import EXPLAIN, ExplainedTurn, ExplainRequest, TurnRequest
 from gateway.adapters.service_calls import TRY_SECONDS, ask
 from gateway.errors import not_found
 from gateway.ports import TokenCaller

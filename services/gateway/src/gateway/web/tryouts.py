@@ -14,7 +14,7 @@ from contracts.languages import Language
 from contracts.merge_patch import merged_settings
 from contracts.office_hours import opening, told_away
 from contracts.person_rules import Asking, ruling
-from contracts.trying_rpc import (
+from contracts.preview_rpc import (
     PROMPT,
     SITE_CHECK,
     TRY,

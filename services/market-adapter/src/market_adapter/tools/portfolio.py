@@ -8,12 +8,12 @@ from contracts.envelope import Snake
 from contracts.symbols import parse_symbol
 from contracts.tools.account import HistoryArguments, Side
 from contracts.tools.arguments import NoArguments
-from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, OPENING_CASH, Account, Position
 from market_adapter.domain.paper.fills import turn_in_bar
 from market_adapter.domain.paper.orders import Order, to_cents
 from market_adapter.errors import MarketError
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced, number
@@ -70,7 +70,7 @@ class HistoryData(Sourced):
 class PortfolioTools:
     """What a user holds and has traded."""
 
-    def __init__(self, provider: MarketProvider, books: Books) -> None:
+    def __init__(self, provider: MarketProvider, books: PaperTrading) -> None:
         self._provider = provider
         self._books = books
 

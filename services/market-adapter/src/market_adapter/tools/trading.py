@@ -17,7 +17,6 @@ from contracts.symbols import Symbol, SymbolKind
 from contracts.text import Text
 from contracts.tools.account import OrderArguments, OrderRef, OrderType, Side
 from contracts.tools.arguments import NoArguments
-from market_adapter.books import Books
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
 from market_adapter.domain.paper.actions import editable
@@ -38,6 +37,7 @@ from market_adapter.domain.paper.orders import (
 )
 from market_adapter.domain.quotes import Quote
 from market_adapter.errors import NotFoundError, RefusedError
+from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced
@@ -124,7 +124,7 @@ class PendingData(Sourced):
 
 
 class TradingTools:
-    def __init__(self, provider: MarketProvider, books: Books, wall: Clock) -> None:
+    def __init__(self, provider: MarketProvider, books: PaperTrading, wall: Clock) -> None:
         self._provider = provider
         self._books = books
         self._wall = wall

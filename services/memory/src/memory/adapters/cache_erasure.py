@@ -20,7 +20,7 @@ from memory.adapters.redis_looks import key_of as looks_key
 from memory.adapters.redis_short_term import PREFIX as SHORT_TERM
 from memory.adapters.redis_short_term import key_of
 from memory.adapters.redis_windows import PREFIX
-from memory.domain.purse import PREFIX as BUDGETS
+from memory.domain.spending_limits import PREFIX as BUDGETS
 from memory.erasure_ports import Erasure
 from memory.errors import CacheUnavailable
 from runtime.deletions import follow_deletions

@@ -70,7 +70,6 @@ def consumer_config(store: str) -> ConsumerConfig:
         deliver_policy=DeliverPolicy.ALL,
         ack_policy=AckPolicy.EXPLICIT,
         ack_wait=ACK_WAIT,
-        max_deliver=-1,
         max_ack_pending=MAX_ACK_PENDING,
         metadata={"nexus-store": store},
     )
@@ -167,7 +166,7 @@ class ChatConsumer:
             raise RuntimeError("the projection has ended: restart this replica")
 
     def still(self) -> str | None:
-        """See runtime.standstill: what only a restart helps against."""
+        """See runtime.liveness: what only a restart helps against."""
         if self._task is None or self._stopping.is_set():
             return None
         if self._task.done():

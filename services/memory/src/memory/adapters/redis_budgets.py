@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from contracts.memory_rpc import FurtherCall
-from memory.domain.purse import Payer, Purse, Settlement
+from memory.domain.spending_limits import Payer, Purse, Settlement
 from memory.errors import BudgetsUnavailable
 
 SETTLED_SECONDS = 86_400

@@ -81,7 +81,7 @@ class WebhookFeed:
                     await self._delete()
 
     def still(self) -> str | None:
-        """See runtime.standstill: what only a restart helps against."""
+        """See runtime.liveness: what only a restart helps against."""
         ended = [task.get_name() for task in self._tasks if task.done()]
         return f"{ended[0]} has ended" if ended and not self._stopping.is_set() else None
 

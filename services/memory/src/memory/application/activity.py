@@ -75,7 +75,7 @@ class Activity:
                 await worker
 
     def still(self) -> str | None:
-        """See runtime.standstill."""
+        """See runtime.liveness."""
         return "its task has ended" if any(worker.done() for worker in self._workers) else None
 
     def note(self, facts: Sequence[LogFact]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 from contracts.memory_rpc import BudgetReserveRequest, BudgetSettleRequest, FurtherCall
-from memory.domain.purse import PREFIX, Payer, Purse, Settlement
+from memory.domain.spending_limits import PREFIX, Payer, Purse, Settlement
 
 DAY = 86_400
 HOUR = 3_600

@@ -24,9 +24,9 @@ from contracts.zones import DEFAULT_ZONE, zone
 from memory.adapters.market import MarketClient
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.tool_catalogue import ToolCatalogue
+from memory.application.conversation_context import Talks
 from memory.application.memories import Memories
 from memory.application.parts import Parts
-from memory.application.talk import Talks
 from memory.context_ports import PassageSearch
 from memory.domain.forgotten import without_forgotten
 from memory.domain.mentions import mentioned

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from agent.domain.prompt.copilot_words import WORDS
+from agent.domain.shortcuts.memory_text import told_memory
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
-from agent.domain.shortcuts.told_memory import told_memory
 from agent.domain.turn.journal import TurnCall
 from contracts.languages import Language
 from contracts.own_tools import ACTION_KIND

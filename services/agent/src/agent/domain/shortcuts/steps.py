@@ -8,8 +8,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agent.domain.shortcuts.asked import ShownAction
 from agent.domain.shortcuts.memory_words import memory_wish
+from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.shortcuts.words import about_an_order, verdict_in
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TurnCall, TurnStep
 from contracts.providers import OFFLINE_MODEL

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.domain.shortcuts.asked import ShownAction
+from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.text_features import plain
 
 Decision = Literal["confirm", "reject"]

@@ -31,7 +31,7 @@ KEPT = 200
 """Final orders that stay in the account; older ones go to the archive. It bounds the document (16 MB) for good."""
 
 
-class Books:
+class PaperTrading:
     """One replica's hand in the accounts."""
 
     def __init__(self, store: AccountStore, provider: MarketProvider, tell: Tell, wall: Clock, source: str) -> None:

@@ -42,7 +42,7 @@ class Store:
     afresh: Ask
 
 
-class Standstill:
+class Liveness:
     """Looks at a service's parts. `holds`: whether every check holds, those of the given names left out."""
 
     def __init__(self, holds: Callable[[Collection[str]], Awaitable[bool]]) -> None:

@@ -2,9 +2,9 @@
 
 import re
 
-from contracts.steering import STEERING
+from contracts.control_characters import CONTROL_CHARACTERS
 
-_STEERS = re.compile(rf"(?![\n\t])[{STEERING}]")
+_STEERS = re.compile(rf"(?![\n\t])[{CONTROL_CHARACTERS}]")
 
 
 def plain(text: object) -> str:

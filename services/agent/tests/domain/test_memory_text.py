@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from agent.domain.shortcuts.memory_text import told_memory
 from agent.domain.shortcuts.memory_words import MemoryWish, memory_wish
-from agent.domain.shortcuts.told_memory import told_memory
 from contracts.memory_rpc import LongTermMemory, Superseded
 
 MEMORY = LongTermMemory(

@@ -13,7 +13,7 @@ from market_adapter.ports import MarketProvider, Tell
 FACT = "alert.triggered.v1"
 
 
-class Alarms:
+class AlertWatcher:
     """One replica's look at everybody's alerts."""
 
     def __init__(self, store: MongoAlerts, provider: MarketProvider, tell: Tell) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 
 
-def unheard(work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
+def start_early(work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
     """A task whose failure is told to whoever waits for it, and to nobody else."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())

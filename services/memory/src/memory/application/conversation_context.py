@@ -19,7 +19,7 @@ from memory.context_ports import PastToolCall, StoredSummary
 from memory.domain.conversation import InboxConversation
 from memory.domain.keys import LogPosition
 from memory.domain.recent import HELD
-from memory.domain.room import for_prompt, newest_that_fit
+from memory.domain.reply_size import for_prompt, newest_that_fit
 from memory.domain.topics import MENTIONED, TOPICS, newest, subjects
 
 USES = 20

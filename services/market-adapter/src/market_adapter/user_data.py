@@ -13,7 +13,7 @@ from market_adapter.tools.caller import CallBy
 from market_adapter.tools.portfolio import PortfolioTools
 
 
-class Belongings:
+class UserData:
     """One method a call."""
 
     def __init__(

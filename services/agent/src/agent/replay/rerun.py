@@ -15,7 +15,7 @@ from agent.errors import UnreachableError
 from agent.llm.metering import Spending
 from agent.ports import Models
 from agent.record.recorded_turn import RecordedTurn
-from agent.replay.played import (
+from agent.replay.recorded_ports import (
     NOT_IN_RECORD,
     Fixed,
     PlayedContexts,

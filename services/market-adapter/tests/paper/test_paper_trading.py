@@ -12,10 +12,10 @@ import pytest
 from contracts.market_rpc import ActionDecideRequest, ActionsRequest
 from contracts.memory_rpc import UserRef
 from market_adapter.adapters.mongo_accounts import MongoAccounts
-from market_adapter.books import ASKED_AT_ONCE
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import OPENING_CASH, Account, Owner, Position
 from market_adapter.domain.paper.orders import OrderState
+from market_adapter.paper_trading import ASKED_AT_ONCE
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.testing_desk import ANN, Desk, market
 from runtime.errors import RpcError

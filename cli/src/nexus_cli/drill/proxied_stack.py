@@ -1,6 +1,6 @@
 """Run as a program: `nexus up`, with the addresses that each service is given led through proxies.
 
-python -m nexus_cli.drill.wired DATA SERVERS-PORTS PROXIES-PORTS
+python -m nexus_cli.drill.proxied_stack DATA SERVERS-PORTS PROXIES-PORTS
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _LONGEST_WAIT = 0.3
 """A turn that inherits a running call asks for it anew: somebody waits for the answer."""
 
 
-class Recall:
+class Idempotency:
     """Makes a call run once per id."""
 
     def __init__(self, records: RedisCallRecords, offers: Offers) -> None:

@@ -1,4 +1,4 @@
-"""How many things somebody does at the same time."""
+"""A limit of how many things somebody does at the same time."""
 
 from collections import Counter
 from collections.abc import Generator, Hashable
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from gateway.errors import Limited
 
 
-class AtOnce:
+class ConcurrencyLimit:
     """At most so many for each; one more is refused at once."""
 
     def __init__(self, most: int, refusal: str) -> None:

@@ -9,26 +9,15 @@ from contextlib import asynccontextmanager
 import pytest
 from nats.aio.client import Client
 
-from contracts.envelope import CloudEvent, Wire
-from runtime.broker import broker_for
-from runtime.consumers import ensure_consumer
 from runtime.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
 from runtime.errors import RpcError
 from runtime.health import Health
+from runtime.liveness import LOOKS, Ask, Liveness, Store
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
-from runtime.standstill import LOOKS, Ask, Standstill, Store
 from runtime.testing import NatsServer, eventually
 
 SUBJECT = "tools.call.requested.v1.market"
-FEEDBACK = (
-    b'{"specversion":"1.0","id":"f-1","source":"gateway","type":"feedback.given.v1","subject":"m-1",'
-    b'"time":"2026-01-01T00:00:00Z","data":{"messageId":"m-1"}}'
-)
-
-
-class Feedback(Wire):
-    message_id: str
 
 
 async def all_well(without: Collection[str]) -> bool:
@@ -36,19 +25,19 @@ async def all_well(without: Collection[str]) -> bool:
     return True
 
 
-async def looks(standstill: Standstill, times: int) -> dict[str, str]:
+async def looks(liveness: Liveness, times: int) -> dict[str, str]:
     for _ in range(times):
-        await standstill.look()
-    return standstill.stuck
+        await liveness.look()
+    return liveness.stuck
 
 
 async def test_a_part_that_stands_still_at_every_look_is_stuck_and_one_that_goes_on_in_between_is_not() -> None:
-    standstill = Standstill(all_well)
+    liveness = Liveness(all_well)
     answers: list[str | None] = []
-    standstill.add("projection", lambda: "its task has ended")
-    standstill.add("slow", lambda: answers.append(None) or ("waits" if len(answers) % LOOKS else None))
-    assert await looks(standstill, LOOKS - 1) == {}
-    assert await looks(standstill, LOOKS + 1) == {"projection": "its task has ended"}
+    liveness.add("projection", lambda: "its task has ended")
+    liveness.add("slow", lambda: answers.append(None) or ("waits" if len(answers) % LOOKS else None))
+    assert await looks(liveness, LOOKS - 1) == {}
+    assert await looks(liveness, LOOKS + 1) == {"projection": "its task has ended"}
 
 
 async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_came_back() -> None:
@@ -63,15 +52,15 @@ async def test_a_part_is_not_stuck_while_its_store_is_away_nor_soon_after_it_cam
 
     health.add_check("mongodb", store)
     health.add_check("projection", about_the_part_itself)
-    health.standstill.add("projection", lambda: "its task has ended")
+    health.liveness.add("projection", lambda: "its task has ended")
     health.started()
     health.ready()
-    assert await looks(health.standstill, 4 * LOOKS) == {}
+    assert await looks(health.liveness, 4 * LOOKS) == {}
     away = False
-    assert await looks(health.standstill, LOOKS - 1) == {}
-    assert await looks(health.standstill, 1) == {"projection": "its task has ended"}
+    assert await looks(health.liveness, LOOKS - 1) == {}
+    assert await looks(health.liveness, 1) == {"projection": "its task has ended"}
     health.draining()
-    assert await looks(health.standstill, 1) == {}
+    assert await looks(health.liveness, 1) == {}
     await health.stop()
 
 
@@ -96,10 +85,10 @@ async def there() -> None:
 async def test_a_store_that_answers_a_new_client_and_not_ours_leaves_ours_stuck(
     seems_away: bool, ours: Ask, afresh: Ask, stuck: bool
 ) -> None:
-    standstill = Standstill(all_well)
-    standstill.add_store("mongodb", Store(lambda: seems_away, ours, afresh))
-    assert await looks(standstill, LOOKS - 1) == {}
-    assert bool(await looks(standstill, 1)) is stuck
+    liveness = Liveness(all_well)
+    liveness.add_store("mongodb", Store(lambda: seems_away, ours, afresh))
+    assert await looks(liveness, LOOKS - 1) == {}
+    assert bool(await looks(liveness, 1)) is stuck
 
 
 class Hangs:
@@ -183,36 +172,6 @@ async def test_a_bus_that_is_away_and_comes_back_leaves_no_worker_standing_still
         await eventually(lambda: worker.listening and worker.still() is None)
         await Publisher(nats_streams).append(SUBJECT, b"two", stream="TOOLS", msg_id="two")
         await eventually(lambda: len(hangs.seen) >= 4)
-
-
-async def test_a_consumer_whose_handler_hangs_takes_its_next_messages(
-    nats_streams: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("runtime.subscribers.LONGEST_WORK", 0.5)
-    broker, consuming = broker_for("memory", lambda: nats_streams)
-    seen: list[str] = []
-
-    @consuming.subscriber(broker, "feedback.given.v1.>", stream="FACTS", durable="hanging")
-    async def take(event: CloudEvent[Feedback]) -> None:  # pyright: ignore[reportUnusedFunction]
-        seen.append(event.id)
-        if len(seen) == 1:
-            await asyncio.Event().wait()
-
-    await ensure_consumer(nats_streams, consuming.specs[0])
-    await broker.start()
-    await Publisher(nats_streams).append("feedback.given.v1.acme.-", FEEDBACK, stream="FACTS", msg_id="first")
-    await eventually(lambda: len(seen) == 2, 60)
-    assert consuming.still(broker) is None
-    await eventually(lambda: not consuming.in_work)
-    monkeypatch.setattr("runtime.subscribers.LONGEST_WORK", -60.0)
-    consuming.in_work["one that ignores being broken off"] = 0.0
-    assert "does not end" in (consuming.still(broker) or "")
-    consuming.in_work.clear()
-    for subscriber in broker.subscribers:
-        tasks: list[asyncio.Task[None]] = getattr(subscriber, "tasks", [])
-        tasks[0].cancel()
-    await eventually(lambda: consuming.still(broker) == "a consumer's task has ended")
-    await asyncio.gather(*(one.stop() for one in broker.subscribers))
 
 
 def test_what_is_only_away_is_tried_again_soon_however_long_it_was_away() -> None:

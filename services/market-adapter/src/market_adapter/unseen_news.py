@@ -6,16 +6,16 @@ from dataclasses import replace
 from contracts.market_rpc import AlertsToldReply, AlertsToldRequest, UntoldAlertsReply
 from contracts.memory_rpc import UserRef
 from market_adapter.adapters.mongo_alerts import MongoAlerts
-from market_adapter.alarms import triggered
-from market_adapter.books import Books
+from market_adapter.alert_watcher import triggered
 from market_adapter.domain.paper.account import Account, News, Owner
 from market_adapter.domain.paper.actions import action_of
+from market_adapter.paper_trading import PaperTrading
 
 
-class UntoldAlerts:
+class UnseenNews:
     """Answers to rpc.market.alerts… calls."""
 
-    def __init__(self, alerts: MongoAlerts, books: Books) -> None:
+    def __init__(self, alerts: MongoAlerts, books: PaperTrading) -> None:
         self._alerts = alerts
         self._books = books
 
