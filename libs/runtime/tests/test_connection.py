@@ -119,5 +119,5 @@ def test_an_address_that_cannot_be_one_is_refused_at_once_with_what_to_write(url
 
 
 def test_addresses_that_can_be_ones_are_taken() -> None:
-    url = "nats://u:p%40ss@one:4222, tls://two,three:4222,ws://[::1]:443/,"
+    url = "nats://u:p@ss@one:4222, tls://two,three:4222,ws://[::1]:443/,"
     assert len(NatsSettings(url=url).servers) == 4

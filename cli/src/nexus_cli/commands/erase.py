@@ -69,6 +69,8 @@ def erasures(
         if as_json:
             print(json.dumps({"items": [one.to_wire() for one in items], "next": tonight.to_wire()}, indent=2))
             return
+        if not items:
+            print(f"nothing of {company} was deleted")
         for one in items:
             print(f"{one.requested_at:%Y-%m-%d %H:%M}  {one.kind:<12} {one.by:<9} {one.state:<7} {one.receipt_id}")
         for name, old in (("conversations", tonight.conversations), ("traces", tonight.traces)):

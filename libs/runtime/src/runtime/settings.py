@@ -33,7 +33,7 @@ class EnvSettings(BaseSettings):
 
 _HOST = r"(\[[^\]]+\]|[^@/,:\[]+)"
 _HOSTS = rf"([^@/]*@)?{_HOST}:\d+(,{_HOST}:\d+)*"
-_NATS = rf"((nats|tls|wss?)://([^@/]*@)?)?{_HOST}(:\d+)?/?"
+_NATS = rf"((nats|tls|wss?)://([^/]*@)?)?{_HOST}(:\d+)?/?"
 
 
 class NatsSettings(EnvSettings):
