@@ -268,7 +268,7 @@ def _print_line(label: str, text: str, said: str) -> None:
 
 def _print_missing(found: Answer, said: str) -> None:
     for one in found["missing"]:
-        _print_line("missing", f"{one['step']}: {one['message']}", said)
+        _print_line("missing", one["message"], said)
 
 
 def _warnings(found: Answer) -> list[Answer]:

@@ -259,8 +259,8 @@ def on_day(body: Fields, day: str, language: Language) -> str:
     return {
         "es": f"No tengo ningún dato de {body['symbol']} del {said}: ese día no hubo sesión o queda fuera de lo que "
         f"alcanzo ({known}).",
-        "en": f"I have no {body['symbol']} figures for {said}: there was no session that day, or it is outside the days "
-        f"I have ({known}).",
+        "en": f"I have no {body['symbol']} figures for {said}: there was no session that day, or it is outside the "
+        f"days I have ({known}).",
     }[language]
 
 
