@@ -21,8 +21,8 @@ _AROUND_SMALL = word_set(
     "bien to me"
 )
 _NAMES_ITSELF = re.compile(
-    r"^(?P<hello>(?:hi|hello|hey|hola|ola|buen[oa]s)\b[^.?!]*?)[ ,.!]+(?:soy|me llamo|mi nombre es|i am|i ?'?m|my name is|"
-    r"this is) (?!not? )\w+(?: \w+)?\W*$"
+    r"^(?P<hello>(?:hi|hello|hey|hola|ola|buen[oa]s)\b[^.?!]*?)[ ,.!]+"
+    r"(?:soy|me llamo|mi nombre es|i am|i ?'?m|my name is|this is) (?!not? )\w+(?: \w+)?\W*$"
 )
 """A greeting and who it is from: "hello, I'm Ana"."""
 
