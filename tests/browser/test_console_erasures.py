@@ -19,7 +19,7 @@ async def test_a_conversation_is_deleted_after_a_question_and_the_receipt_names_
         name = str(visitor.conversation)
         page = await signed_in(visits, "Admin")
         await page.get_by_role("link", name="Data and retention").click()
-        await expect(page.get_by_text("Nothing goes by its age")).to_be_visible()
+        await expect(page.get_by_text("Nothing is deleted by age")).to_be_visible()
         await page.get_by_label("What", exact=True).select_option("conversation")
         await page.get_by_label("Its id").fill(name)
         await page.get_by_role("button", name="Delete for good").click()
