@@ -25,8 +25,8 @@ function header(owner, changed) {
 }
 
 function httpRow(tool, changed, gone) {
-  const name = write("name", tool.name, changed), url = write("url", tool.url, changed, { type: "url" });
-  const about = write("description", tool.description, changed, { maxlength: 1024 });
+  const name = write("name", tool.name, changed), url = write("url", tool.url, changed, { type: "url", class: "wide" });
+  const about = write("description", tool.description, changed, { maxlength: 1024, class: "wide" });
   const method = make("select", { "aria-label": say("tool_method"), onchange: changed }, ...METHODS.map((one) => make("option", { value: one }, one)));
   choose(method, tool.method ?? "POST");
   const head = header(tool, changed);
@@ -34,7 +34,7 @@ function httpRow(tool, changed, gone) {
   schema.value = JSON.stringify(tool.inputSchema ?? NO_ARGUMENTS, null, 1);
   const [effects, effectsLabel] = tick("effects", tool.sideEffects ?? false, changed);
   const [asks, asksLabel] = tick("asks", tool.confirmation ?? true, changed);
-  const row = make("div", { class: "hook" }, name, about, method, url, ...head.inputs, schema, effectsLabel, asksLabel,
+  const row = make("div", { class: "hook" }, name, method, about, url, ...head.inputs, schema, effectsLabel, asksLabel,
     button(say("remove"), () => { row.remove(); gone(); }, { class: "small" }));
   row.read = () => ({
     ...tool, name: name.value.trim(), description: about.value.trim(), inputSchema: parsed(schema.value), url: url.value.trim(), method: method.value,
