@@ -78,7 +78,7 @@ async def test_whoever_asks_for_a_person_is_told_that_one_was_asked_for(visits: 
     await chat.ask("What does the Pro plan cost?")
     await chat.panel.get_by_role("button", name="Talk to a person").click()
     await expect(chat.panel.locator(".head")).to_contain_text("Someone will be with you soon")
-    await expect(chat.panel.get_by_text("We have let the team know.")).to_be_visible()
+    await expect(chat.panel.get_by_text("Passing you on to the team.")).to_be_visible()
     await expect(chat.panel.get_by_role("button", name="Talk to a person")).to_be_hidden()
 
 
@@ -87,7 +87,7 @@ async def test_whoever_asks_for_a_person_before_a_word_is_told_of_the_queue_in_t
     begun = "Object.keys(localStorage).some((key) => key.endsWith(':conversation'))"
     await eventually(lambda: chat.page.evaluate(begun))
     await chat.panel.get_by_role("button", name="Talk to a person").click()
-    await expect(chat.panel.get_by_text("I have told the team")).to_be_visible()
+    await expect(chat.panel.get_by_text("I have let the team know")).to_be_visible()
 
 
 async def test_a_button_of_the_page_asks_in_the_chat(visits: Visits) -> None:
