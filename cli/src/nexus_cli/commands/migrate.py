@@ -24,7 +24,7 @@ def migrate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and change nothing.")] = False,
     data: Data = DEFAULT_DATA,
 ) -> None:
-    """Change stored documents to what this release needs, while services run. Broken off, it continues next time."""
+    """Change stored documents to what this release needs, while services run. If interrupted, run it again."""
 
     async def work(rpc: RpcClient) -> None:
         from contracts.migration_rpc import MIGRATIONS, MigrationsRequest

@@ -153,12 +153,12 @@ const CONTROLS = {
       return {
         nodes: [...Object.values(inputs), channel.id && make("p", { class: "hint" }, say("channelHook"), " ", make("code", {}, `${location.origin}/v2/channels/chatwoot/${channel.id}`))],
         read: () => ({
-          ...channel, kind: "chatwoot", address: inputs.address.value.trim(), account: count(inputs.account) ?? 1,
+          ...channel, address: inputs.address.value.trim(), account: count(inputs.account) ?? 1,
           inbox: count(inputs.inbox), token: inputs.token.value, secret: inputs.secret.value,
         }),
       };
     };
-    return rows({ changed, draw, blank: () => ({ account: 1 }), another: say("addChannel") });
+    return rows({ changed, draw, blank: () => ({ kind: "chatwoot", account: 1 }), another: say("addChannel") });
   },
   webhooks({ changed }) {
     const draw = (hook) => {
