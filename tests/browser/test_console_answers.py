@@ -61,7 +61,7 @@ async def test_two_agents_in_one_conversation_agree_who_answers(
         two = await opened(scripted_visits, visitor, "Admin")
         await one.keyboard.press("t")
         await expect(one.locator(".banner")).to_contain_text("You are answering")
-        await expect(two.locator(".banner")).to_contain_text("answers")
+        await expect(two.locator(".banner")).to_contain_text("is answering")
         await expect(two.locator(".banner")).not_to_contain_text("The AI is answering")
         await two.keyboard.press("t")
         await two.get_by_role("dialog").get_by_role("button", name="Take over").click()

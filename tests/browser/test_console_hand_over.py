@@ -70,8 +70,8 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
             events = page.locator(".thread .notice:has(time)")
             await expect(events).to_have_count(3)
             await expect(events.nth(0)).to_contain_text("The AI asked for a person")
-            await expect(events.nth(1)).to_contain_text("took the conversation over")
-            await expect(events.nth(2)).to_contain_text("gave the conversation back to the AI")
+            await expect(events.nth(1)).to_contain_text("took over the conversation")
+            await expect(events.nth(2)).to_contain_text("handed the conversation back to the AI")
         # What one has read is read in one's other browser too, and to a colleague it is not.
         await visitor.send_frame("handoff.request")
         await expect(page.locator(".banner")).to_have_attribute("data-owner", "waiting")

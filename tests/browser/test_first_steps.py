@@ -192,7 +192,7 @@ async def test_a_team_comes_in_by_its_own_accounts_and_whoever_leaves_is_out_at_
         await boss.get_by_role("button", name="Remove").click()
         await boss.get_by_role("button", name="Remove Bea?").click()
         for page in (hers, other):
-            await expect(page.get_by_text("This session has ended").first).to_be_visible()
+            await expect(page.get_by_text("Your session has ended").first).to_be_visible()
 
 
 async def test_a_key_for_customers_is_made_shown_once_used_and_revoked(visits: Visits, stack: RunningStack) -> None:
@@ -212,7 +212,7 @@ async def test_a_key_for_customers_is_made_shown_once_used_and_revoked(visits: V
     await expect(page.get_by_role("button", name="Create the next key")).to_be_visible()
     assert secret not in await page.content()
     await page.get_by_role("button", name="Revoke").click()
-    await page.get_by_role("button", name="Really revoke it?").click()
+    await page.get_by_role("button", name="Revoke it?").click()
     await expect(page.get_by_text("There is no key yet.")).to_be_visible()
     with pytest.raises(AssertionError, match="UNAUTHORIZED"):
         await stack.visitor(company, identity=signed)

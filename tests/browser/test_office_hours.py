@@ -28,8 +28,8 @@ async def test_hours_and_rules_are_tried_beside_the_settings_and_saved(visits: V
     await hours.get_by_label("Time zone").fill("Europe/Madrid")
     await hours.get_by_label("Holidays, one date per line").fill("2027-01-06")
     # Tried as they stand, before they are saved.
-    tried = page.locator("form", has=page.get_by_label("Would it go to a person?"))
-    await tried.get_by_label("Would it go to a person?").fill("I want to be refunded")
+    tried = page.locator("form", has=page.get_by_label("Would this go to a person?"))
+    await tried.get_by_label("Would this go to a person?").fill("I want to be refunded")
     await tried.get_by_role("button").click()
     await expect(tried.locator(".result")).to_contain_text("To a person first, by rule 1.")
     try:

@@ -25,7 +25,7 @@ def erase(
     kind: Annotated[Literal["user", "visitor", "conversation"], typer.Argument(help="What is deleted.")],
     name: Annotated[str, typer.Argument(help="Its id.", callback=an_id)],
     company: Company = "demo",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     *,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,

@@ -121,7 +121,7 @@ class Consuming:
         return cast("Callable[[Callable[..., Any]], Callable[..., Any]]", register)
 
     def still(self, broker: NatsBroker) -> str | None:
-        """See runtime.standstill: a consumer takes its next messages when all that it has taken are done with."""
+        """See runtime.liveness: a consumer takes its next messages when all that it has taken are done with."""
         ended = time.monotonic() - LONGEST_WORK - ENDED_WITHIN
         if any(since < ended for since in self.in_work.values()):
             return f"a handler was broken off after {LONGEST_WORK:g} s and does not end"

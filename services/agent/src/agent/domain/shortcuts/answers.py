@@ -73,7 +73,7 @@ _SAY: dict[str, dict[Language, str]] = {
     },
     "away": {
         "es": "Ahora no puedo hacerlo: el servicio no responde. La orden sigue pendiente; di sí otra vez en un rato.",
-        "en": "I cannot do that right now: the service is not responding. The order is still waiting; say yes later.",
+        "en": "I cannot do that right now: the service is not responding. The order still waits: say yes again later.",
     },
     "unsure": {
         "es": "El servicio no ha respondido a tiempo y aún no sé si se ha hecho. Repítelo en un rato y te diré "
