@@ -69,6 +69,18 @@ def uuid7() -> str:
     return _uuid((milliseconds & ((1 << 48) - 1)) << 80 | int.from_bytes(os.urandom(10), "big"), 7)
 
 
+def begun_at(conversation: str) -> float | None:
+    """When the gateway made a conversation's id (32 hex digits that begin with the time, `_`, and a MAC), in seconds since
+    the epoch by its clock; None: the id does not tell."""
+    identity, separator, _ = conversation.partition("_")
+    if not separator or len(identity) != 32:
+        return None
+    try:
+        return int(identity[:12], 16) / 1000
+    except ValueError:
+        return None
+
+
 def derive_id(*parts: str) -> str:
     """The same UUID for the same parts, always (version 8, RFC 9562, section 5.8: SHA-256 of the parts).
 
