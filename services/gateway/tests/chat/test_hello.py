@@ -21,8 +21,8 @@ from runtime.testing import NatsServer
 pytestmark = pytest.mark.usefixtures("memory")
 
 
-async def test_a_new_visitor_is_welcomed_into_an_empty_conversation(
-    gateway: GatewayUnderTest, tokens: TokenMaker
+async def test_a_new_visitor_is_welcomed_into_an_empty_conversation_of_which_nobody_is_asked(
+    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
 ) -> None:
     async with ChatClient(gateway.url) as client:
         await client.send("hello", token=tokens.visitor("v1"))
@@ -46,6 +46,7 @@ async def test_a_new_visitor_is_welcomed_into_an_empty_conversation(
         "epoch": welcome["epoch"],
         "seq": 0,
     }
+    assert "snapshot" not in memory.asked
 
 
 async def test_a_conversation_with_no_message_yet_can_be_come_back_to(

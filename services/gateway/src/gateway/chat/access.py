@@ -23,24 +23,29 @@ class Access:
         self._principals = principals
         self._id_keys = id_keys
 
-    async def own(self, caller: TokenCaller, wanted: str | None) -> str:
-        """The visitor's or customer's conversation: the wanted one, else the latest, else a new one. While memory does
-        not tell the latest it is a new one: a chat begins without its past rather than not at all.
+    async def own(self, caller: TokenCaller, wanted: str) -> str:
+        """The wanted conversation, when it is the visitor's or customer's.
 
         Raises:
-            Refused: NOT_FOUND, the wanted one is not theirs.
+            Refused: NOT_FOUND, it is not theirs.
             Unavailable: it cannot be told now.
         """
-        if wanted is None:
-            try:
-                latest = await self._memory.latest(caller.company, caller.subject)
-            except Unavailable:
-                log.warning("chat.begun_anew", company=caller.company)
-                latest = None
-            return latest or new_conversation_id(self._id_keys[0], caller.company, caller.subject)
         if not await self.owns(caller, wanted):
             raise not_found("conversation")
         return wanted
+
+    async def latest(self, caller: TokenCaller) -> str | None:
+        """The visitor's or customer's latest conversation; None: there is none. While memory does not answer there is
+        none either: a chat begins without its past rather than not at all."""
+        try:
+            return await self._memory.latest(caller.company, caller.subject)
+        except Unavailable:
+            log.warning("chat.begun_anew", company=caller.company)
+            return None
+
+    def fresh(self, caller: TokenCaller) -> str:
+        """A new conversation of the visitor's or customer's, which nobody has written in."""
+        return new_conversation_id(self._id_keys[0], caller.company, caller.subject)
 
     async def owns(self, caller: TokenCaller, conversation: str) -> bool:
         """Whether the conversation is this visitor's or customer's."""
