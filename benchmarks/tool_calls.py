@@ -72,8 +72,8 @@ async def run() -> list[Figure]:
                 await asking.calls(WARM_UP, "get_price", "market", {"symbol": "IBM"})
                 cached = await asking.calls(CALLS, "get_price", "market", {"symbol": "IBM"})
             many = f"{executors} executor{'s' if executors > 1 else ''}"
-            figures.append(Figure(QUESTION, f"cached, {many}", cached, "/s", 3000, ceiling=False))
-            figures.append(Figure(QUESTION, f"uncached, {many}", uncached, "/s", 1500, ceiling=False))
+            figures.append(Figure(QUESTION, f"cached, {many}", cached, "/s", 5000, ceiling=False))
+            figures.append(Figure(QUESTION, f"uncached, {many}", uncached, "/s", 2500, ceiling=False))
     with run_valkey_server() as redis:
         figures.append(await _limiter(redis.url))
     return figures
