@@ -70,13 +70,13 @@ async def _slow(stack: RunningStack, model: ScriptedModel) -> list[Figure]:
 
 
 async def turns_of(stack: RunningStack, people: int, turns: int, pause: float = 0.0) -> list[float]:
-    """So many turns of so many people, each with a pause behind it; the seconds from a message to the end of its turn."""
+    """So many turns of so many people, each with a pause behind it; the seconds that each took from its message on."""
     coming: Iterator[int] = iter(range(turns))
     waited: list[float] = []
 
     async def person(http: aiohttp.ClientSession) -> None:
         while True:
-            token = stack.mint("visitor", f"u{uuid.uuid4().hex}", COMPANY)
+            token, _ = await stack.visitor(COMPANY)
             async with http.ws_connect(f"{stack.url}/v2/chat/ws", max_msg_size=0) as socket:
                 await socket.send_str(_text(type="hello", token=token, locale="en"))
                 await _until(socket, '"welcome"')

@@ -1,8 +1,8 @@
 """``python -m benchmarks.calls [--people N] [--turns N] [--pause S] [--keep DIR]``: what a turn costs, by count.
 
-Calls of Python functions and of what is built in, by a deterministic profile of each service, in which a coroutine that
-goes on counts as a call once more; and how often the process was woken (voluntary context switches). Such counts vary by
-a hundredth where the CPU of a busy machine varies by a half. With `--keep` the profiles stay, for `python -m pstats`.
+Calls of Python functions and of what is built in, by a deterministic profile of each service, in which a coroutine
+that goes on counts as a call once more; and how often the process was woken (voluntary context switches). Such counts
+vary by a hundredth where the CPU of a busy machine varies by a half. With `--keep` the profiles stay, for `python -m pstats`.
 """
 
 import argparse
@@ -21,7 +21,6 @@ from agent.scripted_model.server import scripted_model
 from benchmarks.at_once import turns_of
 from benchmarks.first_token import BURST, running
 from runtime.testing import eventually
-from tests.support.running_stack import RunningStack
 
 PROFILED = ("gateway", "agent", "memory")
 WARM_UP = 64

@@ -19,6 +19,7 @@ from benchmarks.first_token import COMPANY, SERVERS, SERVICES, Run, measure, run
 from benchmarks.report import Figure, median
 from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.streams import CHAT
+from gateway.domain.conversation_ids import new_conversation_id
 from memory.adapters.chat_consumer import DURABLE
 from memory.testing import Writer
 from nexus_cli.stack.datadir import DataDirectory
@@ -110,7 +111,7 @@ class Filling:
             await looking
 
     async def _conversation(self) -> None:
-        writer = Writer(self._bus, COMPANY)
+        writer = Writer(self._bus, COMPANY, new_conversation_id(b"", COMPANY, "-"))
         writer.signer = self._signer
         asked = await writer.visitor(ASKED, user=f"f{uuid.uuid4().hex}", locale="en")
         self._appended.append((asked, time.monotonic()))

@@ -39,8 +39,8 @@ class HistoryClient:
         self._windows.drop(key)
 
     def may_begin_with(self, key: Key, seq: int) -> bool:
-        """Whether the message at `seq` may be its conversation's first one: once the log has been looked at, nobody need
-        be asked what was said."""
+        """Whether the message at `seq` may be its conversation's first one: once the log has been looked at, nobody
+        need be asked what was said."""
         return self._followed.may_begin_with(key, seq)
 
     async def up_to(self, key: Key, seq: int) -> PromptHistory:

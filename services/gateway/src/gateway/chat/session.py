@@ -226,7 +226,8 @@ class ClientSession:
     async def follow(
         self, caller: TokenCaller, conversation: str, since: ws.Cursor | None, *, is_new: bool = False
     ) -> None:
-        """Opens the conversation on this socket: welcome, what was missed, what comes. `is_new`: its id was made now."""
+        """Opens the conversation on this socket: welcome, what was missed, what comes. `is_new`: its id was made
+        now."""
         earlier = self._attachments.pop(conversation, None)
         if earlier is not None:
             await self.chat.hub.leave(earlier)
