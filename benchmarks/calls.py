@@ -2,7 +2,8 @@
 
 Calls of Python functions and of what is built in, by a deterministic profile of each service, in which a coroutine
 that goes on counts as a call once more; and how often the process was woken (voluntary context switches). Such counts
-vary by a hundredth where the CPU of a busy machine varies by a half. With `--keep` the profiles stay, for `python -m pstats`.
+vary by a hundredth where the CPU of a busy machine varies by a half. With `--keep` the profiles stay, for
+`python -m pstats`.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
 A visitor's plain turn, one with a tool call, a customer's turn, a new visitor's first one with their hello: each
 message on the bus, each command to Redis and to MongoDB, in order, with what stands before the model is asked and
-before its first word is read. Then the mean of several turns, without what the stack says at rest. Pieces of streamed text are left out. Counts are no matter of luck:
-a run on a busy machine is as good as any.
+before its first word is read. Then the mean of several turns, without what the stack says at rest. Pieces of streamed
+text are left out. Counts are no matter of luck: a run on a busy machine is as good as any.
 """
 
 import argparse
