@@ -15,7 +15,7 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from agent.scripted_model.server import scripted_model
-from benchmarks.first_token import COMPANY, SERVERS, SERVICES, Run, measure, running, spent
+from benchmarks.first_token import COMPANY, SERVERS, SERVICES, measure, running, spent
 from benchmarks.report import Figure, median
 from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.streams import CHAT
@@ -66,18 +66,14 @@ async def run() -> list[Figure]:
         Figure(QUESTION, "CPU of memory, a message", each["memory"], "ms", note=note),
         Figure(QUESTION, "CPU of MongoDB, a message", each["mongodb"], "ms", note=note),
         *(
-            Figure(QUESTION, f"{what}, in shares of before", of(after) / of(before), "×", 1.1, note=stored)
-            for what, of in (
-                ("to the first token, p50", _first_token),
-                ("CPU a turn of the services", lambda one: one.of(SERVICES)),
-                ("CPU a turn of the servers", lambda one: one.of(SERVERS)),
+            Figure(QUESTION, f"{what}, in shares of before", share, "×", 1.1, note=stored)
+            for what, share in (
+                ("to the first token, p50", median(after.overhead) / median(before.overhead)),
+                ("CPU a turn of the services", after.of(SERVICES) / before.of(SERVICES)),
+                ("CPU a turn of the servers", after.of(SERVERS) / before.of(SERVERS)),
             )
         ),
     ]
-
-
-def _first_token(of: Run) -> float:
-    return median(of.overhead)
 
 
 class Filling:

@@ -200,7 +200,7 @@ class FollowedConversations:
 
 def _is_new(key: Key, at: float) -> bool:
     begun = begun_at(key.conversation)
-    return begun is not None and at - begun < NEW
+    return begun is not None and abs(at - begun) < NEW
 
 
 def _apply(kept: _Conversation, seq: int, fact: Fact | None) -> None:
