@@ -6,9 +6,11 @@ from pathlib import Path
 
 from benchmarks import (
     abuse,
+    at_once,
     context,
     doors,
     first_token,
+    growth,
     inbox_frames,
     inbox_search,
     indicators,
@@ -20,9 +22,11 @@ from benchmarks.report import Figure, show, write
 
 QUESTIONS = {
     "abuse": abuse.run,
+    "at_once": at_once.run,
     "context": context.run,
     "doors": doors.run,
     "first_token": first_token.run,
+    "growth": growth.run,
     "indicators": indicators.run,
     "inbox_frames": inbox_frames.run,
     "inbox_search": inbox_search.run,

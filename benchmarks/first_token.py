@@ -54,12 +54,10 @@ async def run() -> list[Figure]:
     """All figures; about half a minute."""
     async with scripted_model(default=BURST) as model, running(model) as stack:
         before = await calibrate(stack.facts()["urls"]["nats"])
-        plain = await _measure(stack, model, TURNS)
-        spaced = await _measure(stack, model, SPACED_TURNS, pause=SPACE)
-        paced = await _measure(stack, model, 20, default=PACED)
-        tool = await _measure(
-            stack, model, TURNS, Rule(match="price", replies=[CALL, BURST], again=True), default=BURST
-        )
+        plain = await measure(stack, model, TURNS)
+        spaced = await measure(stack, model, SPACED_TURNS, pause=SPACE)
+        paced = await measure(stack, model, 20, default=PACED)
+        tool = await measure(stack, model, TURNS, Rule(match="price", replies=[CALL, BURST], again=True), default=BURST)
         after = await calibrate(stack.facts()["urls"]["nats"])
     wait, unit = (before.wait + after.wait) / 2, (before.cpu + after.cpu) / 2
     five = "five services"
@@ -80,7 +78,7 @@ async def run() -> list[Figure]:
     ]
 
 
-async def _measure(
+async def measure(
     stack: RunningStack,
     model: ScriptedModel,
     turns: int,

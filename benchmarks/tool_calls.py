@@ -20,6 +20,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from pydantic import SecretStr
 
+from benchmarks import cpu
 from benchmarks.report import Figure
 from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
 from runtime.principals import PrincipalSigner
@@ -38,6 +39,8 @@ KEY = "a-shared-secret-of-32-characters!"
 USERS = 500
 CALLS, WARM_UP, AT_ONCE = 12_000, 1_500, 400
 RISK = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
+RISK_REWARD = ("calculate_risk_reward", "calculate", RISK)
+PRICE_OF_IBM = ("get_price", "market", {"symbol": "IBM"})
 PRICE = {
     "symbol": "IBM",
     "price": 200.5,
@@ -64,16 +67,17 @@ async def run() -> list[Figure]:
     for executors in (1, 3):
         with run_nats_server() as bus, run_valkey_server() as redis:
             servers = Servers(bus.url, redis)
-            async with _executors(servers, executors) as client:
+            async with _executors(servers, executors) as (client, pids):
                 asking = Asking(client)
                 await asking.start()
-                await asking.calls(WARM_UP, "calculate_risk_reward", "calculate", RISK)
-                uncached = await asking.calls(CALLS, "calculate_risk_reward", "calculate", RISK)
-                await asking.calls(WARM_UP, "get_price", "market", {"symbol": "IBM"})
-                cached = await asking.calls(CALLS, "get_price", "market", {"symbol": "IBM"})
-            many = f"{executors} executor{'s' if executors > 1 else ''}"
-            figures.append(Figure(QUESTION, f"cached, {many}", cached, "/s", 3000, ceiling=False))
-            figures.append(Figure(QUESTION, f"uncached, {many}", uncached, "/s", 1500, ceiling=False))
+                many = f"{executors} executor{'s' if executors > 1 else ''}"
+                for name, target, of in (("cached", 5000, PRICE_OF_IBM), ("uncached", 2500, RISK_REWARD)):
+                    await asking.calls(WARM_UP, *of)
+                    before = cpu.seconds(pids)
+                    rate = await asking.calls(CALLS, *of)
+                    spent = (cpu.seconds(pids) - before) * 1000 / CALLS
+                    figures.append(Figure(QUESTION, f"{name}, {many}", rate, "/s", target, ceiling=False))
+                    figures.append(Figure(QUESTION, f"CPU of the executor a call, {name}, {many}", spent, "ms"))
     with run_valkey_server() as redis:
         figures.append(await _limiter(redis.url))
     return figures
@@ -159,8 +163,8 @@ class Asking:
 
 
 @asynccontextmanager
-async def _executors(servers: Servers, count: int) -> AsyncGenerator[Client]:
-    """So many ready executor processes, and the market behind them."""
+async def _executors(servers: Servers, count: int) -> AsyncGenerator[tuple[Client, list[int]]]:
+    """So many ready executor processes with their ids, and the market behind them."""
     environment = os.environ | {
         "NEXUS_NATS_URL": servers.nats,
         "NEXUS_REDIS_URL": servers.redis.url,
@@ -187,7 +191,7 @@ async def _executors(servers: Servers, count: int) -> AsyncGenerator[Client]:
             async with asyncio.timeout(30):
                 while b"service.ready" not in await process.stdout.readline():
                     pass
-        yield client
+        yield client, [process.pid for process in processes]
     finally:
         for process in processes:
             process.kill()

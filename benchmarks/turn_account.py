@@ -1,9 +1,9 @@
 """``python -m benchmarks.turn_account``: what one turn says to the servers, message by message, and what rest costs.
 
-A visitor's plain turn, one with a tool call, a customer's turn: each message on the bus, each command to Redis and to
-MongoDB, in order, with what stands before the model is asked and before its first word is read. Then the mean of
-several turns, without what the stack says at rest. Pieces of streamed text are left out. Counts are no matter of luck:
-a run on a busy machine is as good as any.
+A visitor's plain turn, one with a tool call, a customer's turn, a new visitor's first one with their hello: each
+message on the bus, each command to Redis and to MongoDB, in order, with what stands before the model is asked and
+before its first word is read. Then the mean of several turns, without what the stack says at rest. Pieces of streamed
+text are left out. Counts are no matter of luck: a run on a busy machine is as good as any.
 """
 
 import argparse
@@ -21,13 +21,14 @@ from rich.table import Table
 from agent.scripted_model.script import Rule
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks.first_token import BURST, CALL, COMPANY, running
+from contracts.ids import new_visitor_id
 from runtime.testing import run_mongo_server
 from runtime.testing_network import proxy_to
 from tests.support.account import Account, Line, Server, counted, listening
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
-WARM_UP = 6
+WARM_UP, FIRST_WARM_UP = 6, 2
 """Turns before those that are counted: what is made once is made."""
 COUNTED = 8
 AFTER = 2.5
@@ -186,15 +187,38 @@ async def turns(stage: Stage, role: str, *rules: Rule, many: int = COUNTED, afte
             spoke = time.monotonic()
             await client.wait_for("run.finished", after=mark)
             if counts:
-                await quiet(stage, after)
-                said = sorted(
-                    (line for server in SERVERS for line in stage.account.of(server)), key=lambda line: line.at
-                )
-                # Of all that was said, not of the turn's lines alone: an answer's request may have come before.
-                own = of_turns(line for line in said if line.server == "bus")
-                asked_at = stage.model.asked[asked]["at"]
-                found.append(Turn(began, asked_at, spoke, since(said, began), since(own, began)))
+                found.append(await _over(stage, began, asked, spoke, after))
     return found
+
+
+async def first_turns(stage: Stage, many: int = COUNTED, after: float = AFTER) -> list[Turn]:
+    """Turns of visitors who come for the first time, from their hello on."""
+    stage.model.say(default=BURST)
+    found: list[Turn] = []
+    for number in range(FIRST_WARM_UP + many):
+        await quiet(stage, after)
+        stage.account.clear()
+        began, asked = time.monotonic(), len(stage.model.asked)
+        async with ChatClient(stage.stack.url, stage.stack.mint("visitor", new_visitor_id(), COMPANY)) as client:
+            await client.hello(locale="en")
+            await client.say("what is the price of AAPL?")
+            await client.wait_for("message.delta")
+            spoke = time.monotonic()
+            await client.wait_for("run.finished")
+        turn = await _over(stage, began, asked, spoke, after)
+        if number >= FIRST_WARM_UP:
+            found.append(turn)
+    return found
+
+
+async def _over(stage: Stage, began: float, asked: int, spoke: float, after: float) -> Turn:
+    """A turn with all that was said because of it, once nothing is any more. `asked`: how often the model had been
+    before."""
+    await quiet(stage, after)
+    said = sorted((line for server in SERVERS for line in stage.account.of(server)), key=lambda line: line.at)
+    # Of all that was said, not of the turn's lines alone: an answer's request may have come before.
+    own = of_turns(line for line in said if line.server == "bus")
+    return Turn(began, stage.model.asked[asked]["at"], spoke, since(said, began), since(own, began))
 
 
 def since(lines: Iterable[Line], moment: float) -> tuple[Line, ...]:
@@ -265,6 +289,7 @@ async def run(seconds: float) -> None:
             "plain": await turns(running_stage, "visitor"),
             "with a tool call": await turns(running_stage, "visitor", with_tool),
             "a customer's": await turns(running_stage, "user"),
+            "a new visitor's": await first_turns(running_stage),
         }
     for title, many in found.items():
         show_turn(console, title, many[-1])

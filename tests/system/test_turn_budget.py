@@ -8,7 +8,7 @@ import time
 
 from agent.scripted_model.script import Rule
 from benchmarks.first_token import BURST, CALL, SERVICES
-from benchmarks.turn_account import TRACES, Turn, in_a_row, quiet, rest, stage, turns
+from benchmarks.turn_account import TRACES, Turn, first_turns, in_a_row, quiet, rest, stage, turns
 from runtime.span_store import GATHERED
 from tests.support.account import Line
 
@@ -19,8 +19,9 @@ minute after which what is looked at by the clock is looked at again. Requests f
 seconds, 15 of them with two messages each: 0.1 a second that are not heard here."""
 AT_REST, AT_REST_IN_STORES = 2.8, 3.0
 """Messages a second; commands a second to MongoDB and Redis together."""
-PLAIN, WITH_A_TOOL_CALL = 27, 44
-"""The second where the tool's service is asked anew; 42 where its answer is kept."""
+PLAIN, WITH_A_TOOL_CALL, FIRST = 27, 44, 34
+"""The second where the tool's service is asked anew; 42 where its answer is kept. The third is a new visitor's turn
+with their hello."""
 IN_A_ROW = 4
 """Messages one after another before the model is asked."""
 BACKGROUND = ("find", "serverStatus", "INFO", "HGETALL")
@@ -38,17 +39,19 @@ async def test_a_turn_and_a_stack_at_rest_keep_to_their_messages() -> None:
         said = await rest(running, REST)
         began = time.monotonic()
         plain = await turns(running, "visitor", many=TURNS)
+        first = await first_turns(running, many=TURNS)
         tool = await turns(running, "visitor", Rule(match="price", replies=[CALL, BURST], again=True), many=TURNS)
         gathered = (time.monotonic() - began) / GATHERED + 1
     assert said["bus"].total() / REST <= AT_REST, said["bus"].most_common(10)
     stores = said["mongodb"] + said["redis"]
     assert stores.total() / REST <= AT_REST_IN_STORES, stores.most_common(10)
     assert messages(plain) <= PLAIN, [line.kind for line in plain[-1].own]
+    assert messages(first) <= FIRST, [line.kind for line in first[-1].own]
     assert messages(tool) <= WITH_A_TOOL_CALL, [line.kind for line in tool[-1].own]
-    assert sum(TRACES in line.what for one in (*plain, *tool) for line in one.lines) <= gathered * len(SERVICES)
+    assert sum(TRACES in line.what for one in (*plain, *first, *tool) for line in one.lines) <= gathered * len(SERVICES)
     chain = in_a_row([*plain, *tool])
     assert len(chain) <= IN_A_ROW, chain
-    for one in plain:
+    for one in (*plain, *first):
         early = [line for line in one.lines if line.server != "bus" and line.at < one.asked]
         assert [line.kind for line in early if line.server == "mongodb" and not line.what.startswith(BACKGROUND)] == []
         assert sum(line.server == "redis" for line in early if not line.what.startswith(BACKGROUND)) <= 2

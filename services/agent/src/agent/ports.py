@@ -189,6 +189,10 @@ class Journals(Protocol):
 class Histories(Protocol):
     """What was said."""
 
+    def may_begin_with(self, key: Key, seq: int) -> bool:
+        """Whether the message at `seq` may be its conversation's first one: the look tells what was said then."""
+        ...
+
     async def up_to(self, key: Key, seq: int) -> PromptHistory:
         """The newest messages with sequence ≤ seq, none missing."""
         ...

@@ -13,6 +13,8 @@ from contracts.conversation import Fact, Snapshot, snapshot_of
 from runtime.direct import StoredFact
 from runtime.recent import KEPT_SECONDS
 
+NEW, OLD = (f"{seconds * 1000:012x}{0:020x}_{0:022x}" for seconds in (990, 500))
+"""Conversations begun some seconds before the first fact of a feed, and long before."""
 HERE, THERE = Key("acme", "c1"), Key("acme", "c2")
 
 
@@ -29,7 +31,7 @@ class Feed:
     def __init__(self) -> None:
         self.clock = Clock()
         self.followed = FollowedConversations(self.clock)
-        self.seq = 10
+        self.seq = 1_000
         self.last: dict[Key, dict[ChatKind, Fact]] = {}
 
     def fact(self, key: Key, kind: ChatKind, *, heard: bool = True, fits: bool = True, **data: Any) -> int:
@@ -117,6 +119,36 @@ async def test_a_read_that_began_before_it_was_listened_to_is_not_trusted(feed: 
     feed.fact(HERE, ChatKind.VISITOR)
     feed.followed.read(HERE, view)
     assert await feed.told(HERE) is None
+
+
+@pytest.mark.parametrize(("conversation", "whole"), [(NEW, True), (OLD, False), ("c1", False)])
+async def test_a_new_conversation_whose_first_message_was_heard_is_known_whole(
+    feed: Feed, conversation: str, whole: bool
+) -> None:
+    here = Key("acme", conversation)
+    first = feed.fact(here, ChatKind.VISITOR)
+    assert feed.followed.may_begin_with(here, first) is whole
+    assert feed.followed.facts(here, 0, first) is None
+    feed.read(here)
+    assert not feed.followed.may_begin_with(here, first)
+    answer = feed.fact(here, ChatKind.ASSISTANT, basis=first, turnId="t1")
+    known = feed.followed.facts(here, 0, answer)
+    assert (known and [one.seq for one in known]) == ([first, answer] if whole else None)
+    for _ in range(FACTS):
+        feed.fact(here, ChatKind.VISITOR)
+    assert feed.followed.facts(here, 0, feed.seq) is None
+
+
+@pytest.mark.parametrize("kind", [ChatKind.VISITOR, ChatKind.OPERATOR])
+async def test_a_conversation_that_held_something_before_is_not_known_whole(feed: Feed, kind: ChatKind) -> None:
+    here = Key("acme", NEW)
+    before = feed.fact(here, kind, heard=False)
+    feed.followed.heard(before)
+    first = feed.fact(here, ChatKind.VISITOR)
+    view = snapshot_of(feed.last[here].values())
+    waits = before if kind is ChatKind.VISITOR else first
+    feed.followed.read(here, replace(view, first_unanswered=waits, first_unanswered_at=float(waits)))
+    assert feed.followed.facts(here, 0, first) is None
 
 
 async def test_a_misfit_counts_for_the_fence_and_for_nothing_else(feed: Feed) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from agent.ports import Key
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
+from contracts.ids import begun_at
 from runtime.direct import StoredFact
 from runtime.recent import KEPT_SECONDS
 
@@ -25,20 +26,23 @@ FACTS = 64
 """The latest of a conversation that are kept."""
 LATE = 0.02
 """Seconds that the live copy of a message may come after its delivery; then the log is read."""
+NEW = 120.0
+"""Seconds after its id was made for which a conversation may be new: what it holds is all in the log."""
 _ENDINGS = (ChatKind.ASSISTANT, ChatKind.SYSTEM)
 
 
 @dataclass(slots=True)
 class _Conversation:
-    """`recent`: every message from `since` on, with the fact that it is (None: it fits no contract). `last` and `n`:
-    the snapshot, once it is known. `first`: the basis by which it was read, the message that waited first then, and
-    when that was stored."""
+    """`recent`: every message from `since` on, with the fact that it is (None: it fits no contract). `whole`: there was
+    none before. `last` and `n`: the snapshot, once it is known. `first`: the basis by which it was read, the message
+    that waited first then, and when that was stored."""
 
     since: int
     used: float
     recent: list[tuple[StoredFact, Fact | None]] = field(default_factory=list[tuple[StoredFact, Fact | None]])
     size: int = 0
     n: int = 0
+    whole: bool = False
     last: dict[ChatKind, Fact] | None = None
     first: tuple[int, int, float | None] = (0, 0, None)
 
@@ -88,7 +92,7 @@ class FollowedConversations:
         self._grow(kept, len(stored.event))
         if len(kept.recent) > FACTS:
             gone, _ = kept.recent.pop(0)
-            kept.since = gone.seq + 1
+            kept.since, kept.whole = gone.seq + 1, False
             self._grow(kept, -len(gone.event))
         if kept.last is not None:
             _apply(kept, stored.seq, fact)
@@ -103,6 +107,10 @@ class FollowedConversations:
             return
         kept.last, kept.n = dict(view.last), view.seq
         kept.first = (view.basis, view.first_unanswered, view.first_unanswered_at)
+        alone = set(view.last) == {ChatKind.VISITOR} and view.seq == view.newest_visitor
+        kept.whole = kept.whole or (
+            alone and view.first_unanswered == kept.since and _is_new(key, view.newest_visitor_at)
+        )
         for stored, fact in kept.recent:
             _apply(kept, stored.seq, fact)
 
@@ -127,10 +135,18 @@ class FollowedConversations:
         known_by, seq, at = kept.first
         return replace(view, first_unanswered=seq, first_unanswered_at=at) if known_by == view.basis and seq else None
 
+    def may_begin_with(self, key: Key, seq: int) -> bool:
+        """Whether the message at `seq` may be its conversation's first one: reading the log tells."""
+        kept = self._kept.get(key)
+        if kept is None or kept.last is not None or kept.since != seq:
+            return False
+        fact = kept.recent[0][1]
+        return fact is not None and _is_new(key, fact.at)
+
     def facts(self, key: Key, after: int, up_to: int) -> list[Fact] | None:
         """The facts with after < seq ≤ up_to, in order; None: not all of them are known."""
         kept = self._kept.get(key)
-        if kept is None or after + 1 < kept.since or up_to > self._heard:
+        if kept is None or (after + 1 < kept.since and not kept.whole) or up_to > self._heard:
             return None
         return [fact for stored, fact in kept.recent if after < stored.seq <= up_to and fact is not None]
 
@@ -180,6 +196,11 @@ class FollowedConversations:
     def _grow(self, kept: _Conversation, size: int) -> None:
         kept.size += size
         self._size += size
+
+
+def _is_new(key: Key, at: float) -> bool:
+    begun = begun_at(key.conversation)
+    return begun is not None and abs(at - begun) < NEW
 
 
 def _apply(kept: _Conversation, seq: int, fact: Fact | None) -> None:

@@ -5,7 +5,7 @@ import asyncio
 import structlog
 
 from agent.adapters.followed import FollowedConversations
-from agent.adapters.history_cache import MESSAGES, HistoryWindow, answered, recent_windows
+from agent.adapters.history_cache import MESSAGES, NOTHING, HistoryWindow, answered, recent_windows
 from agent.errors import UnreachableError
 from agent.ports import Key, PromptHistory
 from contracts.rpc import HISTORY, HistoryRequest
@@ -38,6 +38,11 @@ class HistoryClient:
         """Holds nothing of a conversation any longer."""
         self._windows.drop(key)
 
+    def may_begin_with(self, key: Key, seq: int) -> bool:
+        """Whether the message at `seq` may be its conversation's first one: once the log has been looked at, nobody
+        need be asked what was said."""
+        return self._followed.may_begin_with(key, seq)
+
     async def up_to(self, key: Key, seq: int) -> PromptHistory:
         """The newest messages with sequence ≤ seq, which must be one of the conversation's facts.
 
@@ -63,7 +68,10 @@ class HistoryClient:
     async def _extended(self, key: Key, seq: int) -> HistoryWindow | None:
         """The window up to `seq`; None without one, or when what has come since cannot be read whole."""
         held = self._windows.get(key)
-        if held is None or not held.up_to <= seq <= held.up_to + TAIL:
+        if held is None:
+            heard = self._followed.facts(key, 0, seq)
+            return NOTHING.extended(heard, seq) if heard and heard[-1].seq == seq else None
+        if not held.up_to <= seq <= held.up_to + TAIL:
             return None
         if held.up_to == seq:
             return held
@@ -85,6 +93,6 @@ class HistoryClient:
             except ReadFailed as error:
                 raise UnreachableError(f"neither memory nor the log tells what was said: {error}") from error
             if facts and facts[-1].seq == seq:
-                return HistoryWindow(0, PromptHistory(())).extended(facts_of(facts), seq).history
+                return NOTHING.extended(facts_of(facts), seq).history
             await asyncio.sleep(pause)
         raise UnreachableError(f"memory does not tell what was said, and the log was read without {seq}")

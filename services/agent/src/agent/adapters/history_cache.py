@@ -51,6 +51,9 @@ class HistoryWindow:
         return HistoryWindow(up_to, history, tuple(ids[-MESSAGES:]))
 
 
+NOTHING = HistoryWindow(0, PromptHistory(()))
+
+
 def answered(reply: HistoryReply, up_to: int) -> HistoryWindow:
     """Memory's answer as a window."""
     heard = [message for message in reply.messages if message.role in _MINE]

@@ -43,6 +43,10 @@ class PlayedLog:
         self.ending = ending
         return Appending("stored", fence + 1)
 
+    def may_begin_with(self, key: Key, seq: int) -> bool:
+        del key, seq
+        return False
+
     async def up_to(self, key: Key, seq: int) -> PromptHistory:
         del key, seq
         return self._turn.inputs.history

@@ -120,7 +120,8 @@ class Drive:
         clock, delay = self._ports.clock, policy_of(settings).delay
         if clock.now() + EARLY >= self._stored_at + delay:
             self._due = True
-            self._knowing.begin(trigger.seq)
+            if not self._ports.histories.may_begin_with(self._key, trigger.seq):
+                self._knowing.begin(trigger.seq)
         while not isinstance(effect, Ack | Retry):
             event = await self._perform(effect)
             settings = await self._settings()

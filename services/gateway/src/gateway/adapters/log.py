@@ -9,9 +9,8 @@ import orjson
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.envelope import CloudEvent, Wire
-from contracts.ids import derive_id
+from contracts.ids import begun_at, derive_id
 from contracts.json_values import JsonObject
-from gateway.domain.conversation_ids import begun_at
 from gateway.domain.recovery import Bounds
 from gateway.errors import Unavailable
 from gateway.ports import Decide

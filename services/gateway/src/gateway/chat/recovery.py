@@ -89,9 +89,10 @@ class Recovery:
         pending_actions: Sequence[Json] = (),
         *,
         from_now: bool = False,
+        is_new: bool = False,
     ) -> Snapshot:
         """Sends welcome, then what the client has missed, then what comes; gives the snapshot it began from.
-        `from_now`: nothing was missed.
+        `from_now`: nothing was missed; `is_new`: the conversation's id was made now, and nobody can have written in it.
 
         Raises:
             Unavailable: it could not be read; the attachment is not joined then.
@@ -99,19 +100,28 @@ class Recovery:
         async with attachment.recovering:
             try:
                 await self._hub.join(attachment)
-                return await self._open(attachment, since, pending_actions, from_now=from_now)
+                return await self._open(attachment, since, pending_actions, from_now=from_now, is_new=is_new)
             except BaseException:
                 await self._hub.leave(attachment)
                 raise
 
     async def _open(
-        self, attachment: Attachment, since: Cursor | None, pending_actions: Sequence[Json], *, from_now: bool
+        self,
+        attachment: Attachment,
+        since: Cursor | None,
+        pending_actions: Sequence[Json],
+        *,
+        from_now: bool,
+        is_new: bool,
     ) -> Snapshot:
         company, conversation = attachment.company, attachment.conversation
         if from_now:
             standing = self._hub.standing(company, conversation) or await self._read_standing(company, conversation)
             snapshot, epoch = standing.snapshot, standing.epoch
             missed, turn = _Missed(), await self._running_turn(company, conversation, snapshot)
+        elif is_new and since is None:
+            snapshot, epoch = Snapshot(), await self.epoch()
+            missed, turn = _Missed(messages=()), None
         else:
             snapshot, bounds = await self._log.standing(company, conversation)
             epoch = bounds.epoch

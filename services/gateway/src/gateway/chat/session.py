@@ -223,8 +223,11 @@ class ClientSession:
     def follows(self, conversation: str) -> bool:
         return conversation in self._attachments
 
-    async def follow(self, caller: TokenCaller, conversation: str, since: ws.Cursor | None) -> None:
-        """Opens the conversation on this socket: welcome, what was missed, what comes."""
+    async def follow(
+        self, caller: TokenCaller, conversation: str, since: ws.Cursor | None, *, is_new: bool = False
+    ) -> None:
+        """Opens the conversation on this socket: welcome, what was missed, what comes. `is_new`: its id was made
+        now."""
         earlier = self._attachments.pop(conversation, None)
         if earlier is not None:
             await self.chat.hub.leave(earlier)
@@ -232,7 +235,9 @@ class ClientSession:
             raise Refused(ErrorCode.FORBIDDEN, f"a socket follows at most {MAX_FOLLOWED} conversations")
         attachment = Attachment(self._socket, caller.company, conversation)
         pending = await self.chat.customers.pending(caller)
-        snapshot = await self.chat.recovery.open(attachment, since, [action.to_wire() for action in pending])
+        snapshot = await self.chat.recovery.open(
+            attachment, since, [action.to_wire() for action in pending], is_new=is_new
+        )
         if self.closed:
             await self.chat.hub.leave(attachment)
             return
@@ -363,11 +368,17 @@ class ClientSession:
                 await self.chat.access.watchable(caller, frame.conversation_id)
                 await self.follow(caller, frame.conversation_id, frame.since)
         else:
-            wanted = await self.chat.access.own(caller, frame.conversation_id)
+            access = self.chat.access
+            if frame.conversation_id is not None:
+                known = await access.own(caller, frame.conversation_id)
+            else:
+                known = await access.latest(caller)
+            wanted = known or access.fresh(caller)
             conversation, self.previous = await self.chat.topics.current(caller, wanted)
             before = await self.chat.topics.signed_in(caller, frame.visitor)
             self.previous = self.previous or (before if frame.conversation_id is None else None)
-            await self.follow(caller, conversation, frame.since if conversation == wanted else None)
+            since = frame.since if conversation == wanted else None
+            await self.follow(caller, conversation, since, is_new=known is None)
             self.home = conversation
         self._entered(caller)
 

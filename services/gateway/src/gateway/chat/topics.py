@@ -11,14 +11,14 @@ import structlog
 
 from contracts.conversation import Snapshot
 from contracts.desk_rpc import ConversationUpdate, PersonMerge
-from contracts.ids import derive_id
+from contracts.ids import begun_at, derive_id
 from contracts.rpc import ConversationView
 from gateway.adapters.desk import change_conversation, merge_person
 from gateway.adapters.memory import BusMemory
 from gateway.chat.customers import has_account
 from gateway.chat.hub import Attachment
 from gateway.domain import server_frames
-from gateway.domain.conversation_ids import begun_at, following_conversation_id, new_conversation_id
+from gateway.domain.conversation_ids import following_conversation_id, new_conversation_id
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import TokenCaller, TokenReader
 from runtime.clock import Clock

@@ -52,17 +52,6 @@ def looks_issued(name: str) -> bool:
     return _ISSUED.fullmatch(name) is not None
 
 
-def begun_at(conversation: str) -> float | None:
-    """When such an id was made, in seconds since the epoch by its gateway's clock; None: the id does not tell."""
-    identity, separator, _ = conversation.partition(_SEPARATOR)
-    if not separator or len(identity) != 32:
-        return None
-    try:
-        return int(identity[:12], 16) / 1000
-    except ValueError:
-        return None
-
-
 def _mac(key: bytes, company: str, subject: str, identity: str) -> str:
     message = "\x1f".join(("conversation", company, subject, identity)).encode()
     return hmac.new(key, message, hashlib.sha256).hexdigest()[:_MAC_CHARACTERS]
