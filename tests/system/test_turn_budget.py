@@ -19,7 +19,7 @@ minute after which what is looked at by the clock is looked at again. Requests f
 seconds, 15 of them with two messages each: 0.1 a second that are not heard here."""
 AT_REST, AT_REST_IN_STORES = 2.8, 3.0
 """Messages a second; commands a second to MongoDB and Redis together."""
-PLAIN, WITH_A_TOOL_CALL, FIRST = 27, 44, 34
+PLAIN, WITH_A_TOOL_CALL, FIRST = 27, 44, 37
 """The second where the tool's service is asked anew; 42 where its answer is kept. The third is a new visitor's turn
 with their hello."""
 IN_A_ROW = 4

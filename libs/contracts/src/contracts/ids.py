@@ -70,26 +70,10 @@ def uuid7() -> str:
 
 
 def begun_at(conversation: str) -> float | None:
-    """When the gateway made a conversation's id (32 hex digits that begin with the time, `_`, and a MAC), in seconds
-    since the epoch by its clock; None: the id does not tell."""
+    """When the gateway made a conversation's id (32 hex digits that begin with the time, `_`, and a MAC), in seconds since
+    the epoch by its clock; None: the id does not tell."""
     identity, separator, _ = conversation.partition("_")
-    return _time_of(identity) if separator else None
-
-
-def new_visitor_id() -> str:
-    """The id of a visitor who comes for the first time: `v_` and 32 hex digits that begin with the time."""
-    return f"v_{uuid7().replace('-', '')}"
-
-
-def visitor_since(visitor: str) -> float | None:
-    """When such an id was made, in seconds since the epoch by its gateway's clock; None: the id does not tell."""
-    prefix, separator, identity = visitor.partition("_")
-    return _time_of(identity) if separator and prefix == "v" else None
-
-
-def _time_of(identity: str) -> float | None:
-    """The time with which 32 hex digits begin."""
-    if len(identity) != 32:
+    if not separator or len(identity) != 32:
         return None
     try:
         return int(identity[:12], 16) / 1000

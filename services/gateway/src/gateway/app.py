@@ -156,7 +156,7 @@ def compose(
     live = NatsLive(client, hub, inboxes, shares)
     hub.connect(live.follow)
     inboxes.connect(live.present)
-    access = Access(log, memory, identity.principals, identity.conversation_keys, clock)
+    access = Access(log, memory, identity.principals, identity.conversation_keys)
     commands = Commands(log, bus, memory, identity.principals, shares, companies, clock)
     door = Door(settings.limits, clock)
     files = Files(store, memory, identity.seal_key, clock)

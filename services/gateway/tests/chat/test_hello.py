@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-import time
 
 import pytest
 from nats.aio.client import Client
 
-from contracts.ids import new_visitor_id
 from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
 from gateway.testing import (
@@ -60,22 +58,6 @@ async def test_a_conversation_with_no_message_yet_can_be_come_back_to(
         again = await client.hello(tokens.visitor("v1"), conversationId=first["conversationId"])
     assert again["conversationId"] == first["conversationId"]
     assert again["seq"] == 0
-
-
-async def test_a_new_visitors_latest_conversation_is_not_asked_for_at_their_first_hello_alone(
-    gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
-) -> None:
-    token = tokens.visitor(new_visitor_id())
-    async with ChatClient(gateway.url) as client:
-        await client.hello(token)
-    assert "latest" not in memory.asked
-    async with ChatClient(gateway.url) as client:
-        await client.hello(token)
-    assert memory.asked.count("latest") == 1
-    earlier = f"v_{int((time.time() - 60) * 1000):012x}{0:020x}"
-    async with ChatClient(gateway.url) as client:
-        await client.hello(tokens.visitor(earlier))
-    assert memory.asked.count("latest") == 2
 
 
 async def test_without_an_id_the_visitors_latest_conversation_is_opened(

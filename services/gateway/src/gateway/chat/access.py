@@ -4,20 +4,12 @@ from collections.abc import Sequence
 
 import structlog
 
-from contracts.ids import visitor_since
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.domain.conversation_ids import is_issued_to, new_conversation_id
 from gateway.errors import Refused, Unavailable, not_found
 from gateway.ports import TokenCaller
-from runtime.clock import Clock
-from runtime.recent import Recent
-
-NEW_VISITOR = 15.0
-"""Seconds after a visitor's id was made in which who comes here for the first time has no conversation: nobody is asked
-for their latest one."""
-MOST_NEW = 10_000
 
 log = structlog.get_logger(__name__)
 
@@ -25,12 +17,7 @@ log = structlog.get_logger(__name__)
 class Access:
     """Ownership, proved by the id itself, by the log's first message, or by memory; in this order of cost."""
 
-    def __init__(
-        self, log: NatsLog, memory: BusMemory, principals: CallerSigner, id_keys: Sequence[bytes], clock: Clock
-    ) -> None:
-        self._clock = clock
-        self._came = Recent[tuple[str, str], float](MOST_NEW, seconds=2 * NEW_VISITOR, clock=clock.monotonic)
-        """New visitors who have come here before."""
+    def __init__(self, log: NatsLog, memory: BusMemory, principals: CallerSigner, id_keys: Sequence[bytes]) -> None:
         self._log = log
         self._memory = memory
         self._principals = principals
@@ -50,24 +37,11 @@ class Access:
     async def latest(self, caller: TokenCaller) -> str | None:
         """The visitor's or customer's latest conversation; None: there is none. While memory does not answer there is
         none either: a chat begins without its past rather than not at all."""
-        if self.comes_first(caller):
-            return None
         try:
             return await self._memory.latest(caller.company, caller.subject)
         except Unavailable:
             log.warning("chat.begun_anew", company=caller.company)
             return None
-
-    def comes_first(self, caller: TokenCaller) -> bool:
-        """Whether this is a new visitor's first request for a conversation here: their id was made moments ago."""
-        since = visitor_since(caller.subject) if caller.role == "visitor" else None
-        if since is None or abs(self._clock.now().timestamp() - since) > NEW_VISITOR:
-            return False
-        key = caller.company, caller.subject
-        if self._came.get(key) is not None:
-            return False
-        self._came.keep(key, since)
-        return True
 
     def fresh(self, caller: TokenCaller) -> str:
         """A new conversation of the visitor's or customer's, which nobody has written in."""

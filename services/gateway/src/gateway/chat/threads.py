@@ -123,7 +123,6 @@ class Threads:
             raise not_found("company")
         if not chat.door.enter_subject(caller.company, caller.subject):
             raise Limited("too many requests at a time: wait for one to end", AGAIN)
-        chat.access.comes_first(caller)  # from now on a hello looks for this conversation
         thread = Thread(chat, ConversationPlace(caller, conversation), address, locale, door)
         self._open.add(thread)
         try:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
-from contracts.ids import CompanyId, new_visitor_id
+from contracts.ids import CompanyId, uuid7
 from contracts.ws import LOCALE, VisitedPage
 from gateway.errors import Refused, TokenInvalid, not_found
 from gateway.ports import Visit, VisitorToken
@@ -96,7 +96,7 @@ async def _known_user(company: str, identity: str, visit: Visit, api: Api) -> Vi
 async def _visitor(company: str, request: Request, api: Api) -> str:
     old = bearer(request)
     if old is None:
-        return new_visitor_id()
+        return f"v_{uuid7().replace('-', '')}"
     caller = await api.tokens.verify_for_renewal(old)
     if caller.company != company or caller.role != "visitor":
         raise TokenInvalid("the old token is not a visitor's of this company: leave it out to become a new visitor")
