@@ -21,7 +21,7 @@ from rich.table import Table
 from agent.scripted_model.script import Rule
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks.first_token import BURST, CALL, COMPANY, running
-from contracts.ids import new_visitor_id
+from contracts.ids import uuid7
 from runtime.testing import run_mongo_server
 from runtime.testing_network import proxy_to
 from tests.support.account import Account, Line, Server, counted, listening
@@ -199,7 +199,7 @@ async def first_turns(stage: Stage, many: int = COUNTED, after: float = AFTER) -
         await quiet(stage, after)
         stage.account.clear()
         began, asked = time.monotonic(), len(stage.model.asked)
-        async with ChatClient(stage.stack.url, stage.stack.mint("visitor", new_visitor_id(), COMPANY)) as client:
+        async with ChatClient(stage.stack.url, stage.stack.mint("visitor", f"v_{uuid7()}", COMPANY)) as client:
             await client.hello(locale="en")
             await client.say("what is the price of AAPL?")
             await client.wait_for("message.delta")
