@@ -1,6 +1,7 @@
 """Companies' OpenID providers over HTTP: discovery, keys, codes. Reached by the guarded client alone."""
 
 from base64 import b64encode
+from codecs import BOM_UTF8
 from collections import OrderedDict
 from urllib.parse import quote, urlencode
 
@@ -123,7 +124,7 @@ class OpenIdProviders:
         if answer.status == 0 or answer.status >= 500 or answer.status == 429:
             raise SignInRefused("away", f"{address} {answer.problem or f'answered {answer.status}'}"[:500])
         try:
-            read: object = orjson.loads(said)
+            read: object = orjson.loads(said.removeprefix(BOM_UTF8))
         except ValueError:
             read = None
         found = object_of(read)

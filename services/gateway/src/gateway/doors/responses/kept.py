@@ -30,14 +30,14 @@ LOOKED_BACK = 12
 @dataclass(frozen=True, slots=True)
 class ResponseCaller:
     """Who asks, from where, in which language, and how a repeat is known. `tries`: the client's own count, from 0;
-    `asks`: it takes an item for what waits for a yes."""
+    `approvals`: it takes an item for what waits for a yes."""
 
     caller: TokenCaller
     address: str
     locale: str | None
     key: str | None
     tries: int
-    asks: bool = True
+    approvals: bool = True
 
 
 async def place(api: Api, asking: ResponseCaller, body: CreateResponse) -> tuple[str, str]:
@@ -171,7 +171,7 @@ class KeptResponse:
         at = int(message.created_at.timestamp()) if message is not None else int(self.now)
         match end.outcome:
             case ExchangeEnd.ANSWERED | ExchangeEnd.SPOKEN if message is not None:
-                questions = () if telling.asks else [f"\n\n{action.summary}?" for action in message.waiting]
+                questions = () if telling.approvals else [f"\n\n{action.summary}?" for action in message.waiting]
                 yield from telling.whole("".join((message.text, *questions)), message.citations)
                 for action in message.waiting:
                     yield from telling.approval(action)
@@ -209,7 +209,7 @@ async def begin(
     name = ResponseName(conversation, stored.seq)
     now = api.clock.now().timestamp()
     begun = about(body, str(name), now, conversation=conversation)
-    telling = ResponseEvents(begun, name.item(asking.caller.company), asks=asking.asks)
+    telling = ResponseEvents(begun, name.item(asking.caller.company), approvals=asking.approvals)
     return KeptResponse(name, telling, thread, now)
 
 

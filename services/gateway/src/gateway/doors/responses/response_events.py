@@ -21,9 +21,9 @@ _ITEM_ADDED, _PART_ADDED = STEP - 2, STEP - 1
 class ResponseEvents:
     """One response. Every method gives the events that follow; `after`: those up to this number were heard already."""
 
-    def __init__(self, about: Json, item: str, after: int = -1, *, asks: bool = True) -> None:
-        """`asks`: its client takes an item for what waits for a yes."""
-        self.asks = asks
+    def __init__(self, about: Json, item: str, after: int = -1, *, approvals: bool = True) -> None:
+        """`approvals`: its client takes an item for what waits for a yes."""
+        self.approvals = approvals
         self._about: Json = about
         self._item = item
         self._after = after
@@ -178,7 +178,7 @@ class ResponseEvents:
 
     def approval(self, action: Action) -> Iterator[Json]:
         """Something waits for the caller's yes."""
-        if not self.asks:
+        if not self.approvals:
             return
         details = {"summary": action.summary, **action.details}
         item = {

@@ -73,8 +73,8 @@ async def create(
     check(body)
     language = named_language(accept_language)
     count = int(tries) if tries is not None and tries.isdecimal() else 0
-    asks = takes_approvals(body, user_agent)
-    asking = kept.ResponseCaller(caller, client_address(request.scope), language, idempotency_key, count, asks)
+    approvals = takes_approvals(body, user_agent)
+    asking = kept.ResponseCaller(caller, client_address(request.scope), language, idempotency_key, count, approvals)
     if not _keeps(body, caller):
         return await _unkept(request, api, asking, body)
     said = kept.said(body)
@@ -214,7 +214,7 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
         raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
     created = api.clock.now().timestamp()
     begun = about(body, f"resp_{request_id}", created, conversation=None)
-    telling = ResponseEvents(begun, f"msg_{request_id}", asks=asking.asks)
+    telling = ResponseEvents(begun, f"msg_{request_id}", approvals=asking.approvals)
     events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:
         return EventStream(_told(AsyncExitStack(), telling, await _begun(events)))
