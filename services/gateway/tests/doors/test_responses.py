@@ -305,8 +305,9 @@ async def test_who_ends_at_an_unannounced_approval_is_asked_in_words(
     made = await agents.responses.create(model="nexus", input="buy", tools=[ours])
     assert (made.output[-1].type, made.output_text) == ("mcp_approval_request", "One two.")
     assert await client.responses.retrieve(made.id), "it is kept"
+    ours["server_label"] = "another"
     with pytest.raises(openai.BadRequestError, match=r"tools\[0\].type"):
-        await agents.responses.create(model="nexus", input="buy", tools=[{**ours, "server_label": "another"}])
+        await agents.responses.create(model="nexus", input="buy", tools=[ours])
 
 
 async def test_a_person_who_takes_over_is_heard_and_no_answer_is_invented(
