@@ -40,7 +40,7 @@ def test_what_others_are_shown_holds_nothing_that_they_cannot_see(
 
 
 def test_a_name_that_nobody_can_mend_is_shown_without_what_hides_in_it() -> None:
-    assert one_line("Ana\u202e\n \x00Ruiz\x9f") == "Ana Ruiz"
+    assert one_line("Ana\u202e\n \x00Ruiz\x9f\ud83d") == "Ana Ruiz"
     assert one_line("\u200b\u2066 ") == ""
 
 

@@ -59,7 +59,14 @@ async def test_a_minted_token_says_who_its_bearer_is() -> None:
 
 @pytest.mark.parametrize(
     ("said", "name"),
-    [("Ana Ruiz", "Ana Ruiz"), (" Ana\n\tRuiz ", "Ana Ruiz"), ("x" * 200, "x" * 80), (" ", None), (7, None)],
+    [
+        ("Ana Ruiz", "Ana Ruiz"),
+        (" Ana\n\tRuiz ", "Ana Ruiz"),
+        ("x" * 200, "x" * 80),
+        (" ", None),
+        (7, None),
+        ("A\ud83d", "A"),
+    ],
 )
 async def test_a_name_is_one_short_line_or_none_and_no_reason_to_refuse_a_token(said: object, name: str | None) -> None:
     token = jwt.encode(CLAIMS | {"name": said}, SECRET, algorithm="HS256")
@@ -285,6 +292,17 @@ async def test_a_key_that_cannot_be_read_costs_none_of_the_others(rsa_key: RSAPr
         return json.dumps({"keys": [{**public, "kid": "k0", **odd}, None, public]}).encode()
 
     assert (await KeySet(fetch, clock()).get("k1")).key_id == "k1"
+
+
+async def test_no_signature_is_checked_with_a_private_or_a_short_key(rsa_key: RSAPrivateKey) -> None:
+    public = json.loads(RSAAlgorithm.to_jwk(rsa_key.public_key()))
+    private = json.loads(RSAAlgorithm.to_jwk(rsa_key))
+    short = json.loads(RSAAlgorithm.to_jwk(generate_private_key(65537, 1024).public_key()))
+    with jwks([{**public, "kid": "k1"}, {**private, "kid": "private"}, {**short, "kid": "short"}]) as (url, _):
+        verifier = TokenVerifier(TokenSettings(jwt_jwks_url=url), clock())
+        for kid in ("private", "short"):
+            with pytest.raises(InvalidToken, match="not in the key set"):
+                await verifier.verify(jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": kid}))
 
 
 def test_without_any_key_it_says_what_to_set() -> None:

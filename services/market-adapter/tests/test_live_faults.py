@@ -45,7 +45,7 @@ async def test_a_bad_ticker_is_left_alone_by_itself(live: LiveProvider, script: 
 
 
 async def test_coins_are_traded_in_parts(live: LiveProvider) -> None:
-    bars = (await live.bars(BTC, Timeframe.H1, 10)).bars
+    bars = (await live.bars(BTC, Timeframe.H1, 100)).bars
     assert {bar.volume for bar in bars} == {Decimal("0.25")}
     tools = {method.subject.split(".")[2]: handler for method, handler in market_tools(live)}
     quoted = await tools["get_price"](request("get_price", symbol="BTC/USD"))

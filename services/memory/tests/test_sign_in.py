@@ -189,6 +189,9 @@ async def test_what_does_not_belong_to_this_sign_in_proves_nothing(
         ):
             provider.claims = claims
             assert await refused(tab) == "refused", claims
+        for claims in ({"sub": "half \ud83d"}, {"nonce": "\ud83d"}, {"name": "\ud83d"}, {"exp": 10**30}):
+            provider.claims = claims
+            assert await refused(tab) == "broken", claims
         provider.claims = {}
         provider.forge()
         assert await refused(tab) == "refused", "signed by somebody else under the name of the provider's key"

@@ -18,8 +18,9 @@ _FILLERS = re.compile(
 )
 """Letters, marks and symbols that show nothing either: fillers, the blank Braille pattern, variation selectors."""
 _IN_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-_IN_NO_LINE = re.compile(rf"[{CONTROL_CHARACTERS}\u2028\u2029]")
-"""Those, ends of lines, and what turns the direction of all that follows: `gpj.exe` must not read `exe.jpg`."""
+_IN_NO_LINE = re.compile(rf"[{CONTROL_CHARACTERS}\u2028\u2029\ud800-\udfff]")
+"""Those, ends of lines, halves of characters, and what turns the direction of all that follows: `gpj.exe` must not
+read `exe.jpg`."""
 
 
 def is_blank(text: str) -> bool:

@@ -132,7 +132,7 @@ class Analyses:
             kept = await self.read(company, user, analysis_id, sure=True)
             if kept is None or kept.record.status != "running":
                 return None if kept is None else kept.record
-            error = AnalysisProblem(code=CANCELLED, message="it was cancelled by whose it is")
+            error = AnalysisProblem(code=CANCELLED, message="the person who asked for it cancelled it")
             ended = kept.record.model_copy(update={"status": "failed", "stage": "finished", "error": error})
             if await self.save(ended, kept.revision) is not None:
                 return ended

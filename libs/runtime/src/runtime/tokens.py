@@ -44,6 +44,8 @@ _FETCH_DEADLINE = 5.0
 """Seconds for one step of fetching the key set; one more for all of it."""
 _MOST_BYTES = 1024 * 1024
 _LONGEST_NAME = 80
+_SHORTEST_RSA = 2048
+"""Bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +250,17 @@ class KeySet:
             return
         finally:
             self._fetched = self._clock.monotonic()
-        usable = [key for key in keys if key.key_type in self._kinds and key.public_key_use in (None, "sig")]
+        usable = [key for key in keys if key.key_type in self._kinds and _verifies(key)]
         self._keys = {key.key_id: key for key in usable}
         if len(usable) == 1:
             self._keys[None] = usable[0]
+
+
+def _verifies(key: PyJWK) -> bool:
+    """Whether signatures may be checked with it: a public key, for signatures, and of RSA no shorter one than RFC 7518
+    (3.3) allows."""
+    long_enough = key.key_type != "RSA" or key.key.key_size >= _SHORTEST_RSA
+    return long_enough and key.public_key_use in (None, "sig") and hasattr(key.key, "verify")
 
 
 def _keys_in(text: bytes) -> list[PyJWK]:

@@ -10,11 +10,12 @@ NexusError                      contracts/errors.py
     └── TokenExpired            was one
 """
 
+import math
 from collections.abc import Sequence
 
 from contracts.errors import ErrorCode, FieldFault, NexusError
 
-RETRY_AFTER = 2.0
+RETRY_AFTER = 2
 """Seconds after which what could not be done because something behind the door is away may be tried again."""
 
 
@@ -28,8 +29,8 @@ class GatewayError(NexusError):
         self.message = message
 
     @property
-    def wait(self) -> float | None:
-        """Seconds until trying again may help; None: it does not."""
+    def wait(self) -> int | None:
+        """Whole seconds until trying again may help; None: it does not."""
         return RETRY_AFTER if self.retryable else None
 
 
@@ -55,8 +56,8 @@ class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these 
         self.spent = spent
 
     @property
-    def wait(self) -> float:
-        return self.retry_after
+    def wait(self) -> int:
+        return math.ceil(self.retry_after)
 
 
 class Unavailable(GatewayError):  # noqa: N818 - reads as an event, as all of these do

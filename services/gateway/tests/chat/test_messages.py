@@ -199,7 +199,8 @@ async def test_an_address_may_begin_a_limited_number_of_conversations_but_go_on_
             await third.hello(tokens.visitor("v2"))
             await third.send("message.send", clientMessageId=str(uuid.uuid4()), text="first")
             error = await third.until("error")
-            assert (error["code"], error["message"]) == ("RATE_LIMITED", "too many messages: try again in 60 min")
+            told = "too many new conversations from one address: try again in 60 min"
+            assert (error["code"], error["message"]) == ("RATE_LIMITED", told)
         await client.say("second")
 
 

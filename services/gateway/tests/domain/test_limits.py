@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.domain.limits import RateLimit, SlidingLog, address_key, admit
+from gateway.errors import Limited
 
 
 @given(st.lists(st.floats(0, 5, allow_nan=False), max_size=60))
@@ -64,3 +65,7 @@ def test_who_has_gone_is_not_remembered() -> None:
 )
 def test_an_ipv6_subscriber_counts_as_one_address(one: str, other: str, same: bool) -> None:
     assert (address_key(one) == address_key(other)) is same
+
+
+def test_whoever_has_to_wait_is_told_whole_seconds() -> None:
+    assert Limited("full", 59.27).wait == 60

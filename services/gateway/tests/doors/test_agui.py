@@ -201,6 +201,11 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(desk: Desk, recor
     ended = (await desk.ui.run([ResumeEntry(interrupt_id="a1", status="resolved", payload=payload)]))[-1]
     (action,) = ended["result"]["actions"]
     assert (action["state"], action["details"]["quantity"]) == ("confirmed", 2)
+    # "A resume with the same (threadId, interruptId, status, payload) must be safe to replay": nothing may be changed
+    # any more, and nothing is.
+    records.actions["a1"] = (("acme", "ana"), records.actions["a1"][1].model_copy(update={"editable": None}))
+    ended = (await desk.ui.run([ResumeEntry(interrupt_id="a1", status="resolved", payload=payload)]))[-1]
+    assert [one["state"] for one in ended["result"]["actions"]] == ["confirmed"]
 
 
 async def test_hanging_up_stops_the_answer_for_everybody(

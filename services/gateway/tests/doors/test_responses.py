@@ -290,6 +290,26 @@ async def test_an_order_is_confirmed_by_the_protocols_own_items(
     assert then.status == "completed"
 
 
+async def test_who_ends_at_an_unannounced_approval_is_asked_in_words(
+    client: AsyncOpenAI, agent: AnsweringAgent
+) -> None:
+    """OpenAI's Agents SDK fails at an `mcp_approval_request` of a server that is not among the run's tools."""
+    agent.actions = [Action(id="a1", kind="paper_order", state=ActionState.PENDING, summary="Buy 1 AAPL", details={})]
+    agents = client.with_options(default_headers={"User-Agent": "Agents/Python 0.24.0"})
+    made = await agents.responses.create(model="nexus", input="buy")
+    assert ([item.type for item in made.output], made.output_text) == (
+        ["message", "mcp_call"],
+        "One two.\n\nBuy 1 AAPL?",
+    )
+    ours: Any = {"type": "mcp", "server_label": "nexus", "server_url": "https://nexus.example"}
+    made = await agents.responses.create(model="nexus", input="buy", tools=[ours])
+    assert (made.output[-1].type, made.output_text) == ("mcp_approval_request", "One two.")
+    assert await client.responses.retrieve(made.id), "it is kept"
+    ours["server_label"] = "another"
+    with pytest.raises(openai.BadRequestError, match=r"tools\[0\].type"):
+        await agents.responses.create(model="nexus", input="buy", tools=[ours])
+
+
 async def test_a_person_who_takes_over_is_heard_and_no_answer_is_invented(
     client: AsyncOpenAI, agent: AnsweringAgent, nats_client: Client
 ) -> None:

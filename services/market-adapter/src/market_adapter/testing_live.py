@@ -176,6 +176,7 @@ KRAKEN: dict[str, dict[str, Any]] = {
     "OHLC": {"error": [], "result": {
         "XXBTZUSD": [
             [HOURS[0] - 3600, None, "NaN", "0", "-1", "100.0", "0.25", 5],  # a hole
+            *([HOURS[0] - 1800, "100.0", "110.0", "90.0", "100.0", "100.0", volume, 5] for volume in ("NaN", "-1")),
             *([at, "100.0", "110.0", "90.0", f"{100 + n}.0", "100.0", "0.25", 5] for n, at in enumerate(HOURS))
         ],
         "last": HOURS[-1],

@@ -46,13 +46,17 @@ class Door:
     def message(self, subject: str, address: str, *, opens_conversation: bool) -> None:
         """Counts a message; raises Limited (and counts nothing) when there is no room."""
         windows = [(self._by_visitor, subject)]
+        key = address_key(address)
         if address != NOBODY:
-            key = address_key(address)
             windows.append((self._by_address, key))
             if opens_conversation:
                 windows.append((self._conversations, key))
-        wait = admit(self._clock.monotonic(), *windows)
+        now = self._clock.monotonic()
+        wait = admit(now, *windows)
         if wait > 0:
+            begun = (self._conversations, key) in windows and self._conversations.retry_after(key, now) == wait
+            if begun:
+                raise Limited(f"too many new conversations from one address: try again in {_spoken(wait)}", wait)
             raise Limited(f"too many messages: try again in {_spoken(wait)}", wait)
 
     def token(self, address: str) -> None:

@@ -13,7 +13,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisProblem, AnalysisRecord, AnalysisStatus
 from contracts.ids import derive_id, uuid7
-from contracts.languages import Language, spoken_language
+from contracts.languages import Language, named_language
 from contracts.symbols import parse_symbol
 from gateway.adapters.analyses import AskedAnalysis
 from gateway.errors import Refused
@@ -82,7 +82,7 @@ async def begin_analysis(
 ) -> Response:
     """Begins an analysis; it goes on when nobody waits for it, and its report is kept for a week."""
     key = uuid7() if idempotency_key is None else derive_id("analysis", idempotency_key)
-    record = await begin(api, caller, body, key, spoken_language(accept_language) if accept_language else None)
+    record = await begin(api, caller, body, key, named_language(accept_language))
     headers = {"Location": f"/v2/analysis/{key}"}
     seconds = _wait(prefer)
     if seconds is not None:

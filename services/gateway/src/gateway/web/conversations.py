@@ -16,7 +16,7 @@ from contracts.events.fact import Score
 from contracts.files import MOST_FILES
 from contracts.ids import ID_PATTERN, Id
 from contracts.inbox import OwnerEvent
-from contracts.languages import spoken_language
+from contracts.languages import named_language
 from contracts.plain_text import LINE, WORDS, is_blank
 from contracts.report_rpc import RATING, RatingReply, RatingView
 from contracts.rpc import (
@@ -275,7 +275,7 @@ async def decide_action(
 ) -> Action:
     """Confirms or rejects what waits for the caller's own yes. Deciding again changes nothing: the first one stands."""
     await api.access.usable(caller, conversation)
-    language = None if accept_language is None else spoken_language(accept_language)
+    language = named_language(accept_language)
     if body.edits and body.decision == "reject":
         fault = FieldFault(field="edits", message="only a yes has some")
         raise Refused(ErrorCode.BAD_FIELD, "edits: only a yes has some", [fault])

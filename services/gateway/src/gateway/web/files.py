@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from contracts.envelope import Wire
 from contracts.files import FileRef
 from contracts.ids import ID_PATTERN
-from contracts.languages import spoken_language
+from contracts.languages import named_language
 from gateway.chat.commands import ConversationPlace
 from gateway.domain.file_kinds import PICTURES
 from gateway.web.deps import ApiDep, ConversationPath, PersonDep
@@ -63,7 +63,7 @@ async def send_file(
     """Takes in a file (the body is its content, at most 10 MB) for a message of the caller's to name in `files`. One
     that no message names within a day is deleted."""
     await api.access.usable(caller, conversation)
-    language = "en" if accept_language is None else spoken_language(accept_language)
+    language = named_language(accept_language) or "en"
     return await api.files.take_in(ConversationPlace(caller, conversation), name, _body(request), language)
 
 

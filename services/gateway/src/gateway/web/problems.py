@@ -1,6 +1,5 @@
 """Errors over HTTP: problem documents (RFC 9457), every one with the code that the websocket uses too."""
 
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from http import HTTPStatus
@@ -156,7 +155,7 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, GatewayError)  # noqa: S101 - registered for this class alone
     headers: dict[str, str] = {}
     if error.wait is not None:
-        headers["Retry-After"] = str(math.ceil(error.wait))
+        headers["Retry-After"] = str(error.wait)
     elif isinstance(error, TokenInvalid):
         headers["WWW-Authenticate"] = "Bearer"
     fields = error.fields if isinstance(error, Refused) else ()

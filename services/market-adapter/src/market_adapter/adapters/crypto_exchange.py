@@ -119,9 +119,10 @@ def _seen(done: asyncio.Future[Any]) -> None:
 
 
 def _bar(row: list[Any], length: timedelta) -> Bar | None:
-    """None: a hole, in which nothing was traded."""
+    """None: a hole, in which nothing was traded, or figures that are none."""
     start = datetime.fromtimestamp(row[0] / 1000, UTC)
-    if not all(price and math.isfinite(price) and price > 0 for price in row[1:5]):
+    volume = row[5] or 0
+    if not all(price and math.isfinite(price) and price > 0 for price in row[1:5]) or not 0 <= volume < math.inf:
         return None
     prices = [Decimal(str(price)) for price in row[1:5]]
-    return Bar(start.date(), start, start + length, *prices, volume=Decimal(str(row[5] or 0)))
+    return Bar(start.date(), start, start + length, *prices, volume=Decimal(str(volume)))

@@ -1,10 +1,11 @@
 """Companies' OpenID providers over HTTP: discovery, keys, codes. Reached by the guarded client alone."""
 
-import asyncio
-import json
 from base64 import b64encode
+from codecs import BOM_UTF8
 from collections import OrderedDict
 from urllib.parse import quote, urlencode
+
+import orjson
 
 from contracts.json_values import object_of
 from contracts.sign_in_rpc import SignInCode
@@ -123,8 +124,8 @@ class OpenIdProviders:
         if answer.status == 0 or answer.status >= 500 or answer.status == 429:
             raise SignInRefused("away", f"{address} {answer.problem or f'answered {answer.status}'}"[:500])
         try:
-            read: object = await asyncio.to_thread(json.loads, said)
-        except (ValueError, RecursionError):
+            read: object = orjson.loads(said.removeprefix(BOM_UTF8))
+        except ValueError:
             read = None
         found = object_of(read)
         if answer.status != 200 or not found:

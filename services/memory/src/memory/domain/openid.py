@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlencode, urlsplit
 
 import jwt
+import orjson
 from jwt import PyJWK
 
 from contracts.json_values import is_object, list_of, object_of
@@ -123,6 +124,10 @@ def proven(
         )
     except jwt.PyJWTError as error:
         raise SignInRefused("refused", f"the ID token does not hold: {error}") from error
+    try:
+        orjson.dumps(claims)
+    except TypeError as error:  # half of a character, or a number that fits nowhere
+        raise SignInRefused("broken", "the ID token says something that is neither text nor number") from error
     seconds = now.timestamp()
     times = {name: claims.get(name, 0) for name in ("exp", "iat", "nbf")}
     if not all(isinstance(at, int | float) and 0 <= at < 2**53 for at in times.values()):

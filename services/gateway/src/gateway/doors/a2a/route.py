@@ -1,6 +1,5 @@
 """POST /a2a: A2A 1.0 over JSON-RPC; what streams is sent as server-sent events."""
 
-import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -9,7 +8,7 @@ import orjson
 from fastapi import Request, Response
 
 from contracts.errors import ErrorCode
-from contracts.languages import spoken_language
+from contracts.languages import named_language
 from gateway.doors import server_sent
 from gateway.doors.a2a import request as wire
 from gateway.doors.a2a import rpc
@@ -83,7 +82,7 @@ async def call_agent(
         raw = rpc.parsed(await request.body())
         call = rpc.call_in(raw)
         rpc.check_version(request.headers.get("a2a-version") or request.query_params.get("A2A-Version"))
-        tasks = Tasks(api, caller, request, spoken_language(accept_language))
+        tasks = Tasks(api, caller, request, named_language(accept_language))
         if (stream := STREAMS.get(call.method)) is not None:
             return await _streamed(call, stream(tasks, call.params))
         if (method := METHODS.get(call.method)) is not None:
@@ -110,7 +109,7 @@ def _json(body: Json, status: int = 200, headers: Mapping[str, str] | None = Non
 def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
     wait = error.wait
     body = rpc.error_body(identity, rpc.of(error), wait)
-    headers = {} if wait is None else {"Retry-After": str(math.ceil(wait))}
+    headers = {} if wait is None else {"Retry-After": str(wait)}
     return _json(body, STATUS[error.code] if error.code in _TOLD_BY_STATUS else 200, headers)
 
 

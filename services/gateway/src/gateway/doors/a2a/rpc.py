@@ -54,7 +54,7 @@ def of(error: GatewayError) -> A2AError:
     return A2AError(OURS, str(error.code), error.message, fields)
 
 
-def error_body(identity: Identity, error: A2AError, retry_after: float | None = None) -> Json:
+def error_body(identity: Identity, error: A2AError, retry_after: int | None = None) -> Json:
     """The response that tells an error."""
     metadata = {} if retry_after is None else {"retryAfter": str(retry_after)}
     domain = "nexus" if error.code == OURS else "a2a-protocol.org"

@@ -12,6 +12,7 @@ from fastapi import Request
 from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact, message_view
 from contracts.events.chat import ActionState, Role
+from contracts.languages import Language
 from contracts.rpc import ConversationsRequest, MessageView
 from gateway.chat.exchange import Exchange
 from gateway.chat.thread import Thread
@@ -44,7 +45,7 @@ class Tasks:
     api: Api
     caller: TokenCaller
     request: Request
-    language: str
+    language: Language | None
 
     # ------------------------------------------------------------------ methods
 

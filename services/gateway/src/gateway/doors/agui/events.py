@@ -26,7 +26,7 @@ def run_finished(thread: str, run: str, outcome: Json, result: Any = None) -> Js
     return {"type": "RUN_FINISHED", "threadId": thread, "runId": run, "outcome": outcome, **told}
 
 
-def run_error(code: str, message: str, retry_after: float | None = None) -> Json:
+def run_error(code: str, message: str, retry_after: int | None = None) -> Json:
     told = {} if retry_after is None else {"metadata": {NAMESPACE: {"retryAfter": retry_after}}}
     return {"type": "RUN_ERROR", "code": code, "message": message, **told}
 

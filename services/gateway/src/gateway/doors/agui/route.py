@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
-from contracts.languages import spoken_language
+from contracts.languages import named_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.chat.sent_messages import SentMessage
@@ -49,7 +49,7 @@ async def run_agent(
     """Answers the user's newest messages in the thread. Hanging up stops the answer."""
     new, given, wishes = body.new_messages(), body.results(), wishes_in(body.tools or (), schema="parameters")
     run = AguiRun(body.thread_id, body.run_id, body.messages, given)
-    locale = None if accept_language is None else spoken_language(accept_language)
+    locale = named_language(accept_language)
     conversation = await api.threads.named(caller, DOOR, body.thread_id)
     place = ConversationPlace(caller, conversation)
     first = run.begin()
@@ -143,9 +143,10 @@ async def _decided(
     for identity, approved in yes.items():
         if identity not in asked:
             raise _no_interrupt(identity)
-        if edits[identity] is not None and not asked[identity].editable:
+        state = asked[identity].state
+        if edits[identity] is not None and state is ActionState.PENDING and not asked[identity].editable:
             raise Refused(ErrorCode.BAD_FIELD, f"resume: nothing of the interrupt {identity} may be changed")
-        if approved and asked[identity].state is ActionState.EXPIRED:
+        if approved and state is ActionState.EXPIRED:
             raise Refused(ErrorCode.CONFLICT, f"the interrupt {identity} has expired")
     open_ones = [one.id for one in asked.values() if one.state is ActionState.PENDING and one.id not in yes]
     if open_ones and not await _were_sent(api, place, new):

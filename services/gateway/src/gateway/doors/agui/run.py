@@ -57,7 +57,7 @@ class AguiRun:
             told.append(events.messages_snapshot(self._messages))
         return [*told, events.run_finished(self._thread, self._run, outcome, result)]
 
-    def fail(self, code: str, message: str, retry_after: float | None = None) -> list[Json]:
+    def fail(self, code: str, message: str, retry_after: int | None = None) -> list[Json]:
         """The run ends without what it was for."""
         self.ended = True
         return [*self._give_up_texts(), events.run_error(code, message, retry_after)]

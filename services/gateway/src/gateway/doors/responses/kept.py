@@ -29,13 +29,15 @@ LOOKED_BACK = 12
 
 @dataclass(frozen=True, slots=True)
 class ResponseCaller:
-    """Who asks, from where, in which language, and how a repeat is known. `tries`: the client's own count, from 0."""
+    """Who asks, from where, in which language, and how a repeat is known. `tries`: the client's own count, from 0;
+    `approvals`: it takes an item for what waits for a yes."""
 
     caller: TokenCaller
     address: str
     locale: str | None
     key: str | None
     tries: int
+    approvals: bool = True
 
 
 async def place(api: Api, asking: ResponseCaller, body: CreateResponse) -> tuple[str, str]:
@@ -169,7 +171,8 @@ class KeptResponse:
         at = int(message.created_at.timestamp()) if message is not None else int(self.now)
         match end.outcome:
             case ExchangeEnd.ANSWERED | ExchangeEnd.SPOKEN if message is not None:
-                yield from telling.whole(message.text, message.citations)
+                questions = () if telling.approvals else [f"\n\n{action.summary}?" for action in message.waiting]
+                yield from telling.whole("".join((message.text, *questions)), message.citations)
                 for action in message.waiting:
                     yield from telling.approval(action)
                 yield from telling.end("completed", at, self.usage)
@@ -205,7 +208,8 @@ async def begin(
             raise Refused(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another request; choose a new one")
     name = ResponseName(conversation, stored.seq)
     now = api.clock.now().timestamp()
-    telling = ResponseEvents(about(body, str(name), now, conversation=conversation), name.item(asking.caller.company))
+    begun = about(body, str(name), now, conversation=conversation)
+    telling = ResponseEvents(begun, name.item(asking.caller.company), approvals=asking.approvals)
     return KeptResponse(name, telling, thread, now)
 
 

@@ -43,10 +43,11 @@ class InputItem(Open):
         return any(part.type == "input_image" for part in parts)
 
 
-class ClientFunction(Open):
-    """A function of the caller's own."""
+class ClientTool(Open):
+    """A function of the caller's own; or our tools, by their label, for who takes an item where one asks for a yes."""
 
     type: str
+    server_label: str | None = None
     name: str | None = Field(default=None, pattern=FUNCTION_PATTERN)
     description: str | None = None
     parameters: dict[str, Any] | None = None
@@ -92,7 +93,7 @@ class CreateResponse(Sampling, Open):
     store: bool | None = None
     background: bool | None = None
     stream: bool | None = None
-    tools: list[ClientFunction] | None = Field(default=None, max_length=MAX_TOOLS)
+    tools: list[ClientTool] | None = Field(default=None, max_length=MAX_TOOLS)
     tool_choice: Literal["auto", "none", "required"] | ChosenFunction | None = None
     parallel_tool_calls: bool | None = None
     truncation: Literal["auto", "disabled"] | None = None
@@ -102,6 +103,11 @@ class CreateResponse(Sampling, Open):
     reasoning: Reasoning | None = None
     include: list[str] | None = None
     metadata: dict[str, str] | None = Field(default=None, max_length=16)
+
+    @property
+    def functions(self) -> list[ClientTool]:
+        """The caller's own tools."""
+        return [tool for tool in self.tools or () if tool.type == "function"]
 
     @property
     def items(self) -> list[InputItem]:
@@ -116,6 +122,8 @@ class CreateResponse(Sampling, Open):
         return self.text.format if self.text is not None else Format()
 
 
+LABEL = "nexus"
+"""Whose tools and confirmations these are, where the protocol wants a server's name."""
 _HARMLESS = frozenset({"reasoning.encrypted_content"})
 """What may be included: there is none of it here."""
 _NOT_DONE: dict[str, NotDone] = {
@@ -137,6 +145,8 @@ def check(body: CreateResponse) -> None:
         if name not in _HARMLESS:
             raise bad(f"include[{index}]", f"there is no {name!r} here")
     for index, tool in enumerate(body.tools or ()):
+        if names_ours(tool):
+            continue
         if tool.type != "function":
             raise bad(f"tools[{index}].type", "functions of your own alone: ours are used by themselves")
         if tool.name is None:
@@ -152,6 +162,17 @@ def check(body: CreateResponse) -> None:
         raise bad("tool_choice.type", "auto, none, required or one function")
     if body.background and body.store is False:
         raise bad("background", "needs a response that is kept: leave store out")
+
+
+def names_ours(tool: ClientTool) -> bool:
+    """Whether it names the platform's own tools, which are used whether or not somebody does."""
+    return tool.type == "mcp" and tool.server_label == LABEL
+
+
+def takes_approvals(body: CreateResponse, client: str) -> bool:
+    """Whether the client takes an `mcp_approval_request`. `client`: its User-Agent. OpenAI's Agents SDK ends a run at
+    one whose server was not named among the tools."""
+    return not client.startswith("Agents/") or any(map(names_ours, body.tools or ()))
 
 
 def text_of(content: str | list[MessagePart] | None, at: str, *, first: int = 0) -> str:

@@ -11,18 +11,19 @@ from typing import Any
 
 from contracts.completion_rpc import CompletionCall
 from contracts.events.chat import Action, Citation, Usage
+from gateway.doors.responses.requests import LABEL
 
 Json = dict[str, Any]
 STEP = 64
 _ITEM_ADDED, _PART_ADDED = STEP - 2, STEP - 1
-LABEL = "nexus"
-"""Whose tools and confirmations these are, where the protocol wants a server's name."""
 
 
 class ResponseEvents:
     """One response. Every method gives the events that follow; `after`: those up to this number were heard already."""
 
-    def __init__(self, about: Json, item: str, after: int = -1) -> None:
+    def __init__(self, about: Json, item: str, after: int = -1, *, approvals: bool = True) -> None:
+        """`approvals`: its client takes an item for what waits for a yes."""
+        self.approvals = approvals
         self._about: Json = about
         self._item = item
         self._after = after
@@ -177,6 +178,8 @@ class ResponseEvents:
 
     def approval(self, action: Action) -> Iterator[Json]:
         """Something waits for the caller's yes."""
+        if not self.approvals:
+            return
         details = {"summary": action.summary, **action.details}
         item = {
             "id": approval_id(action.id),

@@ -20,7 +20,7 @@ from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
 from gateway.doors.responses.objects import about
-from gateway.doors.responses.requests import CreateResponse, bad, check, is_echo
+from gateway.doors.responses.requests import CreateResponse, bad, check, is_echo, takes_approvals
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong
 from gateway.ports import TokenCaller
@@ -54,6 +54,7 @@ _DELETED: dict[int | str, dict[str, Any]] = {
 Name = Annotated[str, Path(alias="responseId", max_length=200)]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=255)]
 Tries = Annotated[str | None, Header(alias="x-stainless-retry-count", include_in_schema=False)]
+UserAgent = Annotated[str, Header(include_in_schema=False)]
 
 
 @router.post("", response_class=Response, responses=described(400, 404, 413, 429, 504) | _STREAM)
@@ -65,13 +66,15 @@ async def create(
     accept_language: AcceptLanguage = None,
     idempotency_key: Key = None,
     tries: Tries = None,
+    user_agent: UserAgent = "",
 ) -> Response:
     """A message in a conversation of the caller's, and its answer. What brings tools of its own, a whole history or a
     form for the text is answered without being kept, as `store: false` is."""
     check(body)
     language = named_language(accept_language)
     count = int(tries) if tries is not None and tries.isdecimal() else 0
-    asking = kept.ResponseCaller(caller, client_address(request.scope), language, idempotency_key, count)
+    approvals = takes_approvals(body, user_agent)
+    asking = kept.ResponseCaller(caller, client_address(request.scope), language, idempotency_key, count, approvals)
     if not _keeps(body, caller):
         return await _unkept(request, api, asking, body)
     said = kept.said(body)
@@ -174,7 +177,7 @@ def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
     """The first parameter for which a log of what people say has no place."""
     if not caller.writes_as_visitor:
         return "store"
-    if body.tools:
+    if body.functions:
         return "tools"
     if body.tool_choice not in (None, "auto"):
         return "tool_choice"
@@ -210,7 +213,8 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
     if len(asked.to_json()) > MOST_BYTES:
         raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
     created = api.clock.now().timestamp()
-    telling = ResponseEvents(about(body, f"resp_{request_id}", created, conversation=None), f"msg_{request_id}")
+    begun = about(body, f"resp_{request_id}", created, conversation=None)
+    telling = ResponseEvents(begun, f"msg_{request_id}", approvals=asking.approvals)
     events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:
         return EventStream(_told(AsyncExitStack(), telling, await _begun(events)))

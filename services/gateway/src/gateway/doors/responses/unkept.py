@@ -41,7 +41,7 @@ def request_of(
         choice = {"type": "function", "function": {"name": choice.name or ""}}
     tools = [
         {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
-        for t in body.tools or ()
+        for t in body.functions
     ]
     asked: dict[str, Any] = {"model": body.model, "messages": messages, "stream": bool(body.stream)}
     asked |= {"temperature": body.temperature, "max_completion_tokens": body.max_output_tokens}

@@ -64,7 +64,7 @@ class UiReply:
         self.ended = True
         return [*self._close(), {"type": "finish-step"}, {"type": "finish", "finishReason": reason}]
 
-    def fail(self, code: str, message: str, retry_after: float | None = None) -> list[Json]:
+    def fail(self, code: str, message: str, retry_after: int | None = None) -> list[Json]:
         """There is no answer. `error` has room for words alone: the code stands before it, for who can read it."""
         self.ended = True
         notice: Json = {"code": code}

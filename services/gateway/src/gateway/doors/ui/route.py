@@ -14,7 +14,7 @@ from fastapi.responses import StreamingResponse
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action
 from contracts.ids import answer_id, turn_id
-from contracts.languages import spoken_language
+from contracts.languages import named_language
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.customers import has_account
 from gateway.chat.sent_messages import SentMessage, client_message_id
@@ -53,7 +53,7 @@ async def send_messages(
     new, wishes = body.new_messages(), wishes_in(body.tools, schema="inputSchema")
     message, parts = body.answered()
     answers = [approval_in(part) for part in parts]
-    locale = None if accept_language is None else spoken_language(accept_language)
+    locale = named_language(accept_language)
     place = ConversationPlace(caller, await api.threads.named(caller, DOOR, body.id))
     done = await _decided(api, place, answers, locale, alone=not new)
     given = {} if new else body.results()
@@ -92,7 +92,7 @@ async def resume_stream(
         api.threads.was_told(conversation, asked) and not await api.threads.awaited(caller, conversation)
     ):
         return Response(status_code=204)
-    locale = None if accept_language is None else spoken_language(accept_language)
+    locale = named_language(accept_language)
     async with AsyncExitStack() as stack:
         opened = api.threads.open(
             caller, conversation, address=client_address(request.scope), locale=locale, after=asked, door=DOOR
