@@ -70,8 +70,9 @@ def uuid7() -> str:
 
 
 def begun_at(conversation: str) -> float | None:
-    """When the gateway made a conversation's id (32 hex digits that begin with the time, `_`, and a MAC), in seconds since
-    the epoch by its clock; None: the id does not tell."""
+    """When the gateway made a conversation's id, in seconds since the epoch by its clock; None: the id does not tell.
+
+    Such an id is 32 hex digits that begin with the time, `_`, and a MAC."""
     identity, separator, _ = conversation.partition("_")
     if not separator or len(identity) != 32:
         return None
