@@ -1,4 +1,4 @@
-"""Makes streams anew that go missing while a service runs, and keeps the marks known that they demand."""
+"""Makes missing streams anew while a service runs, and keeps up with the marks that streams demand."""
 
 from __future__ import annotations
 
