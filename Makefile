@@ -107,9 +107,9 @@ check: $(STAMP) ## all that CI runs: lint, types, import rules, contracts, tests
 	@$(MAKE) -j2 --output-sync=target types lint imports contracts-check waits-check audit suites compiled
 	@$(MAKE) test
 
-simulate: $(STAMP) ## the services' own code in virtual time, faults by the seed (SEEDS=1000, SEED=123 replays, RULES=1)
+simulate: $(STAMP) ## the services' own code in virtual time, faults by the seed (SEEDS=1000 FIRST=0, SEED=123 replays, RULES=1)
 	@exec $(BIN)/python -m tests.simulation $(if $(RULES),--rules) $(if $(SEED),--seed $(SEED)) \
-		$(if $(SEEDS),--seeds $(SEEDS)) --workers $(WORKERS)
+		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST)) --workers $(WORKERS)
 
 screenshots: $(STAMP) ## take the pictures in docs/screenshots again (needs Chromium)
 	$(BIN)/python -m tests.browser.screenshots

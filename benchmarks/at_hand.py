@@ -11,9 +11,9 @@ from contracts.market_rpc import ActiveAlert, Holdings, MarketEvent, MarketStatu
 from contracts.memory_rpc import LongTermMemory
 from contracts.rpc import MessageView
 from memory.application.contexts import ContextBuilder
+from memory.application.conversation_context import Talks
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
-from memory.application.conversation_context import Talks
 from memory.context_ports import PastToolCall
 from memory.domain.conversation import InboxConversation
 from memory.domain.keys import LogPosition

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import cast
@@ -17,8 +18,10 @@ from pymongo.errors import BulkWriteError
 from contracts.files import file_key, unsent_key
 from contracts.ids import uuid7
 from nexus_cli.backup import documents, files, streams
-from nexus_cli.backup.backup import read, restored_settings
+from nexus_cli.backup.backup import backup, read, restored_settings
 from nexus_cli.backup.streams import BackupFailed
+from nexus_cli.stack.errors import StackError
+from nexus_cli.target import Addresses
 from runtime.connection import connect
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
@@ -29,7 +32,7 @@ from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.store_format import FORMAT, check_format
 from runtime.streams import ensure_streams
-from runtime.testing import MongoDatabase, run_nats_server
+from runtime.testing import MongoDatabase, NatsServer, run_nats_server
 
 SUBJECT = "chat.demo.c1.message.visitor.v1"
 
@@ -137,6 +140,18 @@ async def test_a_manifest_that_is_damaged_is_told(manifest: str, tmp_path: Path)
     (tmp_path / "manifest.json").write_text(manifest)
     with pytest.raises(BackupFailed, match=r"manifest.json is damaged or missing: take another backup"):
         await read(tmp_path)
+
+
+async def test_a_backup_that_fails_leaves_an_empty_directory_and_can_be_tried_again(
+    nats_streams: Client, nats_server: NatsServer, mongo_server: MongoDatabase, tmp_path: Path
+) -> None:
+    place = tmp_path / "backup"
+    nowhere = Addresses("nats://127.0.0.1:1", mongodb=mongo_server.url, database=mongo_server.database)
+    with pytest.raises(StackError, match="no NATS server answered"):
+        await backup(nowhere, None, place, lambda _: None)
+    assert list(place.iterdir()) == []
+    await backup(replace(nowhere, nats=nats_server.url), None, place, lambda _: None)
+    assert (await read(place))["streams"]["CHAT"]
 
 
 def test_the_secrets_of_a_restore_that_failed_are_gone_and_it_can_be_tried_again(tmp_path: Path) -> None:

@@ -246,3 +246,33 @@ async def test_a_message_that_a_dying_gateway_did_not_acknowledge_is_sent_again(
     assert [retry for _, retry in texts] == [False, True]
     assert len({identity for identity, _ in texts}) == 1
     assert "· connected again" in err
+
+
+async def test_it_goes_on_from_the_last_snapshot_that_arrived(tmp_path: Path) -> None:
+    """Cut off between a welcome and its snapshot, it does not take what the snapshot held for read."""
+    since: list[dict[str, Any] | None] = []
+
+    async def cuts_off(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        async for message in socket:
+            frame = json.loads(message.data)
+            if frame["type"] == "hello":
+                since.append(frame.get("since"))
+                epoch = "new" if len(since) > 1 else "old"
+                await socket.send_json({"v": 1, "type": "welcome", "conversationId": "c", "epoch": epoch, "seq": 0})
+                if len(since) == 2:
+                    await socket.close(code=4001)
+                continue
+            ack = {"type": "message.ack", "clientMessageId": frame["clientMessageId"], "seq": 1}
+            if len(since) == 1:
+                await socket.close(code=4001)
+            else:
+                await socket.send_json(ack)
+                await socket.send_json({"type": "snapshot", "messages": [ANSWER], "epoch": "new", "seq": 2})
+        return socket
+
+    async with serving(cuts_off) as url:
+        code, out, _ = await chat(url, "hello\n", cwd=tmp_path)
+    assert (code, since) == (0, [None, {"epoch": "old", "seq": 0}, {"epoch": "old", "seq": 0}])
+    assert out.startswith("29 USD.")

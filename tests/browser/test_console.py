@@ -20,10 +20,10 @@ async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits
         await visitor.say(f"I need somebody: {HOSTILE}")
         await visitor.send_frame("handoff.request")
         row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
-        await expect(row).to_contain_text("waits")
+        await expect(row).to_contain_text("waiting")
         await page.get_by_role("button", name="Needs a person").click()
         await row.click()
-        await expect(page.get_by_text("Waits for a person").first).to_be_visible()
+        await expect(page.get_by_text("Waiting for a person").first).to_be_visible()
         # Who asks with a button says nothing else: no summary, no language.
         await expect(page.locator(".handover")).to_contain_text("Asked for a person")
         await expect(page.locator(".handover")).not_to_contain_text("undefined")
@@ -35,14 +35,14 @@ async def test_a_hand_off_appears_by_itself_and_its_agent_answers(visits: Visits
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "human")
         said = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "operator")
         assert said["message"]["text"] == "I am here. How can I help?"
-        await expect(page.get_by_text("You answer").first).to_be_visible()
+        await expect(page.get_by_text("You are answering").first).to_be_visible()
         # Whoever is answered by a person does not wait for one any more.
         await page.get_by_role("button", name="Mine").click()
         await expect(row).to_be_visible()
         await visitor.send_frame("typing")
         await expect(page.get_by_text("The visitor is writing…")).to_be_visible()
         await expect(page.locator(f'.talks a[data-id="{visitor.conversation}"] .writes')).to_be_visible()
-        await page.get_by_role("button", name="Return to AI").click()
+        await page.get_by_role("button", name="Hand back to the AI").click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
 
 
@@ -89,13 +89,13 @@ async def test_a_token_that_is_none_or_of_another_role_is_told_what_it_takes(
     visits: Visits, stack: RunningStack
 ) -> None:
     page = await visits.open("/console", locale="es-MX")
-    await page.get_by_label("Token de tu empresa").fill("nonsense")
+    await page.get_by_label("Token de acceso").fill("nonsense")
     await page.get_by_role("button", name="Entrar").click()
-    await expect(page.get_by_role("alert")).to_contain_text("no es un token")
-    await page.get_by_label("Token de tu empresa").fill(stack.token("user", "ana"))
+    await expect(page.get_by_role("alert")).to_contain_text("token no está completo")
+    await page.get_by_label("Token de acceso").fill(stack.token("user", "ana"))
     await page.get_by_role("button", name="Entrar").click()
-    await expect(page.get_by_role("alert")).to_contain_text("El rol user no tiene consola")
-    await page.get_by_label("Token de tu empresa").fill(stack.token("commercial", "ana"))
+    await expect(page.get_by_role("alert")).to_contain_text("El rol user no puede usar la consola")
+    await page.get_by_label("Token de acceso").fill(stack.token("commercial", "ana"))
     await page.get_by_role("button", name="Entrar").click()
     await expect(page.get_by_role("heading", name="Bandeja")).to_be_visible()
 
@@ -179,7 +179,7 @@ async def test_what_an_agent_writes_offline_stays_in_sight_and_goes_out_once(
         assert (said["message"]["text"], said["message"]["name"]) == ("Written in a tunnel", "Elena")
         await expect(waiting).to_have_count(0)
         await expect(page.locator(".said.operator")).to_have_count(1)
-        await expect(page.locator(".banner")).to_contain_text("You answer")
+        await expect(page.locator(".banner")).to_contain_text("You are answering")
 
 
 async def test_a_conversation_is_answered_with_the_keyboard_alone(visits: Visits, stack: RunningStack) -> None:
@@ -193,7 +193,7 @@ async def test_a_conversation_is_answered_with_the_keyboard_alone(visits: Visits
         await page.keyboard.press("j")
         await expect(page.locator(".said.visitor")).to_contain_text("What does the Pro plan cost?")
         await page.keyboard.press("t")
-        await expect(page.locator(".banner")).to_contain_text("You answer")
+        await expect(page.locator(".banner")).to_contain_text("You are answering")
         await page.keyboard.press("r")
         await page.keyboard.type("29 USD, and the first two weeks are free.")
         await page.keyboard.press("Control+Enter")
@@ -213,6 +213,6 @@ async def test_a_conversation_is_answered_with_the_keyboard_alone(visits: Visits
         await expect(page.get_by_role("dialog")).to_have_count(0)
         await expect(page.get_by_role("button", name="Why this answer")).to_be_focused()
         await page.keyboard.press("t")
-        await expect(page.locator(".banner")).to_contain_text("The AI answers")
+        await expect(page.locator(".banner")).to_contain_text("The AI is answering")
         await page.keyboard.press("Escape")
         await expect(page.get_by_text("Choose a conversation.")).to_be_visible()

@@ -33,7 +33,7 @@ async def test_a_draft_is_seen_stopped_and_taken_over_and_nobody_is_spoken_over(
         await visitor.say("Another one, please")
         await expect(draft).to_contain_text("word3")
         await draft.get_by_role("button", name="Take over with this draft").click()
-        await expect(page.get_by_text("You answer").first).to_be_visible()
+        await expect(page.get_by_text("You are answering").first).to_be_visible()
         await expect(draft).to_have_count(0)
         field = page.get_by_label("Your message")
         # The text so far is theirs to go on with.
@@ -60,16 +60,16 @@ async def test_two_agents_in_one_conversation_agree_who_answers(
         one = await opened(scripted_visits, visitor)
         two = await opened(scripted_visits, visitor, "Admin")
         await one.keyboard.press("t")
-        await expect(one.locator(".banner")).to_contain_text("You answer")
-        await expect(two.locator(".banner")).to_contain_text("answers")
-        await expect(two.locator(".banner")).not_to_contain_text("The AI answers")
+        await expect(one.locator(".banner")).to_contain_text("You are answering")
+        await expect(two.locator(".banner")).to_contain_text("is answering")
+        await expect(two.locator(".banner")).not_to_contain_text("The AI is answering")
         await two.keyboard.press("t")
         await two.get_by_role("dialog").get_by_role("button", name="Take over").click()
-        await expect(two.locator(".banner")).to_contain_text("You answer")
-        await expect(one.locator(".banner")).not_to_contain_text("You answer")
+        await expect(two.locator(".banner")).to_contain_text("You are answering")
+        await expect(one.locator(".banner")).not_to_contain_text("You are answering")
         await two.keyboard.press("t")
         for page in (one, two):
-            await expect(page.locator(".banner")).to_contain_text("The AI answers")
+            await expect(page.locator(".banner")).to_contain_text("The AI is answering")
 
 
 async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
@@ -93,7 +93,7 @@ async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
         answer = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "assistant")
         assert answer["message"]["text"] == "Yes, I am back."
         # The list is followed: nobody has to ask for it again.
-        await expect(failed).to_contain_text("Settled since")
+        await expect(failed).to_contain_text("Resolved since")
         await expect(failed.get_by_role("button", name="Ask again")).to_have_count(0)
         await failed.get_by_role("link", name="Show the conversation").click()
         # Asked twice, it is one message.

@@ -28,7 +28,7 @@ COUNTING = """() => {
 
 async def as_colleague(visits: Visits, stack: RunningStack, conversation: str) -> Page:
     page = await visits.open("/console")
-    await page.get_by_label("Token of your company").fill(stack.mint("commercial", "ben", "demo"))
+    await page.get_by_label("Access token").fill(stack.mint("commercial", "ben", "demo"))
     await page.get_by_role("button", name="Sign in", exact=True).click()
     await page.locator(f'.talks a[data-id="{conversation}"]').click()
     return page
@@ -78,7 +78,7 @@ async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_
         await page.go_back()
         await expect(page.get_by_label("Your message")).to_have_value("@ben knows <b>more</b>")
         await page.reload()
-        await page.get_by_role("button", name="Keep the note").click()
+        await page.get_by_role("button", name="Save note").click()
         # Whoever has it open sees it without a reload, as the text that it is.
         for one in (page, colleague):
             await expect(one.locator(".said.note .text")).to_have_text("@ben knows <b>more</b>")
@@ -107,7 +107,7 @@ async def test_a_conversation_is_labelled_noted_on_resolved_found_and_opened_by_
         await visitor.say("one more thing")
         await expect(page.get_by_role("button", name="Resolve", exact=True)).to_be_visible()
         await expect(row).to_have_count(0)
-        await page.get_by_role("button", name="Nobody's").click()
+        await page.get_by_role("button", name="Unassigned").click()
         await expect(row).to_be_visible()
         assert await violations(page) == []
 
@@ -120,26 +120,26 @@ async def test_a_colleagues_conversation_is_taken_only_after_a_question_and_both
         await visitor.ask("hello")
         page = await signed_in(visits)
         await page.locator(f'.talks a[data-id="{visitor.conversation}"]').click()
-        await expect(page.locator(".banner")).to_contain_text("The AI answers")
+        await expect(page.locator(".banner")).to_contain_text("The AI is answering")
         await page.keyboard.press("t")
-        await expect(page.locator(".banner")).to_contain_text("You answer")
+        await expect(page.locator(".banner")).to_contain_text("You are answering")
         colleague = await as_colleague(visits, stack, visitor.conversation or "")
-        await expect(colleague.locator(".banner")).to_contain_text("Elena answers")
+        await expect(colleague.locator(".banner")).to_contain_text("Elena is answering")
         await colleague.locator(".thread").focus()
         await colleague.keyboard.press("t")
         dialog = colleague.get_by_role("dialog")
         await expect(dialog).to_contain_text("Take the conversation from Elena?")
         assert await violations(colleague) == []
         await dialog.get_by_role("button", name="No", exact=True).click()
-        await expect(colleague.locator(".banner")).to_contain_text("Elena answers")
+        await expect(colleague.locator(".banner")).to_contain_text("Elena is answering")
         await colleague.locator(".thread").focus()
         await colleague.keyboard.press("t")
         await dialog.get_by_role("button", name="Take over").click()
-        await expect(colleague.locator(".banner")).to_contain_text("You answer")
-        await expect(page.locator(".thread .notice").last).to_contain_text("ben took the conversation over")
+        await expect(colleague.locator(".banner")).to_contain_text("You are answering")
+        await expect(page.locator(".thread .notice").last).to_contain_text("ben took over the conversation")
         # It is settled with not a word written: one's own take-over is nothing that one has not seen.
         await colleague.keyboard.press("e")
-        await expect(colleague.get_by_role("button", name="Open again")).to_be_visible()
+        await expect(colleague.get_by_role("button", name="Reopen")).to_be_visible()
         await colleague.get_by_label("Your message").type("I")
         await expect(page.locator(".here")).to_contain_text("is writing")
         # Whoever looks elsewhere sees it in the row.
@@ -154,10 +154,10 @@ async def test_a_ready_reply_is_found_by_its_slash_and_filled_in(visits: Visits,
         await visitor.hello()
         await visitor.ask("hello")
         page = await signed_in(visits)
-        await page.get_by_role("link", name="Ready replies").click()
+        await page.get_by_role("link", name="Saved replies").click()
         await page.get_by_label("Shortcut, e.g. refund").fill("hours")
         await page.get_by_label("Reply", exact=True).fill("Hello {name}, we open at 9. Greetings, {agent} of {company}")
-        await page.get_by_role("button", name="Keep", exact=True).click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         await expect(page.locator(".replies")).to_contain_text("/hours")
         assert await violations(page) == []
         await page.get_by_role("link", name="Inbox").click()

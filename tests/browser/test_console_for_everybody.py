@@ -15,14 +15,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 EVIL = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> \u202eabc'
 SIZES = {"wide": (1280, 800), "narrow": (390, 780)}
 VIEWS = {
-    "replies": "Ready replies",
+    "replies": "Saved replies",
     "knowledge": "Knowledge",
     "reports": "Reports",
     "usage": "Usage",
     "settings": "Settings",
     "team": "Team",
     "keys": "Customer keys",
-    "erasures": "Deleting and keeping",
+    "erasures": "Data and retention",
     "begin": "First steps",
     "failed": "Failed answers",
 }
@@ -69,7 +69,7 @@ async def test_axe_finds_nothing_in_any_view(visits: Visits, stack: RunningStack
         await visitor.wait_for("owner.changed")
         page = await signed_in(visits, "Admin", scheme=scheme, size=SIZES[size])
         row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
-        await expect(row).to_contain_text("waits")
+        await expect(row).to_contain_text("waiting")
         await clean(page, "inbox")
         await page.get_by_role("button", name="Stuck").click()
         await expect(page.get_by_text("No answer has failed.")).to_be_visible()
@@ -84,8 +84,8 @@ async def test_axe_finds_nothing_in_any_view(visits: Visits, stack: RunningStack
         await page.get_by_role("button", name="Ask again, side by side").click()
         await page.get_by_role("region", name="Answer B").get_by_label("Model").select_option("offline")
         await page.get_by_role("region", name="Answer B").get_by_role("button", name="Answer again").click()
-        await expect(page.get_by_text("Word for word the recorded answer")).to_be_visible()
-        await page.get_by_role("button", name="Make a case of this turn").click()
+        await expect(page.get_by_text("Same as the recorded answer, word for word")).to_be_visible()
+        await page.get_by_role("button", name="Turn this into a test case").click()
         await expect(page.get_by_role("link", name="Save ")).to_be_visible()
         await clean(page, "why")
         await page.keyboard.press("Escape")

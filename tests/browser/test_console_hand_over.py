@@ -26,7 +26,7 @@ STAND_IN = """() => {
 
 async def as_colleague(visits: Visits, stack: RunningStack) -> Page:
     page = await visits.open("/console")
-    await page.get_by_label("Token of your company").fill(stack.mint("commercial", "ben", "demo"))
+    await page.get_by_label("Access token").fill(stack.mint("commercial", "ben", "demo"))
     await page.get_by_role("button", name="Sign in", exact=True).click()
     return page
 
@@ -37,11 +37,11 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
     page = await signed_in(visits)
     await page.evaluate(STAND_IN)
     await page.get_by_role("button", name="Notices").click()
-    await page.get_by_label("With a notification of this browser").check()
+    await page.get_by_label("With a browser notification").check()
     await page.get_by_label("With a sound").check()
     assert await violations(page) == []
     await page.get_by_role("button", name="Close").click()
-    await page.get_by_role("link", name="Ready replies").click()
+    await page.get_by_role("link", name="Saved replies").click()
     async with await a_visitor(stack) as visitor:
         await visitor.hello(locale="en", page={"url": f"{stack.url}/pricing", "title": "Pricing"})
         await visitor.ask("What does the Pro plan cost?")
@@ -62,7 +62,7 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
         await expect(told).to_contain_text("Writes in English")
         await page.get_by_role("button", name="Take over", exact=True).click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "human")
-        await page.get_by_role("button", name="Return to AI").click()
+        await page.get_by_role("button", name="Hand back to the AI").click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
         for again in (False, True):
             if again:
@@ -70,8 +70,8 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
             events = page.locator(".thread .notice:has(time)")
             await expect(events).to_have_count(3)
             await expect(events.nth(0)).to_contain_text("The AI asked for a person")
-            await expect(events.nth(1)).to_contain_text("took the conversation over")
-            await expect(events.nth(2)).to_contain_text("gave the conversation back to the AI")
+            await expect(events.nth(1)).to_contain_text("took over the conversation")
+            await expect(events.nth(2)).to_contain_text("handed the conversation back to the AI")
         # What one has read is read in one's other browser too, and to a colleague it is not.
         await visitor.send_frame("handoff.request")
         await expect(page.locator(".banner")).to_have_attribute("data-owner", "waiting")

@@ -98,6 +98,6 @@ async def test_a_file_a_changed_page_and_a_question_nobody_could_answer_are_in_t
 
         assert await eventually(listed, 60)
         await gap.get_by_role("textbox").fill("Yes, while you wait.")
-        await gap.get_by_role("button", name="Make it the answer").click()
+        await gap.get_by_role("button", name="Use as the answer").click()
         await expect(gap).to_have_count(0)
         await expect(await chat.ask("Do you mend umbrellas?")).to_contain_text("Yes, while you wait.")

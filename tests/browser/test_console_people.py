@@ -21,7 +21,7 @@ async def test_a_note_completes_the_names_of_colleagues_with_keys_and_with_the_m
         await visitor.hello()
         await visitor.ask("hello")
         colleague = await visits.open("/console")
-        await colleague.get_by_label("Token of your company").fill(stack.mint("commercial", "benita", "demo"))
+        await colleague.get_by_label("Access token").fill(stack.mint("commercial", "benita", "demo"))
         await colleague.get_by_role("button", name="Sign in", exact=True).click()
         await expect(colleague.get_by_role("heading", name="Inbox")).to_be_visible()
         page = await signed_in(visits)
@@ -51,7 +51,7 @@ async def test_a_note_completes_the_names_of_colleagues_with_keys_and_with_the_m
         await expect(names).to_be_visible()
         await field.press("Escape")
         await expect(names).to_be_hidden()
-        await page.get_by_role("button", name="Keep the note").click()
+        await page.get_by_role("button", name="Save note").click()
         await expect(colleague.get_by_role("link", name="Mentions").locator(".count")).to_be_visible()
         # A note stays in the thread, also where the line brings the thread anew behind it.
         await page.reload()

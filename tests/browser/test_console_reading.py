@@ -100,7 +100,7 @@ async def test_an_order_decided_while_the_agents_line_was_lost_is_shown_as_it_st
         first = (await client.ask("Buy 3 IBM"))["actions"][0]
         page = await opened(scripted_visits, client)
         states = page.locator(".thread .action .state")
-        await expect(states).to_have_text(["waits for the customer's yes"])
+        await expect(states).to_have_text(["waiting for the customer to confirm"])
         await page.context.set_offline(True)
         await expect(page.get_by_text("Connection lost. Trying again…")).to_be_visible()
         # One was asked before the line was lost, the other one after it; both are decided before it is back.

@@ -1,8 +1,11 @@
 """A company's settings in the console: checked, tried, saved, by several admins at once, and the kill switch."""
 
-import pytest
-from playwright.async_api import Page, expect
+from typing import Any
 
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from runtime.testing import eventually
 from tests.browser.console import a_visitor, signed_in
 from tests.browser.visits import Visits
 from tests.support.chatwoot import ACCOUNT, INBOX, SECRET, TOKEN, chatwoot
@@ -17,7 +20,7 @@ async def test_settings_are_checked_saved_and_felt_and_the_kill_switch_stops_ans
 ) -> None:
     page = await signed_in(visits, "Admin")
     await page.get_by_role("link", name="Settings").click()
-    tokens = page.get_by_label("Longest answer (tokens)")
+    tokens = page.get_by_label("Maximum answer length (tokens)")
     await tokens.fill("9999")
     await page.get_by_role("button", name="Save").click()
     await expect(page.locator("#setting-maxResponseTokens-fault")).not_to_be_empty()
@@ -69,14 +72,14 @@ async def test_two_admins_who_save_at_once_see_what_the_other_changed(visits: Vi
         await page.get_by_role("link", name="Settings").click()
         await expect(page.get_by_label("Tool rounds")).to_have_value("3")
     await one.get_by_label("Tool rounds").fill("4")
-    await one.get_by_label("Keep pages for (s)").fill("60")
+    await one.get_by_label("Cache pages for (s)").fill("60")
     await one.get_by_role("button", name="Save").click()
     await expect(one.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
     await two.get_by_label("Tool rounds").fill("5")
     await two.get_by_role("button", name="Save").click()
-    await expect(two.get_by_text("Somebody else has changed the same fields")).to_be_visible()
+    await expect(two.get_by_text("Somebody else changed the same fields")).to_be_visible()
     await expect(two.get_by_text("Changed by somebody else to 4")).to_be_visible()
-    await expect(two.get_by_label("Keep pages for (s)")).to_have_value("60")
+    await expect(two.get_by_label("Cache pages for (s)")).to_have_value("60")
     await two.get_by_label("Tool rounds").fill("3")
     await two.get_by_role("button", name="Save").click()
     await expect(two.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
@@ -125,7 +128,7 @@ async def test_the_kill_switch_waits_for_nobody_and_loses_nothing_that_is_writte
     await one.get_by_label("Wait before answering (ms)").fill("1000")
     await one.get_by_role("button", name="Save").click()
     # Whoever has the older version is told so once, with what the other has changed.
-    await expect(one.get_by_text("Somebody else has saved meanwhile")).to_be_visible()
+    await expect(one.get_by_text("Somebody else saved in the meantime")).to_be_visible()
     await one.get_by_role("button", name="Save").click()
     await expect(one.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
 
@@ -169,3 +172,40 @@ async def test_own_tools_and_a_model_are_tried_and_kept_without_their_secrets(vi
         await tools.get_by_role("button", name="Remove").click()
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_text("Saved. It takes effect with the next message.")).to_be_visible()
+
+
+async def test_what_a_newer_version_has_stored_is_kept_by_an_older_console(visits: Visits) -> None:
+    """It is no change when it is looked at, and goes back with what is changed beside it."""
+    newer = {"newer": {"kept": 1}}
+    hours = {"days": ["mon"], "opens": "09:00", "closes": "18:00"} | newer
+    stored: dict[str, Any] = {
+        "officeHours": {"timezone": "Europe/Madrid", "hours": [hours], "holidays": [], "askAddress": False} | newer,
+        "personRules": [{"to": "person", "words": ["refund"], "topics": [], "plans": ["team"], "pages": []} | newer],
+        "proactive": [{"text": "Any questions?", "pages": [], "afterSeconds": 5, "language": "pt"} | newer],
+        "webhooks": [{"url": "https://www.example.com", "events": [], "secret": "********"} | newer],
+        "channels": [{"id": "demo_1", "kind": "chatwoot", "address": "https://www.example.com", "account": 1,
+                      "token": "********", "secret": "********"} | newer],
+    }  # fmt: skip
+    page = await signed_in(visits, "Admin")
+    sent: list[dict[str, Any]] = []
+
+    async def of_a_newer_server(route: Route) -> None:
+        if route.request.method == "PATCH":
+            sent.append(route.request.post_data_json)
+            await route.abort()
+        else:
+            found = await route.fetch()
+            await route.fulfill(response=found, json=await found.json() | stored)
+
+    await page.route("**/v2/llm/config/demo*", of_a_newer_server)
+    await page.get_by_role("link", name="Settings").click()
+    await expect(page.get_by_label("Tool rounds")).to_have_value("3")
+    await expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    await page.get_by_label("What it says").fill("May I help?")
+    await page.get_by_label("Words or phrases, one per line").fill("refunds")
+    await page.get_by_role("button", name="Save").click()
+    assert await eventually(lambda: sent)
+    assert sent == [{
+        "personRules": [stored["personRules"][0] | {"words": ["refunds"]}],
+        "proactive": [stored["proactive"][0] | {"text": "May I help?"}],
+    }]  # fmt: skip

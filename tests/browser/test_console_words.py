@@ -76,7 +76,7 @@ async def test_a_chart_of_nothing_says_so(visits: Visits) -> None:
     await page.route("**/v2/insights?*", nothing)
     await page.get_by_role("button", name="Agente").click()
     await page.get_by_role("link", name="Uso").click()
-    chart = page.get_by_role("img", name="Conversaciones iniciadas al día: nada en este tiempo")
+    chart = page.get_by_role("img", name="Conversaciones iniciadas al día: nada en este periodo")
     await expect(chart).to_be_visible()
     await expect(page.get_by_text("como mucho 0")).to_have_count(0)
 

@@ -69,7 +69,7 @@ async def test_a_tall_picture_leaves_what_follows_it_in_sight(visits: Visits) ->
     chat = await visits.chat()
     await chat.say("a human please")
     # From here on nobody answers: nothing else comes that would be followed.
-    await expect(chat.panel.get_by_text("I have told the team")).to_be_visible()
+    await expect(chat.panel.get_by_text("I have let the team know")).to_be_visible()
     await chat.panel.locator("input[type=file]").set_input_files(
         [
             FilePayload(name="tall.png", mimeType="image/png", buffer=picture(400)),

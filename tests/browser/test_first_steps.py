@@ -53,7 +53,7 @@ async def test_an_admin_without_settings_begins_and_sees_the_chat_arrive_on_thei
 
         # Their server says who is signed in there, with a key of the company's own.
         await page.get_by_role("link", name="Customer keys").click()
-        await page.get_by_role("button", name="Make a key").click()
+        await page.get_by_role("button", name="Create a key").click()
         key = await page.locator("pre.secret").inner_text()
         (key_id,) = await page.locator(".people code").all_inner_texts()
         word = {"sub": "ana-7", "name": "Ana", "aud": company, "exp": int(time.time()) + 1800}
@@ -190,9 +190,9 @@ async def test_a_team_comes_in_by_its_own_accounts_and_whoever_leaves_is_out_at_
         await boss.reload()
         await expect(boss.get_by_text("has joined")).to_be_visible()
         await boss.get_by_role("button", name="Remove").click()
-        await boss.get_by_role("button", name="Really remove Bea?").click()
+        await boss.get_by_role("button", name="Remove Bea?").click()
         for page in (hers, other):
-            await expect(page.get_by_text("This session has ended").first).to_be_visible()
+            await expect(page.get_by_text("Your session has ended").first).to_be_visible()
 
 
 async def test_a_key_for_customers_is_made_shown_once_used_and_revoked(visits: Visits, stack: RunningStack) -> None:
@@ -200,7 +200,7 @@ async def test_a_key_for_customers_is_made_shown_once_used_and_revoked(visits: V
     await stack.create_company(company, aiAutoResponseEnabled=True)
     page = await visits.open(f"/console#token={stack.mint('admin', 'boss', company)}")
     await page.get_by_role("link", name="Customer keys").click()
-    await page.get_by_role("button", name="Make a key").click()
+    await page.get_by_role("button", name="Create a key").click()
     secret = str(await page.locator("pre.secret").text_content())
     await page.get_by_label("Language").select_option("Python")
     sample = str(await page.locator("pre", has_text="urlsafe_b64encode").text_content())
@@ -209,10 +209,10 @@ async def test_a_key_for_customers_is_made_shown_once_used_and_revoked(visits: V
     ).stdout.strip()
     assert (await stack.visitor(company, identity=signed))[1] == "ana-7"
     await page.reload()
-    await expect(page.get_by_role("button", name="Make the next key")).to_be_visible()
+    await expect(page.get_by_role("button", name="Create the next key")).to_be_visible()
     assert secret not in await page.content()
     await page.get_by_role("button", name="Revoke").click()
-    await page.get_by_role("button", name="Really revoke it?").click()
+    await page.get_by_role("button", name="Revoke it?").click()
     await expect(page.get_by_text("There is no key yet.")).to_be_visible()
     with pytest.raises(AssertionError, match="UNAUTHORIZED"):
         await stack.visitor(company, identity=signed)

@@ -23,7 +23,7 @@ async def test_what_is_written_offline_waits_in_sight_and_is_sent_online_in_orde
     await expect(chat.panel).to_contain_text("You are offline.")
     await chat.say("What does the Pro plan cost?")
     await chat.say("And the Premium plan?")
-    await expect(chat.panel).to_contain_text("2 messages are sent when you are back.")
+    await expect(chat.panel).to_contain_text("2 messages will be sent when you are back online.")
     await expect(chat.own.first).to_contain_text("Waiting to be sent")
     # The words about the line, and a keyboard on the screen, take of the room: the newest stays in sight.
     await expect(chat.own.last.locator(".delivery")).to_be_in_viewport()

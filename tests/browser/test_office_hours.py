@@ -22,14 +22,14 @@ async def test_hours_and_rules_are_tried_beside_the_settings_and_saved(visits: V
     await hours.get_by_label("Time zone").fill("Mars/Olympus")
     rules = page.locator('[data-kind="rules"]')
     await rules.get_by_role("button", name="Add a rule").click()
-    await rules.get_by_label("Topics in any form, one a line").fill("refunds")
+    await rules.get_by_label("Topics, in any wording, one per line").fill("refunds")
     await page.get_by_role("button", name="Save").click()
     await expect(hours.locator(".fault")).to_contain_text("Europe/Madrid")
     await hours.get_by_label("Time zone").fill("Europe/Madrid")
-    await hours.get_by_label("Holidays, one date a line").fill("2027-01-06")
+    await hours.get_by_label("Holidays, one date per line").fill("2027-01-06")
     # Tried as they stand, before they are saved.
-    tried = page.locator("form", has=page.get_by_label("Would it go to a person?"))
-    await tried.get_by_label("Would it go to a person?").fill("I want to be refunded")
+    tried = page.locator("form", has=page.get_by_label("Would this go to a person?"))
+    await tried.get_by_label("Would this go to a person?").fill("I want to be refunded")
     await tried.get_by_role("button").click()
     await expect(tried.locator(".result")).to_contain_text("To a person first, by rule 1.")
     try:
@@ -38,7 +38,7 @@ async def test_hours_and_rules_are_tried_beside_the_settings_and_saved(visits: V
         await page.reload()
         await expect(hours.get_by_label("Time zone")).to_have_value("Europe/Madrid")
         await expect(hours.get_by_label("From")).to_have_value("09:00")
-        await expect(rules.get_by_label("Topics in any form, one a line")).to_have_value("refunds")
+        await expect(rules.get_by_label("Topics, in any wording, one per line")).to_have_value("refunds")
         await expect(page.get_by_role("button", name="Save")).to_be_disabled()
     finally:
         headers = {"Authorization": f"Bearer {stack.mint('admin', 'adam')}", "If-Match": "*"}
@@ -56,7 +56,7 @@ async def test_a_report_opens_down_to_its_conversations(visits: Visits, stack: R
         page = await signed_in(visits)
         await page.get_by_role("link", name="Reports").click()
         await expect(page.get_by_role("columnheader", name="Answered by the AI alone")).to_be_visible()
-        await page.get_by_label("Rows by").select_option("door")
+        await page.get_by_label("Group by").select_option("door")
         row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="chat", exact=True))
         await row.get_by_role("button").first.click()
         # Told by who it is with and what was said, and not by an id.
@@ -79,10 +79,10 @@ async def test_whoever_is_resolved_is_asked_if_it_helped_and_says_so_in_the_chat
         await expect(header).to_contain_text("You are talking to")
         async with http.patch(address, json={"state": "resolved"}) as answer:
             assert answer.status == 200
-        await expect(header).to_have_text("Resolved: write to go on")
+        await expect(header).to_have_text("Resolved. Write to reopen it")
         steps = chat.panel.get_by_role("group", name="From 1, not at all, to 5, very much")
         await steps.get_by_role("button", name="4").click()
-        await chat.panel.get_by_label("A word about it (optional)").fill("quick")
+        await chat.panel.get_by_label("Tell us more (optional)").fill("quick")
         await chat.panel.locator(".scoring").get_by_role("button", name="Send").click()
 
         async def said() -> bool:
@@ -94,6 +94,6 @@ async def test_whoever_is_resolved_is_asked_if_it_helped_and_says_so_in_the_chat
     await chat.page.reload()
     await chat.ready()
     await expect(steps.get_by_role("button", name="4")).to_have_attribute("aria-pressed", "true")
-    await expect(header).to_have_text("Resolved: write to go on")
+    await expect(header).to_have_text("Resolved. Write to reopen it")
     await chat.say("and the Free plan?")
     await expect(header).to_contain_text("You are talking to")

@@ -87,8 +87,8 @@ async def test_a_person_who_takes_over_in_mid_answer_is_not_spoken_over(
         await expect(chat.own.last).to_contain_text("Seen")
         model.say(default=QUICKLY)
         await ana.send_frame("owner.release", conversationId=conversation)
-        await expect(chat.panel.get_by_text("The AI assistant answers again.")).to_be_visible()
-    await expect(chat.panel.locator(".head")).to_contain_text("Answers at once")
+        await expect(chat.panel.get_by_text("You are back with the AI assistant.")).to_be_visible()
+    await expect(chat.panel.locator(".head")).to_contain_text("Replies right away")
 
 
 async def test_two_screens_of_one_customer_agree(
@@ -255,10 +255,10 @@ async def test_settings_are_felt_on_the_next_message(
         asked = len(model.asked)
         await chat.say("Is anybody there?")
         await expect(chat.own.last).to_contain_text("Sent")
-        await expect(chat.panel.locator(".head")).to_contain_text("We answer as soon as we can")
+        await expect(chat.panel.locator(".head")).to_contain_text("We reply as soon as we can")
         await page.reload()
         await chat.ready()
-        await expect(chat.panel.locator(".head")).to_contain_text("We answer as soon as we can")
+        await expect(chat.panel.locator(".head")).to_contain_text("We reply as soon as we can")
         assert len(model.asked) == asked
 
 

@@ -29,7 +29,7 @@ ASKED = (
     "I was charged twice for the same order",
 )
 WISHES = ("a human please", "quiero hablar con alguien", "can I talk to a real person?", "agente por favor")
-LISTS = ("Needs a person", "Mine", "Nobody's", "AI", "Stuck", "Snoozed", "Resolved", "All")
+LISTS = ("Needs a person", "Mine", "Unassigned", "AI", "Stuck", "Snoozed", "Resolved", "All")
 
 
 @asynccontextmanager
@@ -68,7 +68,7 @@ async def opened(stack: RunningStack, company: str) -> AsyncGenerator[list[ChatC
 
 async def at_desk(visits: Visits, stack: RunningStack, company: str, user: str, **options: object) -> Page:
     page = await visits.open("/console", **options)
-    await page.get_by_label("Token of your company").fill(stack.mint("commercial", user, company))
+    await page.get_by_label("Access token").fill(stack.mint("commercial", user, company))
     await page.get_by_role("button", name="Sign in", exact=True).click()
     await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
     return page
@@ -111,7 +111,7 @@ async def recounted(stack: RunningStack, company: str, user: str) -> dict[str, i
             counts[names[one["state"]]] += 1
         if one["state"] not in {"snoozed", "resolved"}:
             counts["Mine"] += one.get("assignee") == user
-            counts["Nobody's"] += one.get("assignee") is None
+            counts["Unassigned"] += one.get("assignee") is None
     return dict(counts)
 
 
@@ -137,7 +137,7 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
     company = f"shift-{uuid.uuid4().hex[:8]}"
     async with opened(stack, company) as visitors:
         ana, ben = await asyncio.gather(*(at_desk(visits, stack, company, name) for name in ("ana", "ben")))
-        begun = {"Needs a person": WAITING, "Mine": 0, "Nobody's": VISITORS, "AI": 32, "Snoozed": 0, "Resolved": 0}
+        begun = {"Needs a person": WAITING, "Mine": 0, "Unassigned": VISITORS, "AI": 32, "Snoozed": 0, "Resolved": 0}
         await counts_are(ana, stack, company, "ana", begun)
         await in_list(ana, "Needs a person")
         await expect(ana.locator(".talks a")).to_have_count(WAITING)
@@ -145,10 +145,10 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         assert waiting == [one.conversation for one in visitors[:WAITING]], "who has waited longest is first"
 
         # Ana keeps a ready reply and answers the first of those who wait with it; Ben answers the second.
-        await ana.get_by_role("link", name="Ready replies").click()
+        await ana.get_by_role("link", name="Saved replies").click()
         await ana.get_by_label("Shortcut, e.g. refund").fill("parcel")
         await ana.get_by_label("Reply", exact=True).fill("I am {agent} and look for your parcel")
-        await ana.get_by_role("button", name="Keep", exact=True).click()
+        await ana.get_by_role("button", name="Save", exact=True).click()
         await expect(ana.locator(".replies")).to_contain_text("/parcel")
         await ana.get_by_role("link", name="Inbox").click()
         await row(ana, visitors[0]).click()
@@ -166,14 +166,14 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         await ana.get_by_label("Your message").press_sequentially("@be")
         await ana.locator(".picker").get_by_role("option").filter(has_text="ben").click()
         await ana.get_by_label("Your message").press_sequentially("the carrier's number?")
-        await ana.get_by_role("button", name="Keep the note").click()
+        await ana.get_by_role("button", name="Save note").click()
         await ben.get_by_role("link", name="Mentions").click()
         await ben.get_by_role("link", name="Open the conversation").click()
         await expect(ben.locator(".said.note .text")).to_have_text("@ben the carrier's number?")
         await ben.locator(".thread").focus()
         await ben.keyboard.press("t")
         await ben.get_by_role("dialog").get_by_role("button", name="Take over").click()
-        await expect(ana.locator(".thread .notice").last).to_contain_text("ben took the conversation over")
+        await expect(ana.locator(".thread .notice").last).to_contain_text("ben took over the conversation")
         assert "carrier" not in str(visitors[0].frames)
 
         # A file for the visitor, the conversation resolved, rated, and opened again by the next message.
@@ -190,7 +190,7 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         await visitors[0].wait_for("message.created", lambda f: f["message"].get("code") == "RATING_ASKED")
         await visitors[0].send_frame("conversation.rate", score=5, comment="quick")
         await visitors[0].wait_for("conversation.rated", lambda f: f["score"] == 5)
-        after = begun | {"Needs a person": 6, "Nobody's": 38, "Resolved": 1}
+        after = begun | {"Needs a person": 6, "Unassigned": 38, "Resolved": 1}
         await counts_are(ana, stack, company, "ana", after)
         await visitors[0].say("one more thing: the zip")
         await counts_are(ben, stack, company, "ben", after | {"Mine": 2, "Resolved": 0})
@@ -215,6 +215,6 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
             await ana.keyboard.press("e")
             await expect(row(ana, visitor)).to_have_count(0)
         await expect(ana.locator(".talks a")).to_have_count(0)
-        done = {"Needs a person": 0, "Mine": 0, "Nobody's": 32, "AI": 32, "Snoozed": 1, "Resolved": 5}
+        done = {"Needs a person": 0, "Mine": 0, "Unassigned": 32, "AI": 32, "Snoozed": 1, "Resolved": 5}
         await counts_are(ana, stack, company, "ana", done)
         await counts_are(ben, stack, company, "ben", done | {"Mine": 2})

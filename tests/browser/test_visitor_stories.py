@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def test_a_visitor_asks_and_gets_an_answer_that_says_which_page_was_read(visits: Visits) -> None:
     chat = await visits.chat("/pricing")
-    await expect(chat.panel).to_contain_text("You are writing to an AI assistant")
+    await expect(chat.panel).to_contain_text("You are chatting with an AI assistant")
     await expect(chat.panel.get_by_role("button", name="Talk to a person")).to_be_visible()
     answer = await chat.ask("What does the Pro plan cost?")
     await expect(answer).to_contain_text("29 USD per month")
@@ -41,7 +41,7 @@ async def test_the_conversation_is_there_on_the_next_page_and_after_a_reload(vis
 
 async def test_a_visitor_of_a_spanish_page_is_spoken_to_in_spanish(visits: Visits) -> None:
     chat = await visits.chat("/es/pricing", language="es")
-    await expect(chat.panel).to_contain_text("Estás escribiendo a un asistente de IA")
+    await expect(chat.panel).to_contain_text("Estás hablando con un asistente de IA")
     answer = await chat.ask("¿Cuánto cuesta el plan Pro?")
     await expect(answer).to_contain_text("29 USD al mes")
 
@@ -77,8 +77,8 @@ async def test_whoever_asks_for_a_person_is_told_that_one_was_asked_for(visits: 
     chat = await visits.chat("/")
     await chat.ask("What does the Pro plan cost?")
     await chat.panel.get_by_role("button", name="Talk to a person").click()
-    await expect(chat.panel.locator(".head")).to_contain_text("A person will be here soon")
-    await expect(chat.panel.get_by_text("We have asked for a person.")).to_be_visible()
+    await expect(chat.panel.locator(".head")).to_contain_text("Someone will be with you soon")
+    await expect(chat.panel.get_by_text("Passing you on to the team.")).to_be_visible()
     await expect(chat.panel.get_by_role("button", name="Talk to a person")).to_be_hidden()
 
 
@@ -87,7 +87,7 @@ async def test_whoever_asks_for_a_person_before_a_word_is_told_of_the_queue_in_t
     begun = "Object.keys(localStorage).some((key) => key.endsWith(':conversation'))"
     await eventually(lambda: chat.page.evaluate(begun))
     await chat.panel.get_by_role("button", name="Talk to a person").click()
-    await expect(chat.panel.get_by_text("I have told the team")).to_be_visible()
+    await expect(chat.panel.get_by_text("I have let the team know")).to_be_visible()
 
 
 async def test_a_button_of_the_page_asks_in_the_chat(visits: Visits) -> None:

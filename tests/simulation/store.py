@@ -290,7 +290,7 @@ class SimulatedCursor:
         return self
 
     def limit(self, most: int) -> Self:
-        """At most so many."""
+        """How many at most."""
         self._most = most
         return self
 

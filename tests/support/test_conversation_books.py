@@ -157,6 +157,7 @@ def frames(**false: Any) -> list[Wrong]:
     ([(3, "v3"), (4, "a4")], []),
     ([(1, "v1"), (2, "a2"), (2, "a2"), (3, "v3"), (4, "a4")], [Wrong.SHOWN_TWICE]),
     ([(1, "v1"), (2, "a2"), (3, "v3")], [Wrong.NOT_SHOWN]),
+    ([], [Wrong.NOT_SHOWN] * 4),
     ([(1, "v1"), (3, "v3"), (4, "a4")], [Wrong.NOT_SHOWN]),
     ([(1, "v1"), (3, "v3"), (2, "a2"), (4, "a4")], [Wrong.OUT_OF_ORDER]),
     ([(1, "v1"), (2, "a2"), (3, "v3"), (4, "a4"), (5, "a5")], [Wrong.SHOWN_NOT_THERE]),

@@ -45,5 +45,5 @@ async def test_a_case_that_fails_says_why_and_is_the_exit_code(tmp_path: Path) -
     done = await asyncio.to_thread(nowhere.nexus, "eval", "--cases", str(tmp_path), timeout=280)
     assert done.returncode == 1, done.stderr
     assert "FAIL" in done.stdout
-    assert "go on writing meanwhile" in done.stdout
+    assert "keep writing in the meantime" in done.stdout
     assert "0 passed, 1 failed" in done.stdout

@@ -33,7 +33,7 @@ async def listed(stack: RunningStack, conversation: str, company: str = "demo") 
             "a human please",
             "en",
             "Asked: «what does the Pro plan cost?»",
-            "There is nob",
+            "next in line",
         ),
         (
             "¿cuánto cuesta el plan Pro?",
@@ -124,4 +124,4 @@ async def test_when_nobody_comes_it_is_said_and_what_was_asked_beside_it_is_answ
         visit("can I talk to somebody?"), visit("what can you do for me? And I want to talk to a person.")
     )
     assert "tell me what you need" in alone
-    assert "hand you over to a person" in beside
+    assert "pass you on to somebody" in beside

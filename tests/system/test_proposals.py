@@ -72,4 +72,4 @@ async def test_what_a_model_proposes_is_remembered_where_the_customers_words_pro
         assert "Quito" in prompt
         assert home not in prompt
         (told,) = await life.day("what do you remember about me?")
-        assert "“I live in Lima” holds no longer" in told
+        assert "“I live in Lima” no longer applies" in told

@@ -117,17 +117,3 @@ async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
         yield client
     finally:
         await client.close()
-
-
-def driver_says(error: Exception) -> str:
-    """What MongoDB's driver names as wrong, without the state of all servers that it tells behind it."""
-    from pymongo.errors import BulkWriteError
-
-    from runtime.logging import masked_text
-
-    if isinstance(error, BulkWriteError):
-        # Its own text holds the documents.
-        return str((error.details or {}).get("writeErrors", [{}])[0].get("errmsg", "a write was refused"))
-    # The driver cancels what a server was asked that has stopped answering.
-    said = str(error).replace("operation cancelled", "it has stopped answering")
-    return masked_text(said).partition(", Timeout:")[0]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from nats.aio.client import Client
+from pydantic import ValidationError
 
 from runtime.bus_client import BusClient
 from runtime.connection import ConnectionHooks, connect
@@ -109,3 +110,14 @@ async def test_a_server_that_asks_for_a_certificate_is_shown_one(tmp_path: Path,
         await connect(shown.model_copy(update={"tls_certificate": None, "connect_deadline": 1.0}), name="test")
     with pytest.raises(NotReady, match=r"NEXUS_NATS_TLS_CA.* cannot be used \(/nowhere.pem.*: .*No such file"):
         await connect(shown.model_copy(update={"tls_ca": "/nowhere.pem"}), name="test")
+
+
+@pytest.mark.parametrize("url", ["http://bus", "nats://", "nats://bus:port", ",", "nats://one:4222,redis://two:6379"])
+def test_an_address_that_cannot_be_one_is_refused_at_once_with_what_to_write(url: str) -> None:
+    with pytest.raises(ValidationError, match="write nats://HOST:PORT"):
+        NatsSettings(url=url)
+
+
+def test_addresses_that_can_be_ones_are_taken() -> None:
+    url = "nats://u:p@ss@one:4222, tls://two,three:4222,ws://[::1]:443/,"
+    assert len(NatsSettings(url=url).servers) == 4

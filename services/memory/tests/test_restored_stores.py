@@ -4,10 +4,11 @@ import json
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pymongo import AsyncMongoClient
+from pymongo.errors import OperationFailure
 
 from contracts.channels import fact
 from contracts.company_rpc import (
@@ -35,9 +36,12 @@ from contracts.memory_rpc import (
 )
 from contracts.rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
 from contracts.streams import FACTS
+from memory.adapters.mongo import Connections
+from memory.adapters.mongo_positions import MongoPositions
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect
 from runtime.errors import RpcError
+from runtime.mongo import Database
 from runtime.publisher import Publisher
 from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings
@@ -326,3 +330,21 @@ async def test_a_redis_that_is_put_back_or_emptied_has_the_last_hour_and_the_bud
             return await in_redis(one) == before
 
         await eventually(again, 30)
+
+
+async def test_a_user_who_may_not_ask_for_the_servers_state_is_refused_once_a_connection() -> None:
+    """Every history that is read asks whether the server is the same."""
+
+    class Refusing(dict[str, object]):
+        asked = 0
+
+        async def command(self, name: str) -> None:
+            self.asked += 1
+            raise OperationFailure(f"not authorized on nexus to execute command {name}", 13)
+
+    database, connections = Refusing(meta=None), Connections()
+    positions = MongoPositions(cast(Database, database), connections)
+    for opened in (1, 2):
+        connections.opened = opened
+        assert [await positions.life() for _ in range(3)] == [0, 0, 0]
+        assert database.asked == opened

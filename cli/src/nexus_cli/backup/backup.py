@@ -40,9 +40,13 @@ async def backup(addresses: Addresses, settings: Path | None, directory: Path, s
     Raises:
         BackupFailed: the directory holds something, or a server does not give what it has.
     """
+    with _made(directory):
+        return await _backup(directory, addresses, settings, say)
+
+
+async def _backup(directory: Path, addresses: Addresses, settings: Path | None, say: Say) -> dict[str, Any]:
     if addresses.mongodb is None:
         raise BackupFailed("no MongoDB is known: set NEXUS_MONGODB_URL")
-    _make(directory)
     manifest: dict[str, Any] = {"form": FORM, "madeAt": datetime.now(UTC).isoformat(timespec="seconds")}
     manifest["database"] = addresses.database
     count = 0
@@ -169,12 +173,20 @@ def _files(manifest: dict[str, Any]) -> files.BackupFiles | None:
     return None if one is None else files.BackupFiles(**one)
 
 
-def _make(directory: Path) -> None:
+@contextmanager
+def _made(directory: Path) -> Generator[None]:
+    """The new directory. It is emptied where the block fails, so that the same command can be given again."""
     if directory.exists() and any(directory.iterdir()):
         raise BackupFailed(f"{directory} is not empty: name a new directory for each backup")
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for part in ("streams", "documents", "settings"):
-        (directory / part).mkdir(mode=0o700)
+    try:
+        for part in ("streams", "documents", "settings"):
+            (directory / part).mkdir(mode=0o700)
+        yield
+    except BaseException:
+        for part in directory.iterdir():
+            shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)
+        raise
 
 
 def _digest(file: Path) -> str:

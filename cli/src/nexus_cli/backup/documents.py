@@ -17,7 +17,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from nexus_cli.backup.streams import BackupFailed
-from nexus_cli.target import driver_says
+from runtime.mongo import driver_says
 from runtime.settings import MongoSettings
 from runtime.store_format import RESTORED
 
@@ -57,7 +57,7 @@ async def database(url: str, name: str) -> AsyncGenerator[Database]:
 
 
 def _said(error: PyMongoError) -> str:
-    return f"MongoDB: {driver_says(error)[:300]}"
+    return f"MongoDB: {driver_says(error)}"
 
 
 async def names(source: Database) -> list[str]:

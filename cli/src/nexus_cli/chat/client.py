@@ -56,7 +56,7 @@ class ChatConnection:
         self._open = asyncio.Event()
         self._id: str | None = None
         self._epoch: str | None = None
-        self._seq: int | None = None
+        self._seq = 0
         self._unacknowledged: dict[str, str] = {}
 
     async def connect(self) -> Frame:
@@ -79,7 +79,9 @@ class ChatConnection:
             await socket.close()
             raise
         self._socket = socket
-        self._id, self._epoch = welcome["conversationId"], welcome["epoch"]
+        self._id = welcome["conversationId"]
+        if self._epoch is None:  # later its snapshot says it, which may not arrive
+            self._epoch, self._seq = welcome["epoch"], welcome["seq"]
         for identity, text in self._unacknowledged.items():
             await self._write("message.send", clientMessageId=identity, text=text, retry=True)
         self._open.set()
@@ -162,15 +164,13 @@ class ChatConnection:
             case "error" if frame.get("ref") in self._unacknowledged:
                 self._unacknowledged.pop(frame["ref"])
             case "snapshot":
-                missed = [
-                    message for message in frame["messages"] if self._seq is not None and message["seq"] > self._seq
-                ]
+                missed = [message for message in frame["messages"] if message["seq"] > self._seq]
                 self._epoch, self._seq = frame["epoch"], frame["seq"]
                 return [{"type": "message.created", "message": message} for message in missed]
             case "message.created":
-                self._seq = max(self._seq or 0, frame["message"]["seq"])
+                self._seq = max(self._seq, frame["message"]["seq"])
             case "owner.changed" | "run.cancelled":
-                self._seq = max(self._seq or 0, frame.get("seq", 0))
+                self._seq = max(self._seq, frame.get("seq", 0))
             case _:
                 pass
         return [frame]
@@ -180,9 +180,7 @@ class ChatConnection:
         if self._page is not None:
             hello["page"] = self._page
         if self._id is not None:
-            hello["conversationId"] = self._id
-            if self._seq is not None:
-                hello["since"] = {"epoch": self._epoch, "seq": self._seq}
+            hello |= {"conversationId": self._id, "since": {"epoch": self._epoch, "seq": self._seq}}
         return hello
 
     async def _write(self, frame_type: str, **fields: Any) -> None:

@@ -30,7 +30,7 @@ def backup(directory: Directory, data: Data = DEFAULT_DATA) -> None:
     except StackError as error:
         fail(error)
     except OSError as error:
-        fail(f"{directory} cannot be written: {error.strerror}; what is there is no backup: delete it, and try again")
+        fail(f"{directory} cannot be written: {error.strerror}")
     print(f"{directory}: the conversations as of {manifest['streams']['CHAT']['state']['last_seq']}")
 
 

@@ -19,9 +19,10 @@ T = TypeVar("T")
 
 def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
     """Connects and works; what fails is told in one line, and ends the command."""
+    from contracts.errors import ErrorCode
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import bus, find_addresses
-    from runtime.errors import RuntimeFault
+    from runtime.errors import RpcError, RuntimeFault
 
     async def connected() -> T:
         async with bus(find_addresses(data).nats) as client:
@@ -29,6 +30,9 @@ def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
 
     try:
         return asyncio.run(connected())
+    except RpcError as error:
+        lasts = error.code in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
+        fail(f"{error}; if that lasts, `nexus doctor --live` says what is wrong" if lasts else error)
     except (StackError, RuntimeFault, TimeoutError) as error:
         fail(str(error) or "the bus did not answer in time")
 

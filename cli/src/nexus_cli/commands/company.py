@@ -14,7 +14,7 @@ from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
 
 app = typer.Typer(
-    help="Companies: make one with its site, see and change its settings, delete it.", no_args_is_help=True
+    help="Companies: create one from its site, see and change its settings, delete it.", no_args_is_help=True
 )
 
 DEADLINE = 180.0
@@ -44,16 +44,16 @@ Company = Annotated[str, typer.Argument(help="The company's id, e.g. acme-rocket
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(help="What people call it; its id is made of it.")],
+    name: Annotated[str, typer.Argument(help="Its name; the id is made from it.")],
     site: Annotated[str, typer.Option(help="Where its site begins: https://www.example.com")],
-    language: Annotated[str, typer.Option(help="What it speaks, its own language first.")] = "es,en",
+    language: Annotated[str, typer.Option(help="The languages it speaks, its own first.")] = "es,en",
     profile: Annotated[str, typer.Option(help="Its product: support or trading.")] = "support",
     *,
     said: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
-    """Make a company: read its first page, and print what puts its chat on that page."""
+    """Create a company: read its first page and print the tag that puts its chat there."""
     languages = [one.strip() for one in language.split(",") if one.strip()]
     body = {"name": name, "site": site, "languages": languages, "profile": profile}
     made = _ask(data, "POST", "", body, said=said)
@@ -127,7 +127,7 @@ def set_settings(
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
-    """Change settings. VALUE is JSON, or else text; of a list a,b,c will do; null is the default."""
+    """Change settings. VALUE is JSON or plain text; a list may be written a,b,c; null restores the default."""
     patch: Answer = {}
     for one in settings:
         key, equals, value = one.partition("=")
@@ -163,7 +163,7 @@ def call(
     said: Language,
     data: Data = DEFAULT_DATA,
 ) -> None:
-    """Call one of a company's own tools (ownTools), as an assistant would. The call is really made."""
+    """Call one of a company's own tools (ownTools), as an assistant would. This makes a real call."""
     given: Answer = {}
     for one in arguments or ():
         key, equals, value = one.partition("=")
@@ -206,12 +206,12 @@ def mcp_tools(
 @app.command()
 def delete(
     company: Company,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     *,
     said: Language,
     data: Data = DEFAULT_DATA,
 ) -> None:
-    """Delete a company with all that it says and that was said to it. For good."""
+    """Delete a company with everything it knows and all its conversations. For good."""
     if not yes and not typer.confirm(REALLY.said_in(said).format(company=company), err=True):
         fail(KEPT.said_in(said))
     for one in _ask(data, "DELETE", f"/{company}", said=said)["removed"]:
@@ -268,7 +268,7 @@ def _print_line(label: str, text: str, said: str) -> None:
 
 def _print_missing(found: Answer, said: str) -> None:
     for one in found["missing"]:
-        _print_line("missing", f"{one['step']}: {one['message']}", said)
+        _print_line("missing", one["message"], said)
 
 
 def _warnings(found: Answer) -> list[Answer]:

@@ -25,7 +25,7 @@ Sequence = Annotated[int, typer.Argument(metavar="SEQ", help="The letter's numbe
 def list_letters(
     service: Annotated[str | None, typer.Option(help="Only this service's.")] = None,
     after: Annotated[int, typer.Option(help="Only letters behind this number.", min=0)] = 0,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 100,
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=1000)] = 100,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:

@@ -23,7 +23,7 @@ _MARKS = {"ok": "✓", "note": "·", "wrong": "✗"}
 def doctor(
     data: Data = DEFAULT_DATA,
     live: Annotated[
-        bool, typer.Option("--live", help="Look for what is wrong with a stack that runs, in ten seconds.")
+        bool, typer.Option("--live", help="Look for problems in a running stack, for ten seconds.")
     ] = False,
     service: Services = None,
     company: Annotated[

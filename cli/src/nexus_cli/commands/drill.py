@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def drill(
     minutes: Annotated[float, typer.Option(help="How long faults go on.", min=0.1, max=24 * 60)] = 5.0,
     seed: Annotated[int | None, typer.Option(help="The same faults as a drill before. Default: new ones.")] = None,
-    visitors: Annotated[int, typer.Option(help="Who chat at the same time.", min=1, max=50)] = 4,
-    faults: Annotated[int | None, typer.Option(help="So many faults at most.", min=1)] = None,
+    visitors: Annotated[int, typer.Option(help="How many people chat at the same time.", min=1, max=50)] = 4,
+    faults: Annotated[int | None, typer.Option(help="How many faults at most.", min=1)] = None,
     running: Annotated[
         bool, typer.Option("--running", help="Break the stack that runs on --data, with whoever is on it.")
     ] = False,

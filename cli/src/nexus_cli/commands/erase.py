@@ -25,7 +25,7 @@ def erase(
     kind: Annotated[Literal["user", "visitor", "conversation"], typer.Argument(help="What is deleted.")],
     name: Annotated[str, typer.Argument(help="Its id.", callback=an_id)],
     company: Company = "demo",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     *,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
@@ -69,6 +69,8 @@ def erasures(
         if as_json:
             print(json.dumps({"items": [one.to_wire() for one in items], "next": tonight.to_wire()}, indent=2))
             return
+        if not items:
+            print(f"nothing of {company} was deleted")
         for one in items:
             print(f"{one.requested_at:%Y-%m-%d %H:%M}  {one.kind:<12} {one.by:<9} {one.state:<7} {one.receipt_id}")
         for name, old in (("conversations", tonight.conversations), ("traces", tonight.traces)):

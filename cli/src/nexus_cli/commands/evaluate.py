@@ -48,7 +48,7 @@ def evaluate(
     ] = None,
     repeat: Annotated[
         int,
-        typer.Option(min=1, max=20, help="Try each case so often, after a warm-up: how often it passes, the spread."),
+        typer.Option(min=1, max=20, help="Tries of each case, after a warm-up: how often it passes, the spread."),
     ] = 1,
     as_json: Json = False,
 ) -> None:

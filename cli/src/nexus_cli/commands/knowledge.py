@@ -85,7 +85,7 @@ def search(
             print(plain(f"{one.score:.2f}  {' › '.join((one.title, *one.heading))}  {one.url or ''}".rstrip()))
             print("      " + plain(one.text).replace("\n", "\n      "))
         if not found.passages:
-            print(f"nothing is found in {found.documents} documents")
+            print(f"Nothing found in {found.documents} documents.")
 
     with_rpc(data, work)
 
@@ -105,7 +105,7 @@ def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json 
         for one in found.items:
             print(plain(f"{one.count:>5}  {one.last_at:%Y-%m-%d %H:%M}  {one.question}"))
         if not found.items:
-            print("no gaps")
+            print("No open questions.")
 
     with_rpc(data, work)
 

@@ -21,10 +21,10 @@ STANDING_STILL = 50
 
 
 def migrate(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is to be done, and change nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and change nothing.")] = False,
     data: Data = DEFAULT_DATA,
 ) -> None:
-    """Change stored documents as this release needs them. Services run on; broken off, it goes on where it was."""
+    """Change stored documents to what this release needs, while services run. If interrupted, run it again."""
 
     async def work(rpc: RpcClient) -> None:
         from contracts.migration_rpc import MIGRATIONS, MigrationsRequest

@@ -36,7 +36,7 @@ def token(
     user: Annotated[str | None, typer.Option(help="The user's id; else demo-<role or plan>.")] = None,
     company: Annotated[str, typer.Option(help="The company that the token is bound to.")] = "demo",
     plan: Annotated[PlanName, typer.Option(help="The plan, for a customer.")] = PlanName.FREE,
-    hours: Annotated[float, typer.Option(help="Valid for so long.", min=0.01, max=8760)] = 12.0,
+    hours: Annotated[float, typer.Option(help="How long it is valid.", min=0.01, max=8760)] = 12.0,
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Print a signed development token, for the stack on a data directory.

@@ -21,7 +21,7 @@ def top(
     data: Data = DEFAULT_DATA,
     service: Services = None,
     every: Annotated[float, typer.Option(help="Seconds between two readings.", min=0.5, max=60)] = 2.0,
-    count: Annotated[int, typer.Option(help="So many readings; 0: until Ctrl-C.", min=0)] = 0,
+    count: Annotated[int, typer.Option(help="How many readings; 0: until Ctrl-C.", min=0)] = 0,
     as_json: Json = False,
 ) -> None:
     """Show live turns, lag, errors and cost. With --json one object a line, for scripts."""

@@ -14,8 +14,8 @@ from redis.exceptions import AuthenticationError, ConnectionError, ReadOnlyError
 from redis.exceptions import TimeoutError as RedisTimeout
 
 from nexus_cli.doctor.diagnosis import STANDS_STILL, Diagnosis, fine, wrong
-from nexus_cli.target import driver_says
 from runtime.logging import masked_text
+from runtime.mongo import driver_says
 from runtime.redis_client import lost_servers, redis_client
 from runtime.settings import MongoSettings, RedisSettings
 

@@ -140,12 +140,11 @@ class ConversationBooks:
                 yield Wrong.SHOWN_NOT_THERE, identity
             elif often > 1:
                 yield Wrong.SHOWN_TWICE, f"{identity} at {there[identity]}"
-        if client:
-            first = client[0][0]
-            seen = {identity for _, identity in client}
-            for identity, seq in there.items():
-                if seq >= first and identity not in seen:
-                    yield Wrong.NOT_SHOWN, f"{identity} at {seq}"
+        first = client[0][0] if client else 0
+        seen = {identity for _, identity in client}
+        for identity, seq in there.items():
+            if seq >= first and identity not in seen:
+                yield Wrong.NOT_SHOWN, f"{identity} at {seq}"
 
 
 def settled_at(log: Sequence[LoggedFact]) -> int:

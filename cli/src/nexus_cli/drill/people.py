@@ -163,7 +163,7 @@ class Visitor:
                 log = await asyncio.wait_for(self._scene.log(self.books), ASKED_WITHIN)
                 newest = max((fact.seq for fact in log if fact.kind == "visitor"), default=0)
                 last = max((fact.seq for fact in log if "messageId" in fact.data), default=0)
-                if newest <= settled_at(log) and any(seq >= last for seq, _ in self._shown):
+                if newest <= settled_at(log) and max((seq for seq, _ in self._shown), default=0) >= last:
                     return
             await asyncio.sleep(PAUSE)
 

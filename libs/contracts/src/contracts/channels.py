@@ -69,6 +69,7 @@ TRACE_PARTS = "traces.recorded.v1.>"
 TRACES_WANTED = "live.traces.wanted.v1"
 """An empty message: somebody wants to read traces now, and what has been gathered of them is to be sent."""
 WEBHOOK_DELIVERIES = "webhooks.delivery.v1.*.*"
+MAX_DELIVERIES = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>"
 
 
 def chat(company: str, conversation: str, kind: ChatKind) -> str:

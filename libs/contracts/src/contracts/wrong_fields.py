@@ -20,7 +20,7 @@ def message_of(error: Mapping[str, Any]) -> str:
     if error["type"] == "string_pattern_mismatch":
         return _FORMS.get(error.get("ctx", {}).get("pattern", ""), _FORM)
     if error["type"] == "string_unicode":
-        return "holds half of a character: write it anew"
+        return "contains half a character: write it again"
     if error["type"] == "extra_forbidden":
         return "there is no such field"
     return str(error["msg"]).removeprefix("Value error, ")

@@ -26,13 +26,14 @@ _LOOK_AGAIN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSpec:
-    """One durable pull consumer of some subjects, with explicit acknowledgement; `ack_wait` in seconds. Messages are
-    delivered for ever: each pause counts as a delivery, so whoever wants an end counts attempts itself."""
+    """One durable pull consumer of some subjects with explicit acknowledgement. Times in seconds; max_deliver -1: for
+    ever."""
 
     stream: str
     durable: str
     subjects: tuple[str, ...]
     ack_wait: float = 30.0
+    max_deliver: int = -1
     max_ack_pending: int = 1000
     deliver_policy: str = "all"
 
@@ -43,7 +44,7 @@ class ConsumerSpec:
             "deliver_policy": self.deliver_policy,
             "ack_policy": "explicit",
             "ack_wait": int(self.ack_wait * _NANOSECONDS),
-            "max_deliver": -1,
+            "max_deliver": self.max_deliver,
             "max_ack_pending": self.max_ack_pending,
             "replay_policy": "instant",
             **_filter(self.subjects),

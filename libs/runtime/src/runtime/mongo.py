@@ -1,16 +1,20 @@
 """A MongoDB database of which each command runs within a limit (see command_limit), under the driver's own names."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pymongo import AsyncMongoClient, IndexModel, InsertOne, ReplaceOne, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import BulkWriteError, PyMongoError
 from pymongo.results import BulkWriteResult, DeleteResult, InsertOneResult, UpdateResult
 
 from runtime.command_limit import CommandLimit
 from runtime.liveness import Ask, Store
-from runtime.service import Service
+from runtime.logging import masked_text
+
+if TYPE_CHECKING:  # commands ask MongoDB too, and need no service
+    from runtime.service import Service
 
 Document = dict[str, Any]
 AFRESH_MS = 800
@@ -81,6 +85,17 @@ class Collection:
         await self._limit.run(lambda: self._rows.create_indexes([IndexModel(key) for key in keys]))
 
 
+def driver_says(error: PyMongoError) -> str:
+    """What the driver names as wrong, in 300 characters: without the documents, which the error of a bulk write holds,
+    and without the state of all servers."""
+    if isinstance(error, BulkWriteError):
+        refused = error.details.get("writeErrors") or [{}]
+        return str(refused[0].get("errmsg", "a write was refused"))[:300]
+    # The driver cancels what a server was asked that has stopped answering.
+    said = str(error).replace("operation cancelled", "it has stopped answering")
+    return masked_text(said).partition(", Timeout:")[0][:300]
+
+
 async def ping_afresh(url: str) -> None:
     """Asks the server by a client of its own, within a moment; raises PyMongoError."""
     patience = dict.fromkeys(("timeoutMS", "serverSelectionTimeoutMS", "connectTimeoutMS"), AFRESH_MS)
@@ -88,7 +103,7 @@ async def ping_afresh(url: str) -> None:
         await client.admin.command("ping")
 
 
-def watch_database(service: Service, limits: Sequence[CommandLimit], ping: Ask, url: str) -> None:
+def watch_database(service: "Service", limits: Sequence[CommandLimit], ping: Ask, url: str) -> None:
     """Has it noticed when commands do not end, or the client does not find a server again that is there."""
     for place, limit in enumerate(limits):
         service.watch(f"commands of mongodb {place}", limit.still)

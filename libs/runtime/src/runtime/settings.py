@@ -31,6 +31,11 @@ class EnvSettings(BaseSettings):
     )
 
 
+_HOST = r"(\[[^\]]+\]|[^@/,:\[]+)"
+_HOSTS = rf"([^@/]*@)?{_HOST}:\d+(,{_HOST}:\d+)*"
+_NATS = rf"((nats|tls|wss?)://([^/]*@)?)?{_HOST}(:\d+)?/?"
+
+
 class NatsSettings(EnvSettings):
     """The bus."""
 
@@ -47,6 +52,14 @@ class NatsSettings(EnvSettings):
     replicas: int = Field(default=1, ge=1, le=5, description="copies of each stream")
     ping_interval: int = Field(default=5, ge=1, description="seconds; a server that misses two is left")
     manage_streams: bool = Field(default=True, description="create and update the streams at start")
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        servers = [one.strip() for one in value.split(",") if one.strip()]
+        if not servers or not all(re.fullmatch(_NATS, one) for one in servers):
+            raise ValueError("write nats://HOST:PORT or tls://HOST:PORT, several by commas")
+        return value
 
     @property
     def tls(self) -> ssl.SSLContext | None:
@@ -127,10 +140,6 @@ def _seconds(value: str) -> float:
     if unit not in _SECONDS or not number.replace(".", "", 1).isdigit() or float(number) <= 0:
         raise ValueError(f"{value}: write a number and s, m, h or d, such as 12h")
     return float(number) * _SECONDS[unit]
-
-
-_HOST = r"(\[[^\]]+\]|[^@/,:\[]+)"
-_HOSTS = rf"([^@/]*@)?{_HOST}:\d+(,{_HOST}:\d+)*"
 
 
 class RedisSettings(EnvSettings):

@@ -1,9 +1,10 @@
-"""Makes missing streams anew while a service runs, and keeps up with the marks that streams demand."""
+"""Streams and durable consumers that go missing while a service runs: a server that came back with an empty disk, or a
+consumer that somebody deleted. FastStream's pull loop would wait for ever, in silence."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 import structlog
@@ -13,25 +14,34 @@ from nats.errors import Error as NatsError
 
 from runtime.background import BackgroundLoop
 from runtime.connection import subscribe
+from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.errors import RuntimeFault
 from runtime.marks import MARKED, Marks
 
 log = structlog.get_logger(__name__)
 
-PERIOD = 300.0
-"""Seconds between two looks: the server tells of each change of a stream, and this is the net below that."""
+PERIOD = 60.0
+"""Seconds between two looks at consumers."""
+TOLD_PERIOD = 300.0
+"""Seconds between two looks where there are none: a stream's change is told, and this is the net below that."""
 UPDATED = "$JS.EVENT.ADVISORY.STREAM.UPDATED"
 SOON = 1.0
 LONGEST_LOOK = 300.0
 
 
 class Upkeep:
-    """Makes streams that are missing after each reconnect: the server may have come back with an empty disk. Learns
-    since when marks are demanded then, every PERIOD, and as soon as a stream that can demand them has changed."""
+    """Makes anew what is missing: streams after each reconnect, consumers then and every minute. Looks then, too, since
+    when marks are demanded, and as soon as a stream in which they may be has changed."""
 
-    def __init__(self, client: Client, streams: Callable[[], Awaitable[None]] | None) -> None:
+    def __init__(
+        self,
+        client: Client,
+        streams: Callable[[], Awaitable[None]] | None,
+        consumers: Sequence[ConsumerSpec],
+    ) -> None:
         self._client = client
         self._streams = streams
+        self._consumers = consumers
         self._woken = asyncio.Event()
         self._due = asyncio.Event()
         self._loop = BackgroundLoop("upkeep", self._look, wait=self._until_due, longest=LONGEST_LOOK)
@@ -55,7 +65,7 @@ class Upkeep:
 
     async def _until_due(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(PERIOD):
+            async with asyncio.timeout(PERIOD if self._consumers else TOLD_PERIOD):
                 await self._due.wait()
 
     async def _look(self) -> None:
@@ -67,6 +77,8 @@ class Upkeep:
             if self._woken.is_set() and self._streams is not None:
                 await self._streams()
             await Marks.of(self._client).learn()
+            for spec in self._consumers:
+                await ensure_consumer(self._client, spec, deadline=5.0)
             self._woken.clear()
         except (RuntimeFault, NatsError) as error:
             # The connection may have gone in the middle: whatever it is, the next look is soon.

@@ -36,9 +36,9 @@ def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
         "You told me: “I moved to Austin”.",
         "You told me: “I prefer ETFs”.",
         "You have asked several things, for example “What is a stop loss?”.",
-        "“I live in Lima” holds no longer since May 3, 2026: you said “I moved to Austin”.",
-        "“conservative” holds no longer since May 4, 2026: now it is aggressive.",
-        "“I smoke” holds no longer since May 5, 2026.",
+        "“I live in Lima” no longer applies as of May 3, 2026: you said “I moved to Austin”.",
+        "“conservative” no longer applies as of May 4, 2026: now it is aggressive.",
+        "“I smoke” no longer applies as of May 5, 2026.",
         "You can correct any of this (“now I…”) or tell me “forget that…”.",
     ]
     spanish = told_memory(MEMORY.to_wire(), "es")

@@ -282,7 +282,7 @@ def test_what_the_site_does_not_tell_is_not_made_up_and_the_second_time_a_person
     spoken = [(False, question), (True, first.text), (False, "and do you sell elephants?")]
     second = respond(conversation("s", spoken, steps, language="en", last=False), TOOLS, "en")
     assert isinstance(second, SayText)
-    assert "Would you like someone of the team" in second.text
+    assert "Would you like somebody from the team" in second.text
     offered = respond(
         conversation("s", [*spoken, (True, second.text), (False, "yes please")], (), language="en", last=False),
         TOOLS,

@@ -110,7 +110,7 @@ Results = list[tuple[str, dict[str, Any], dict[str, Any]]]
 SHARES: list[tuple[tuple[str, ...], Results, Any]] = [
     (("sell a third of my IBM",), [], (order("IBM", "sell", 4),)),
     (("sell all but 5 of my IBM",), [], (order("IBM", "sell", 7),)),
-    (("sell all but 20 of my IBM",), [], "You hold no more than that."),
+    (("sell all but 20 of my IBM",), [], "You do not hold more than that."),
     (
         ("sell half of my IBM", "no, 25 %"),
         [("get_pending_orders", {}, {"orders": [WAITS]})],
@@ -180,7 +180,7 @@ def test_a_comparison_tells_each_tickers_returns_and_what_is_not_known() -> None
     assert said is not None
     # The empty line ends the list: what follows would be read as its last item's.
     assert said.splitlines()[:5] == [
-        "Returns:", "- IBM: 1 month +1.2%, 1 year -5.0%", "- MSFT: –", "- There are no data for TSLA.", ""
+        "Returns:", "- IBM: 1 month +1.2%, 1 year -5.0%", "- MSFT: –", "- There is no data for TSLA.", ""
     ]  # fmt: skip
     assert "As of 26 October 2012 (source: sample)" in said
 
@@ -294,7 +294,7 @@ def test_an_order_that_does_not_say_how_many_is_asked_for_it(text: str) -> None:
 def test_who_may_not_use_a_tool_is_told_what_it_needs() -> None:
     wish = wish_in("compra 5 AAPL", ("get_price",))
     assert (wish.calls, wish.withheld) == ((), "create_paper_order")
-    assert "un plan que lo incluya" in plain_answer(wish, "es")
+    assert "que tu plan lo incluya" in plain_answer(wish, "es")
 
 
 def test_a_prepared_order_says_that_nothing_is_placed_yet() -> None:
@@ -339,7 +339,7 @@ def test_who_has_something_forgotten_that_nobody_remembers_is_told_so() -> None:
         TOOLS, "en", introduced=True,
     )  # fmt: skip
     assert found == SayText(plain_answer(wish_in("forget my wife", TOOLS), "en"))
-    assert "I remember nothing like that" in plain_answer(wish_in("forget my wife", TOOLS), "en")
+    assert "I do not remember anything like that" in plain_answer(wish_in("forget my wife", TOOLS), "en")
 
 
 @pytest.mark.parametrize("text", ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I'd like help", "thanks"])
@@ -354,4 +354,4 @@ def test_a_day_that_was_asked_for_is_told_and_never_the_span_around_it() -> None
     asked = answer_from("get_ohlcv", {"symbol": "AAPL"}, body, "AAPL's price on 5 October 2012", "en")
     assert "652.59" in asked
     assert "638.17" not in asked
-    assert "no figures of AAPL for 6 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 6 October 2012", "en")
+    assert "no AAPL figures for 6 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 6 October 2012", "en")

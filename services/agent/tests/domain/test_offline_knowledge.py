@@ -70,7 +70,7 @@ def test_where_nothing_answers_what_comes_nearest_is_quoted_as_no_more_than_that
     assert said("what colour is the kayak?", "en", SHEDS).startswith("I do not know: ")
     again = {"role": "assistant", "content": told}
     second = said("what colour is the S-20?", "en", SHEDS, {"role": "user", "content": "what colour is it?"}, again)
-    assert "Would you like someone of the team to go on?" in second
+    assert "Would you like somebody from the team to take over?" in second
 
 
 TUNING = [
@@ -86,10 +86,10 @@ TUNING = [
         ("how much is the tuning?", "Tuning: Price 80 €. [1]"),
         ("do you move pianos?", "We move a piano for 200 €. [3]"),
         ("do you move the first piano for free?", "I am not sure"),
-        ("how much is the tuning of a 1934?", "I am not sure that this answers your question. Under “Prices” the"),
+        ("how much is the tuning of a 1934?", "I am not sure this answers your question. Under “Prices” the"),
         (
             "how much is the tuning in Oslo?",
-            "I do not know: I find no answer to that on the site. This comes nearest: Prices: ",
+            "I do not know: I cannot find the answer on the site. This comes closest: Prices: ",
         ),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_row_for_another_age_is_no_answer(question: str, row: str) -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("can the tuner of harps varnish or polish a violin?", "I am not sure that this answers your question."),
+        ("can the tuner of harps varnish or polish a violin?", "I am not sure this answers your question."),
         ("do you have a tuner of harps for polished varnished violins?", "I do not know: "),
     ],
 )
@@ -134,7 +134,7 @@ def test_the_second_miss_offers_a_person_by_itself_and_a_yes_is_for_them() -> No
     first = said("do you sell greenhouses?")
     before = [{"role": "user", "content": "do you sell greenhouses?"}, {"role": "assistant", "content": first}]
     second = said("and swimming pools?", "en", None, *before)
-    assert "Would you like someone of the team to go on?" in second
+    assert "Would you like somebody from the team to take over?" in second
     more = [*before, {"role": "user", "content": "and swimming pools?"}, {"role": "assistant", "content": second}]
     assert "Talk to a person" in said("yes", "en", None, *more)
 

@@ -23,6 +23,8 @@ TALK: dict[Intent, list[str]] = {
         "Buenos días",
         "hey, how are you?",
         "¿qué tal?",
+        "hola, soy lucía",
+        "hello, I'm Tom Baker",
     ],
     Intent.THANKS: [
         "thanks",

@@ -125,7 +125,7 @@ async def _feedback(session: ClientSession, caller: TokenCaller, frame: ws.Feedb
 async def _rate(session: ClientSession, caller: TokenCaller, frame: ws.ConversationRate) -> None:
     place = _place(session, caller, frame)
     if caller.is_operator:
-        raise Refused(ErrorCode.FORBIDDEN, "a conversation is rated by the visitor or customer whose it is")
+        raise Refused(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
     await session.chat.commands.rate(place, frame.score, frame.comment)
     session.push(server_frames.conversation_rated(place.conversation, frame.score, frame.comment))
 

@@ -51,8 +51,7 @@ from market_adapter.unseen_news import UnseenNews
 from market_adapter.user_data import UserData
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
-from runtime.logging import masked_text
-from runtime.mongo import Database, watch_database
+from runtime.mongo import Database, driver_says, watch_database
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
 from runtime.store_format import check_format
@@ -211,7 +210,7 @@ def store_must_answer() -> Generator[None]:
     try:
         yield
     except PyMongoError as error:
-        raise NotReady(f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {masked_text(str(error))}") from error
+        raise NotReady(f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {driver_says(error)}") from error
 
 
 async def start_replay(

@@ -198,7 +198,7 @@ def test_who_waits_within_the_hours_is_told_until_when_somebody_is_there() -> No
 
 
 def test_who_begins_to_wait_is_told_their_place_once_and_not_when_their_time_is_over() -> None:
-    for place, locale, words in ((1, "en", "nobody before you"), (3, "en", "number 3"), (2, "es", "número 2")):
+    for place, locale, words in ((1, "en", "next in line"), (3, "en", "number 3"), (2, "es", "número 2")):
         facts = [visitor(3, locale), fact(ChatKind.OWNER, 7, WAITING, 1)]
         decision = decide(snapshot_of(facts), HERE, TIMEOUT, NOW, standing=QueuePlace(place))
         assert isinstance(decision, Notify)
@@ -217,7 +217,7 @@ def test_the_language_of_the_hand_over_is_that_of_its_notice() -> None:
     snapshot = snapshot_of([visitor(3, "es"), fact(ChatKind.OWNER, 7, asked)])
     decision = decide(snapshot, HERE, TIMEOUT, NOW, standing=QueuePlace(1))
     assert isinstance(decision, Notify)
-    assert "nobody before you" in decision.text
+    assert "next in line" in decision.text
 
 
 def test_who_asked_before_writing_a_word_hears_in_their_language_that_nobody_came() -> None:

@@ -108,8 +108,8 @@ _SPENT: dict[Degrading, dict[Language, str]] = {
         "en": "I cannot answer more questions for now. Please try again later, or ask for a person.",
     },
     "handoff": {
-        "es": "Por ahora no puedo responder yo: he pedido a una persona del equipo que siga contigo en cuanto pueda.",
-        "en": "I cannot answer for now: I have asked a person of the team to go on with you as soon as they can.",
+        "es": "Por ahora no puedo responder yo: he avisado al equipo y una persona te atenderá en cuanto pueda.",
+        "en": "I cannot answer for now: I have asked the team, and somebody will be with you as soon as they can.",
     },
 }
 

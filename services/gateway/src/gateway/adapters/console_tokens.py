@@ -68,7 +68,7 @@ class ConsoleTokens:
         """Who is invited; raises TokenExpired, TokenInvalid."""
         claims = self._read(token)
         if claims["role"] != _INVITATION:
-            raise TokenInvalid("this is no invitation")
+            raise TokenInvalid("this is not an invitation")
         return InvitedMember(claims["company"], claims["sub"], float(claims["iat"]))
 
     def _made(self, claims: dict[str, Any], seconds: int) -> VisitorToken:

@@ -36,5 +36,5 @@ class BusKnowledge:
             try:
                 await self._publisher.append(subject, body, stream=UPLOADS.name, msg_id=f"{file.upload_id}.{piece}")
             except PublishFailed as error:
-                raise Unavailable("files cannot be taken in now: try again in a while") from error
+                raise Unavailable("files cannot be received now: try again in a while") from error
         return (await ask(self._rpc, FILE_PUT, FilePut(file=file))).document

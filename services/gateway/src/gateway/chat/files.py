@@ -53,7 +53,7 @@ _FULL = Text(
 )
 _AWAY = Text(
     es="ahora no se pueden recibir archivos: inténtalo dentro de un rato; el chat sigue",
-    en="files cannot be taken in now: try again in a while; the chat goes on",
+    en="files cannot be received now: try again in a while; the chat goes on",
 )
 _NO_ROOM = Text(
     es="aquí ya no caben más archivos: cuéntalo con palabras, o avisa a la empresa",
@@ -72,8 +72,8 @@ class Files:
         self._memory = memory
         self._link_key = link_key
         self._clock = clock
-        self._all = ConcurrencyLimit(AT_ONCE, "many files are coming in at this moment: try again in a while")
-        self._each = ConcurrencyLimit(AT_ONCE_EACH, "one file after the other: wait until the last one is there")
+        self._all = ConcurrencyLimit(AT_ONCE, "too many files are arriving right now: try again in a while")
+        self._each = ConcurrencyLimit(AT_ONCE_EACH, "send one file at a time: wait until the previous one has arrived")
         self._by_person = SlidingLog(A_MINUTE)
 
     async def take_in(
@@ -129,12 +129,12 @@ class Files:
         proven = self._proof(f"{company}/{conversation}/{file}", until)
         right = known and hmac.compare_digest(proven.encode(), proof.encode())
         if not right or int(until) < self._clock.now().timestamp():
-            raise Refused(ErrorCode.NOT_FOUND, "this link is over: open the file from its conversation again")
+            raise Refused(ErrorCode.NOT_FOUND, "this link has expired: open the file from its conversation again")
         return await self.open(company, conversation, file)
 
     def _there(self) -> FileStore:
         if self._store is None:
-            raise Refused(ErrorCode.FORBIDDEN, "no files are taken here: no place for them is set up")
+            raise Refused(ErrorCode.FORBIDDEN, "files cannot be sent here: no storage is set up for them")
         return self._store
 
     def _proof(self, where: str, until: str) -> str:

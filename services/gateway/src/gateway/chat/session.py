@@ -297,7 +297,7 @@ class ClientSession:
 
     async def _hello(self, frame: ws.Hello) -> None:
         if self.caller is not None:
-            self.send_error(Refused(ErrorCode.BAD_FIELD, "type: hello was said already"), frame)
+            self.send_error(Refused(ErrorCode.BAD_FIELD, "type: hello was already sent"), frame)
             return
         # It was said in time: how long it takes to let them in is not theirs to answer for.
         self._hello_timer.cancel()
@@ -306,7 +306,7 @@ class ClientSession:
             async with asyncio.timeout(COMING_IN_SECONDS):
                 await self.chat.coming_in.acquire()
         except TimeoutError:
-            self._refuse_hello(Unavailable("very many come in at once: try again"))
+            self._refuse_hello(Unavailable("too many requests are arriving at once: try again"))
             return
         try:
             await self._come_in(frame)

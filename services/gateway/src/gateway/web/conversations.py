@@ -258,7 +258,7 @@ async def get_rating(api: ApiDep, caller: PersonDep, conversation: ConversationP
 async def put_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath, body: RatingRequest) -> RatingView:
     """Whether the conversation helped, by whose it is. Said again it takes the place of what was said before."""
     if caller.is_operator:
-        raise Refused(ErrorCode.FORBIDDEN, "a conversation is rated by the visitor or customer whose it is")
+        raise Refused(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
     await api.access.usable(caller, conversation)
     await api.commands.rate(ConversationPlace(caller, conversation), body.score, body.comment)
     return RatingView(score=body.score, comment=body.comment, rated_at=api.clock.now())

@@ -119,7 +119,7 @@ async def delete_conversation(
     """Deletes one conversation, and what is remembered from it: by an admin, or by the visitor or customer whose it
     is."""
     if not (caller.role == "admin" or caller.writes_as_visitor):
-        raise Refused(ErrorCode.FORBIDDEN, "a conversation is deleted by admins, and by whose it is")
+        raise Refused(ErrorCode.FORBIDDEN, "only admins and the person it belongs to can delete a conversation")
     try:
         await api.access.readable(caller, conversation)
     except Refused as error:

@@ -172,7 +172,7 @@ async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     faults = [(_field(one, path), one) for one in error.errors()]
     names = {name for name, _ in faults}
     fields = [FieldProblem(field=name, message=message_of(one)) for name, one in faults if not _other(name, one, names)]
-    detail = "some fields are not as they must be"
+    detail = "some fields are not valid"
     if path.startswith(OPENAI):
         # Its clients show the message alone.
         detail = "; ".join(f"{one.field}: {one.message}" for one in fields[:5])

@@ -112,7 +112,7 @@ async def finish_sign_in(
     if company is None or (code is None and invited is None):
         raise Refused(ErrorCode.BAD_FIELD, "send companyId with a code, or an invitation")
     if body.company_id not in (None, company):
-        raise Refused(ErrorCode.BAD_FIELD, "the invitation is of another company")
+        raise Refused(ErrorCode.BAD_FIELD, "this invitation is for another company")
     given = (
         Invitation(member=invited.member, issued_at=datetime.fromtimestamp(invited.issued, UTC)) if invited else None
     )

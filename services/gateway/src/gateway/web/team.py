@@ -83,7 +83,7 @@ async def invite(api: ApiDep, caller: AdminDep, body: NewMember, request: Reques
     team = (await stored(api, caller.company)).config.team
     said = body.email.casefold() if body.email else None
     if said and any(one.email and one.email.casefold() == said for one in team.members.values()):
-        raise Refused(ErrorCode.CONFLICT, "somebody of the team has this e-mail already")
+        raise Refused(ErrorCode.CONFLICT, "somebody in the team already has this e-mail")
     user = f"a_{uuid7().replace('-', '')}"
     await _change(api, caller, {"members": {user: body.to_wire()}})
     return _invited(api, caller, request, user, Member(role=body.role, name=body.name, email=body.email))

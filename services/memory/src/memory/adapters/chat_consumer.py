@@ -70,6 +70,7 @@ def consumer_config(store: str) -> ConsumerConfig:
         deliver_policy=DeliverPolicy.ALL,
         ack_policy=AckPolicy.EXPLICIT,
         ack_wait=ACK_WAIT,
+        max_deliver=-1,
         max_ack_pending=MAX_ACK_PENDING,
         metadata={"nexus-store": store},
     )

@@ -18,7 +18,7 @@ from memory.errors import StoreRefused, StoreUnavailable
 from memory.metrics import STORE_REFUSED, STORE_RUNNING
 from runtime.command_limit import TRIALS, CommandLimit
 from runtime.errors import NotReady
-from runtime.mongo import Collection, Database, Document
+from runtime.mongo import Collection, Database, Document, driver_says
 from runtime.settings import MongoSettings
 from runtime.store_format import check_format
 
@@ -163,7 +163,7 @@ async def speaking(what: str) -> AsyncGenerator[None]:
         yield
     except PyMongoError as error:
         kind = StoreRefused if _refused(error) else StoreUnavailable
-        raise kind(f"MongoDB could not {what}: {error.__class__.__name__}: {str(error)[:300]}") from error
+        raise kind(f"MongoDB could not {what}: {error.__class__.__name__}: {driver_says(error)}") from error
 
 
 def _refused(error: PyMongoError) -> bool:

@@ -41,8 +41,9 @@ class MongoPositions:
         async with speaking("tell how long it has been up"):
             try:
                 status = await self._database.command("serverStatus")
-            except OperationFailure:
-                return 0  # this user may not ask: then only a store that was found away is doubted
+            except OperationFailure:  # this user may not ask: then only a store that was found away is doubted
+                self._asked_over = opened
+                return self._lives
         server = (status.get("host"), status.get("pid"))
         started = time.monotonic() - float(status.get("uptimeMillis", 0)) / 1000
         if server != self._server[0] or started > self._server[1] + LATER:

@@ -97,7 +97,7 @@ class CompanyRegistry:
             if await self._store.replace(ended):
                 await self._announce(ended)
                 return True
-        raise SettingsMoved("somebody changes the settings all the time: try again", version + 1)
+        raise SettingsMoved("the settings keep changing: try again", version + 1)
 
     async def patch(self, company: str, version: int, patch: Mapping[str, object]) -> CompanySettings:
         """The settings after a merge patch on `version`.

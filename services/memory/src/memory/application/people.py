@@ -75,7 +75,7 @@ class People:
             return wanted.into
         into = await self._now(wanted.company_id, wanted.into)
         if into == wanted.person_id:
-            raise NotMerged("they are the same person already")
+            raise NotMerged("they are already the same person")
         return into
 
     async def _now(self, company: str, person: str) -> str:

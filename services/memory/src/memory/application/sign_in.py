@@ -70,7 +70,7 @@ class SignIns:
             if stored is not None:
                 return _signed_in(stored, user)
             settings = await self._again(asked.company_id)
-        raise SettingsMoved("somebody changes the settings all the time: try again", settings.version)
+        raise SettingsMoved("the settings keep changing: try again", settings.version)
 
     async def _by_invitation(self, settings: CompanySettings, invitation: Invitation | None) -> SignedIn:
         for _ in range(RACES):
@@ -81,7 +81,7 @@ class SignIns:
             if stored is not None:
                 return _signed_in(stored, invitation.member)
             settings = await self._again(settings.config.company_id)
-        raise SettingsMoved("somebody changes the settings all the time: try again", settings.version)
+        raise SettingsMoved("the settings keep changing: try again", settings.version)
 
     async def _written(self, settings: CompanySettings, user: str, known: dict[str, object]) -> CompanyConfig | None:
         """The settings with what is known of the member now; None: somebody else has changed them."""

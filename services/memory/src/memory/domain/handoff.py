@@ -39,7 +39,7 @@ _NOTICES = {
         "es": "La persona que te atendía lleva un rato sin responder. He avisado al equipo para que siga contigo otra; "
         "puedes seguir escribiendo mientras tanto.",
         "en": "The person who was helping you has not answered for a while. I have asked the team for somebody else; "
-        "you can go on writing meanwhile.",
+        "you can keep writing in the meantime.",
     },
     (IDLE, OwnerKind.AI): {
         "es": "La persona que te atendía lleva un rato sin responder, así que sigo contigo yo, el asistente "
@@ -49,17 +49,17 @@ _NOTICES = {
     },
 }
 _WAITING = {
-    "es": "He avisado al equipo: una persona seguirá contigo por aquí. {place} Puedes seguir escribiendo mientras "
+    "es": "He avisado al equipo: una persona te atenderá por aquí. {place} Puedes seguir escribiendo mientras "
     "tanto{back}.",
-    "en": "I have told the team: a person will go on with you here. {place} You can go on writing meanwhile{back}.",
+    "en": "I have let the team know: somebody will join you here. {place} You can keep writing in the meantime{back}.",
 }
 _BACK = {
-    "es": "; si en {patience} no puede nadie, sigo yo contigo",
-    "en": "; if nobody can within {patience}, I will be back with you",
+    "es": "; si en {patience} nadie puede atenderte, sigo yo contigo",
+    "en": "; if nobody is free within {patience}, I will be back with you",
 }
-_FIRST = {"es": "No hay nadie delante de ti.", "en": "There is nobody before you."}
+_FIRST = {"es": "No hay nadie delante de ti.", "en": "You are next in line."}
 _PLACE = {"es": "Eres el número {place} de la lista de espera.", "en": "You are number {place} in the queue."}
-_UNTIL = {"es": "Hay alguien hasta {until}.", "en": "Somebody is here until {until}."}
+_UNTIL = {"es": "El equipo está hasta {until}.", "en": "The team is here until {until}."}
 _USUAL = {"es": "Lo habitual es esperar {usual}.", "en": "The usual wait is {usual}."}
 _UNITS = {
     "es": (("segundo", "segundos"), ("minuto", "minutos")),

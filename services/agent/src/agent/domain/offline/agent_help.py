@@ -32,7 +32,7 @@ _REPLIES: dict[Intent | None, dict[Language, tuple[str, str, str]]] = {
             "Me encargo yo. ¿Me explicas qué ha pasado?",
         ),
         "en": (
-            "Hello, you are talking to a person of the team now. What do you need?",
+            "Hello, you are talking to somebody from the team now. What do you need?",
             "I am here. Tell me the details and we will look at it.",
             "I will take care of it. Could you explain what happened?",
         ),

@@ -17,42 +17,42 @@ from agent.domain.text_features import plain
 from contracts.languages import Language
 
 NOTICE: dict[Language, str] = {
-    "es": "Soy el asistente sin conexión: respondo con reglas y herramientas, sin un modelo de lenguaje.",
-    "en": "I am the offline assistant: I answer with rules and tools, without a language model.",
+    "es": "Soy un asistente automático: respondo con reglas y herramientas, sin un modelo de lenguaje.",
+    "en": "I am an automatic assistant: I answer with rules and tools, without a language model.",
 }
 _OFFER: dict[Language, str] = {
-    "es": "¿Quieres que siga una persona del equipo? Di «sí» y la aviso.",
-    "en": "Would you like someone of the team to go on? Say “yes” and I will ask.",
+    "es": "¿Quieres que te atienda una persona del equipo? Di «sí» y la aviso.",
+    "en": "Would you like somebody from the team to take over? Say “yes” and I will ask them.",
 }
 _SAY: dict[Intent, dict[Language, str]] = {
     Intent.HANDOFF: {
         "es": "Claro. Pulsa «Hablar con una persona» y alguien del equipo seguirá esta conversación.",
-        "en": "Of course. Press “Talk to a person” and someone of the team will go on with this conversation.",
+        "en": "Of course. Press “Talk to a person” and somebody from the team will take over this conversation.",
     },
     Intent.GREETING: {"es": "¡Hola! ¿En qué te ayudo?", "en": "Hello! How can I help?"},
     Intent.STATED: {
         "es": "Entendido, lo tendré en cuenta. Cuando quieras, pregúntame «¿qué recuerdas de mí?».",
-        "en": "Understood, I will keep that in mind. You can ask me any time: “what do you remember about me?”.",
+        "en": "Got it, I will keep that in mind. You can ask me at any time: “what do you remember about me?”.",
     },
     Intent.UPSET: {
         "es": f"Siento no haberte ayudado. {_OFFER['es']}",
-        "en": f"I am sorry that I was no help. {_OFFER['en']}",
+        "en": f"I am sorry I could not help. {_OFFER['en']}",
     },
     Intent.WAITED: {
-        "es": f"Siento que hayas tenido que esperar o repetirlo. {_OFFER['es']}",
-        "en": f"I am sorry that you had to wait, or to say it again. {_OFFER['en']}",
+        "es": f"Siento que hayas tenido que esperar o repetirte. {_OFFER['es']}",
+        "en": f"I am sorry you had to wait or repeat yourself. {_OFFER['en']}",
     },
     Intent.TONGUE: {
         "es": "Sí: puedes escribirme en español o en inglés, como prefieras.",
-        "en": "Yes: you can write to me in English or in Spanish, as you like.",
+        "en": "Yes: you can write to me in English or Spanish, whichever you prefer.",
     },
     Intent.FORGET: {
         "es": "¿Qué quieres que olvide? Dime, por ejemplo, «olvida que prefiero el riesgo bajo».",
-        "en": "What shall I forget? Say, for example, “forget that I prefer low risk”.",
+        "en": "What should I forget? Say, for example, “forget that I prefer low risk”.",
     },
     Intent.NOT_REMEMBERED: {
         "es": "No recuerdo nada así de ti. Pregúntame «¿qué recuerdas de mí?» y lo verás todo.",
-        "en": "I remember nothing like that about you. Ask “what do you remember about me?” to see all of it.",
+        "en": "I do not remember anything like that about you. Ask “what do you remember about me?” to see everything.",
     },
     Intent.THANKS: {"es": "¡De nada! ¿Algo más?", "en": "You are welcome! Anything else?"},
     Intent.FINE: {"es": "De acuerdo. ¿Algo más?", "en": "All right. Anything else?"},
@@ -60,16 +60,16 @@ _SAY: dict[Intent, dict[Language, str]] = {
         "es": "No doy consejos de inversión: eso lo decides tú. Puedo darte precios, indicadores, noticias o el "
         "tamaño de una "
         "posición.",
-        "en": "I give no investment advice: that is for you to decide. I can give you prices, indicators, news or "
+        "en": "I do not give investment advice: that is for you to decide. I can give you prices, indicators, news or "
         "the size of "
         "a position.",
     },
-    Intent.FAREWELL: {"es": "¡Hasta pronto!", "en": "Goodbye, and until soon!"},
+    Intent.FAREWELL: {"es": "¡Hasta pronto!", "en": "Goodbye!"},
 }
 _UNKNOWN: tuple[dict[Language, str], dict[Language, str]] = (
     {
         "es": "No lo sé: no lo encuentro en el sitio, y no quiero inventarlo.",
-        "en": "I do not know: I do not find it on the site, and will not make it up.",
+        "en": "I do not know: I cannot find it on the site, and I will not make it up.",
     },
     {"es": "Tampoco lo sé.", "en": "I do not know that either."},
 )
@@ -80,16 +80,19 @@ _PERSON: tuple[dict[Language, str], dict[Language, str]] = (
 )
 _UNSURE: dict[Language, str] = {
     "es": "No estoy seguro de que esto responda a tu pregunta.",
-    "en": "I am not sure that this answers your question.",
+    "en": "I am not sure this answers your question.",
 }
 _NEAREST: dict[Language, str] = {
     "es": "No lo sé: no encuentro la respuesta en el sitio. Esto es lo más cercano:",
-    "en": "I do not know: I find no answer to that on the site. This comes nearest:",
+    "en": "I do not know: I cannot find the answer on the site. This comes closest:",
 }
 _SAYS: dict[Language, str] = {"es": "El sitio dice:", "en": "The site says:"}
 _SAYS_UNDER: dict[Language, str] = {"es": "En «{name}» el sitio dice:", "en": "Under “{name}” the site says:"}
 _OTHERWISE: tuple[dict[Language, str], dict[Language, str]] = (
-    {"es": "Si no es lo que buscas, pide hablar con una persona.", "en": "If that is not it, ask for a person."},
+    {
+        "es": "Si no es lo que buscas, pide hablar con una persona.",
+        "en": "If that is not what you are looking for, ask for a person.",
+    },
     _OFFER,
 )
 _UNREAD: dict[Language, str] = {
@@ -98,10 +101,10 @@ _UNREAD: dict[Language, str] = {
     "en": "I cannot read the site right now ({reason}), so I do not know. If you like, ask for a person.",
 }
 _NOT_SEARCHED: dict[Language, str] = {
-    "es": "Ahora mismo no puedo buscar en lo que dice la empresa, así que no lo sé. Prueba dentro de un "
+    "es": "Ahora mismo no puedo consultar la información de la empresa, así que no lo sé. Prueba dentro de un "
     "momento, o pide "
     "hablar con una persona.",
-    "en": "I cannot search what the company says right now, so I do not know. Try again in a moment, or ask for a "
+    "en": "I cannot search the company's information right now, so I do not know. Try again in a moment, or ask for a "
     "person.",
 }
 _ABLE: tuple[tuple[str, dict[Language, str]], ...] = (
@@ -127,19 +130,19 @@ _ABLE: tuple[tuple[str, dict[Language, str]], ...] = (
     ("get_ml_signals", {"es": "doy señales de los modelos", "en": "tell the models' signals"}),
 )  # fmt: skip
 _WHICH: dict[str, dict[Language, str]] = {
-    "symbol": {"es": "¿De qué valor? Dime su símbolo, como AAPL.", "en": "Of which one? Tell me its symbol, such as "
+    "symbol": {"es": "¿De qué valor? Dime su símbolo, como AAPL.", "en": "Which one? Tell me its symbol, such as "
     "AAPL."},
-    "none": {"es": "No encuentro ninguna que encaje con eso.", "en": "I find none that fits that."},
+    "none": {"es": "No encuentro ninguna que encaje con eso.", "en": "I cannot find one that matches."},
     "several": {"es": "Hay varias. ¿Cuál? Dime su símbolo{prices}:", "en": "There are several. Which one? Tell me "
     "its symbol{prices}:"},
     "position": {"es": "No tienes esa posición en la cartera.", "en": "You do not hold that position."},
-    "fewer": {"es": "No tienes más que eso.", "en": "You hold no more than that."},
+    "fewer": {"es": "No tienes más que eso.", "en": "You do not hold more than that."},
     "positions": {"es": "Tienes varias posiciones ({names}). ¿De cuál?", "en": "You hold several positions "
-    "({names}). Of which?"},
+    "({names}). Which one?"},
 }  # fmt: skip
 _CHOSEN: dict[Language, str] = {
     "es": "Dime qué hago con eso; para quitarlo basta «bórrala».",
-    "en": "Tell me what to do with that; to end it, say “delete it”.",
+    "en": "Tell me what to do with it; to remove it, say “delete it”.",
 }
 _OF_THE_DEMO = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
 _STATUS: dict[str, dict[Language, str]] = {
@@ -152,7 +155,7 @@ NOT_ASKED = "NOT_ASKED"
 """The code of a call that the user's own words did not ask for."""
 _NOT_ASKED: dict[Language, str] = {
     "es": "No lo he hecho, porque no estoy seguro de que me lo hayas pedido. Dímelo con todas sus palabras.",
-    "en": "I have not done that, for I am not sure that you asked for it. Tell me in full what you want.",
+    "en": "I have not done that, because I am not sure you asked for it. Tell me in full what you want.",
 }
 _PARTS: dict[str, dict[Language, str]] = {
     "capital": {"es": "el capital", "en": "the capital"},
@@ -228,8 +231,8 @@ def not_searched(language: Language) -> str:
 def nobody_yet(language: Language) -> str:
     """To somebody who asked for a person, once the conversation is the assistant's again."""
     return {
-        "es": "Tu petición queda en la conversación. Mientras tanto sigo aquí: dime qué necesitas.",
-        "en": "What you asked for stands in this conversation. Meanwhile I am here: tell me what you need.",
+        "es": "El equipo verá que lo has pedido. Mientras tanto sigo aquí: dime qué necesitas.",
+        "en": "The team can see that you asked for them. In the meantime I am here: tell me what you need.",
     }[language]
 
 
@@ -254,7 +257,7 @@ def abilities(offered: Collection[str], language: Language) -> str:
     parts = [said[language] for tool, said in _ABLE if tool in offered]
     if not parts:
         return {"es": "Puedo pasarte con una persona del equipo: pídemelo.",
-                "en": "I can hand you over to a person of the team: just ask."}[language]  # fmt: skip
+                "en": "I can pass you on to somebody from the team: just ask."}[language]  # fmt: skip
     told = "; ".join(parts)
     return {
         "es": f"Soy un asistente automático. Esto es lo que puedo hacer: {told}. Para lo demás, pide hablar con una "

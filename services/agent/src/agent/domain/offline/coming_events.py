@@ -61,13 +61,13 @@ def coming_events(question: str, market: Mapping[str, Any] | None, language: Lan
     head = {"es": "Lo que viene en el calendario:", "en": "What is coming up on the calendar:"}
     if not found:
         head = {"es": "En ese tiempo no hay nada en el calendario que conozco.",
-                "en": "There is nothing for that time on the calendar that I know."}  # fmt: skip
+                "en": "There is nothing for that time on the calendar I have."}  # fmt: skip
         if known:
             head = {"es": f"{head['es']} Lo siguiente:", "en": f"{head['en']} Next comes:"}
         found = known[:1]
     about = {
         "es": "Solo los eventos económicos y los de los valores que tienes o sigues; de otro, dime su símbolo.",
-        "en": "Economic events and those of what you hold or watch alone; for another one, name its symbol.",
+        "en": "Only economic events and those of what you hold or watch; for anything else, tell me its symbol.",
     }
     return "\n".join([head[language], *(_line(one, language) for one in found[:MOST]), "", about[language]])
 

@@ -13,8 +13,8 @@ _SHARES = ("gross_margin", "net_margin", "dividend_yield", "max_drawdown", "curr
 _FURTHER = ("volatility", "max_drawdown", "sma_20", "sma_50", "sma_200")
 _DISCLAIMER: dict[Language, str] = {"es": "No es asesoramiento financiero.", "en": "This is not financial advice."}
 _NEEDS: dict[Language, str] = {
-    "es": "Para eso hace falta haber iniciado sesión con un plan que lo incluya.",
-    "en": "That needs a signed-in customer whose plan includes it.",
+    "es": "Para eso tienes que iniciar sesión y que tu plan lo incluya.",
+    "en": "You need to be signed in for that, with a plan that includes it.",
 }
 _UPGRADE: dict[Language, str] = {
     "es": "Tu plan no incluye eso: es del plan {plan}. Puedes cambiar de plan cuando quieras.",
@@ -151,7 +151,10 @@ def _deleted(body: Fields, language: Language) -> str:
 def _passages(body: Fields, language: Language) -> str:
     lines = [f"- {_day(one, language)}: “{str(one['text'])[:300]}”" for one in _list(body, "passages")]
     return _listed(
-        {"es": "Esto encuentro en nuestras conversaciones:", "en": "This is what I find in our conversations:"},
+        {
+            "es": "Esto es lo que he encontrado en nuestras conversaciones:",
+            "en": "This is what I found in our conversations:",
+        },
         lines,
         ("nada sobre eso en nuestras conversaciones", "nothing about that in our conversations"),
         language,
@@ -160,7 +163,7 @@ def _passages(body: Fields, language: Language) -> str:
 
 def _news(body: Fields, language: Language) -> str:
     lines = [f"- {_day(one, language)}: {one['title']} ({one['source']})" for one in _list(body, "items")]
-    title: dict[Language, str] = {"es": f"Noticias de {body['symbol']}:", "en": f"News of {body['symbol']}:"}
+    title: dict[Language, str] = {"es": f"Noticias de {body['symbol']}:", "en": f"News about {body['symbol']}:"}
     return _listed(title, lines, ("noticias", "news"), language)
 
 
@@ -211,7 +214,7 @@ def _moves(body: Fields, language: Language) -> str:
         lines.append(f"- {symbol}: {', '.join(moved) or '–'}" + "".join(f"; {each}" for each in further))
     unknown = ", ".join(str(one["ticker"]) for one in _list(body, "errors"))
     if unknown:
-        lines.append({"es": f"- No hay datos de {unknown}.", "en": f"- There are no data for {unknown}."}[language])
+        lines.append({"es": f"- No hay datos de {unknown}.", "en": f"- There is no data for {unknown}."}[language])
     return "\n".join([{"es": "Rendimientos:", "en": "Returns:"}[language], *lines, "", _source(body, language)])
 
 
@@ -256,9 +259,8 @@ def on_day(body: Fields, day: str, language: Language) -> str:
     return {
         "es": f"No tengo ningún dato de {body['symbol']} del {said}: ese día no hubo sesión o queda fuera de lo que "
         f"alcanzo ({known}).",
-        "en": f"I have no figures of {body['symbol']} for {said}: there was no session on that day, or it is beyond "
-        f"what "
-        f"I reach ({known}).",
+        "en": f"I have no {body['symbol']} figures for {said}: there was no session that day, or it is outside the "
+        f"days I have ({known}).",
     }[language]
 
 
@@ -270,13 +272,13 @@ def _dates(body: Fields, language: Language) -> str:
         for date, es, en in ((results, "resultados", "earnings"), (dividend, "dividendo", "dividend")):
             if date:
                 said.append(f"{es if language == 'es' else en} {moment(str(date), language)}")
-        unknown = {"es": "no se conoce ninguna fecha próxima", "en": "no coming date is known"}[language]
+        unknown = {"es": "no se conoce ninguna fecha próxima", "en": "no upcoming date is known"}[language]
         lines.append(f"- {symbol}: {', '.join(said) or unknown}")
     for one in _list(body, "errors"):
         lines.append(
-            {"es": f"- No hay datos de {one['ticker']}.", "en": f"- There are no data for {one['ticker']}."}[language]
+            {"es": f"- No hay datos de {one['ticker']}.", "en": f"- There is no data for {one['ticker']}."}[language]
         )
-    title = {"es": "Próximas fechas:", "en": "Coming dates:"}[language]
+    title = {"es": "Próximas fechas:", "en": "Upcoming dates:"}[language]
     return "\n".join([title, *lines, "", _source(body, language)])
 
 
@@ -284,8 +286,8 @@ def _sentiment(body: Fields, language: Language) -> str:
     label = _MEANT.get(str(body["label"]), {}).get(language, str(body["label"]))
     score = number(body["score"], language)
     return {
-        "es": f"Sentimiento de las noticias de {body['symbol']}: {label} ({score}). {_source(body, language)}",
-        "en": f"Sentiment of the news of {body['symbol']}: {label} ({score}). {_source(body, language)}",
+        "es": f"Sentimiento de las noticias sobre {body['symbol']}: {label} ({score}). {_source(body, language)}",
+        "en": f"News sentiment for {body['symbol']}: {label} ({score}). {_source(body, language)}",
     }[language]
 
 
@@ -297,7 +299,7 @@ _MEANT: dict[str, dict[Language, str]] = {
     "bearish": {"es": "bajista", "en": "bearish"},
     "no_edge": {
         "es": "sin señal: el modelo no mejora a la referencia",
-        "en": "no signal: the model does no better than its base",
+        "en": "no signal: the model does no better than its baseline",
     },
 }
 """What codes of tools are called among people."""
@@ -310,7 +312,7 @@ def _signals(body: Fields, language: Language) -> str:
     return {
         "es": f"{body['symbol']}, {body['horizon']}: {meant} (acierto {accuracy}, ventaja sobre la base "
         f"{skill}). {_source(body, language)}",
-        "en": f"{body['symbol']}, {body['horizon']}: {meant} (accuracy {accuracy}, skill over the base "
+        "en": f"{body['symbol']}, {body['horizon']}: {meant} (accuracy {accuracy}, skill over the baseline "
         f"{skill}). {_source(body, language)}",
     }[language]
 
@@ -339,7 +341,7 @@ def _listed(title: dict[Language, str], lines: list[str], nothing: tuple[str, st
 
 def _none(language: Language, es: str, en: str) -> str:
     if es.startswith("nada"):
-        return {"es": f"No encuentro {es}.", "en": f"I find {en}."}[language]
+        return {"es": f"No encuentro {es}.", "en": f"I found {en}."}[language]
     return {"es": f"No hay {es}.", "en": f"There are no {en}."}[language]
 
 

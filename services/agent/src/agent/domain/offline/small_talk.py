@@ -20,10 +20,17 @@ _AROUND_SMALL = word_set(
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
     "bien to me"
 )
+_NAMES_ITSELF = re.compile(
+    r"^(?P<hello>(?:hi|hello|hey|hola|ola|buen[oa]s)\b[^.?!]*?)[ ,.!]+"
+    r"(?:soy|me llamo|mi nombre es|i am|i ?'?m|my name is|this is) (?!not? )\w+(?: \w+)?\W*$"
+)
+"""A greeting and who it is from: "hello, I'm Ana"."""
 
 
 def small(said: str) -> Intent | None:
     """Small talk: nothing but its words."""
+    if named := _NAMES_ITSELF.search(said):
+        said = named["hello"]
     words = re.findall(r"\w+", OPENING.sub("hola", said))
     around = [word for word in words if word not in _AROUND_SMALL]
     kinds = [next((kind for kind, known in _SMALL if word in known), None) for word in around]

@@ -33,7 +33,7 @@ _SAY: dict[str, dict[Language, str]] = {
     },
     "too_late": {
         "es": "Esta orden ya estaba confirmada: {summary}. Si quieres retirarla, pídeme que la cancele.",
-        "en": "This order was confirmed already: {summary}. To take it back, ask me to cancel it.",
+        "en": "This order was already confirmed: {summary}. To withdraw it, ask me to cancel it.",
     },
     "rejected": {
         "es": "Rechazado: {summary}. No se ha enviado nada.",
@@ -41,7 +41,7 @@ _SAY: dict[str, dict[Language, str]] = {
     },
     "was_rejected": {
         "es": "Esta orden ya estaba rechazada: {summary}. No se ha enviado nada.",
-        "en": "This order had been rejected already: {summary}. Nothing was placed.",
+        "en": "This order was already rejected: {summary}. Nothing was placed.",
     },
     "expired": {
         "es": "La confirmación ha caducado: {summary}. No se ha enviado nada; pídela otra vez si aún la quieres.",
@@ -73,21 +73,21 @@ _SAY: dict[str, dict[Language, str]] = {
     },
     "away": {
         "es": "Ahora no puedo hacerlo: el servicio no responde. La orden sigue pendiente; di sí otra vez en un rato.",
-        "en": "I cannot do that right now: the service does not answer. The order still waits; say yes again later.",
+        "en": "I cannot do that right now: the service is not responding. The order still waits: say yes again later.",
     },
     "unsure": {
         "es": "El servicio no ha respondido a tiempo y aún no sé si se ha hecho. Repítelo en un rato y te diré "
         "cómo está: nunca se hace dos veces.",
         "en": "The service did not answer in time, and I do not know yet whether it was done. Say it again later and I "
-        "will tell you how it stands: it is never done twice.",
+        "will tell you: it is never done twice.",
     },
     "changed": {
         "es": "Esta orden no es la que se te mostró. Mírala otra vez antes de confirmarla.",
-        "en": "This order is not the one that you were shown. Look at it again before you confirm it.",
+        "en": "This order is not the one you were shown. Look at it again before you confirm it.",
     },
     "memory_away": {
         "es": "Ahora no puedo consultar lo que recuerdo: vuelve a intentarlo en un momento.",
-        "en": "I cannot get at what I remember right now: try again in a moment.",
+        "en": "I cannot reach my memory right now: try again in a moment.",
     },
     "memory_unsure": {
         "es": "Ahora no puedo confirmar si ha quedado guardado: pregúntame en un momento qué recuerdo de ti.",
@@ -99,11 +99,11 @@ _SAY: dict[str, dict[Language, str]] = {
     },
     "forgotten_all": {
         "es": "Hecho: he olvidado todo lo que recordaba de ti. Las conversaciones siguen guardadas.",
-        "en": "Done: I have forgotten everything that I remembered about you. Conversations are still kept.",
+        "en": "Done: I have forgotten everything I remembered about you. Conversations are still kept.",
     },
     "several": {
         "es": "¿Qué olvido: {texts}? Dímelo con sus palabras, o «olvida todo lo de…».",
-        "en": "Which shall I forget: {texts}? Tell me in its words, or “forget everything about…”.",
+        "en": "Which should I forget: {texts}? Tell me in the same words, or “forget everything about…”.",
     },
     "noted": {
         "es": "Anotado, lo recordaré: {note}.",

@@ -64,7 +64,7 @@ function receipt(one) {
   const removed = one.removed.filter((each) => each.removed || each.remains);
   const cell = (each) => [each.goneAfter && each.remains ? say("goneAfter", { at: exactly(each.goneAfter) }) : "", each.remainsText || ""].filter(Boolean).join(" ");
   return make("li", {},
-    make("p", { class: "row" }, make("b", {}, say(`erase_${one.kind}`)), say(`by_${one.by}`), exactly(one.requestedAt), say(`receipt_${one.state}`)),
+    make("p", { class: "row" }, make("b", {}, say(`erase_${one.kind}`)), [say(`by_${one.by}`), exactly(one.requestedAt), say(`receipt_${one.state}`)].join(" · ")),
     make("details", {}, make("summary", {}, say("whatWhere", { id: one.receiptId })),
       make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": say("receipts") }, make("table", {},
         make("thead", {}, make("tr", {}, ...["place", "removed", "whatRemains"].map((head) => make("th", { scope: "col" }, say(head))))),

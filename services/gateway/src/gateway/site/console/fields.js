@@ -7,7 +7,7 @@ import { ownModel } from "./own-model.js";
 import { ownTools } from "./own-tools.js";
 import { lines, personRules } from "./person-rules.js";
 import { proactive } from "./proactive.js";
-import { rows } from "./rows.js";
+import { choose, rows } from "./rows.js";
 import { number, say } from "./words-of.js";
 
 /* name: path in the settings; kind: how it is shown. What bounds it is the server's to say (bounds.js, out of the model that checks it). A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
@@ -89,6 +89,8 @@ export function field([path, kind, shape = {}], changed, company) {
   };
 }
 
+/* A webhook without what only the server says of it. */
+export const written = ({ goneAt, ...hook }) => hook;
 const plain = (input, read, show) => ({ node: input, inputs: [input], read, show });
 const CONTROLS = {
   switch({ id, changed }) {
@@ -122,15 +124,10 @@ const CONTROLS = {
     const offer = (pairs) => {
       const { value } = input;
       input.replaceChildren(...pairs.map(([one, label]) => make("option", { value: one }, label)));
-      if (value) show(value);
-    };
-    /* What is stored and not among the choices is one too: it must not be changed by being looked at. */
-    const show = (value) => {
-      if (![...input.options].some((one) => one.value === value)) input.append(make("option", { value }, value));
-      input.value = value;
+      if (value) choose(input, value);
     };
     offer(choices.map((one) => [one, say(words + one)]));
-    return { ...plain(input, () => input.value, show), offer };
+    return { ...plain(input, () => input.value, (value) => choose(input, value)), offer };
   },
   categories,
   hours: officeHours,
@@ -156,12 +153,12 @@ const CONTROLS = {
       return {
         nodes: [...Object.values(inputs), channel.id && make("p", { class: "hint" }, say("channelHook"), " ", make("code", {}, `${location.origin}/v2/channels/chatwoot/${channel.id}`))],
         read: () => ({
-          ...(channel.id && { id: channel.id }), kind: "chatwoot", address: inputs.address.value.trim(), account: count(inputs.account) ?? 1,
-          ...(count(inputs.inbox) && { inbox: count(inputs.inbox) }), token: inputs.token.value, secret: inputs.secret.value,
+          ...channel, address: inputs.address.value.trim(), account: count(inputs.account) ?? 1,
+          inbox: count(inputs.inbox), token: inputs.token.value, secret: inputs.secret.value,
         }),
       };
     };
-    return rows({ changed, draw, blank: () => ({ account: 1 }), another: say("addChannel") });
+    return rows({ changed, draw, blank: () => ({ kind: "chatwoot", account: 1 }), another: say("addChannel") });
   },
   webhooks({ changed }) {
     const draw = (hook) => {
@@ -171,7 +168,7 @@ const CONTROLS = {
       const secret = make("input", { type: "password", "aria-label": say("hookSecret"), placeholder: say("hookSecret"), autocomplete: "new-password", value: hook.secret, oninput: changed });
       return {
         nodes: [url, secret, events, hook.goneAt && make("p", { class: "hint" }, say("hookGone"))],
-        read: () => ({ url: url.value.trim(), secret: secret.value, events: lines(events.value) }),
+        read: () => ({ ...written(hook), url: url.value.trim(), secret: secret.value, events: lines(events.value) }),
       };
     };
     return rows({ changed, draw, blank: () => ({ url: "", events: [], secret: "" }), another: say("addHook") });

@@ -13,14 +13,16 @@ export function officeHours({ changed }) {
   const rows = make("div", { class: "hooks" });
   const holidays = make("textarea", { rows: "2", class: "mono", spellcheck: "false", "aria-label": say("hoursHolidays"), placeholder: "2026-12-25", oninput: changed });
   const address = make("input", { type: "checkbox", onchange: changed });
-  const add = ({ days, opens, closes }) => {
+  let kept = {};
+  const add = (hours) => {
+    const { days, opens, closes } = hours;
     const boxes = DAYS.map((day) => make("input", { type: "checkbox", value: day, checked: days.includes(day), onchange: changed }));
     const time = (name, value) => make("input", { type: "text", class: "mono", size: "5", maxlength: 5, placeholder: "09:00", value, "aria-label": say(name), oninput: changed });
     const from = time("hoursOpens", opens), to = time("hoursCloses", closes);
     const row = make("div", { class: "hook" },
       make("div", { class: "row days" }, ...boxes.map((box) => make("label", {}, box, nameOf(box.value)))),
       make("div", { class: "row" }, from, "–", to, button(say("remove"), () => { row.remove(); changed(); }, { class: "small" })));
-    row.read = () => ({ days: boxes.filter((box) => box.checked).map((box) => box.value), opens: from.value.trim(), closes: to.value.trim() });
+    row.read = () => ({ ...hours, days: boxes.filter((box) => box.checked).map((box) => box.value), opens: from.value.trim(), closes: to.value.trim() });
     rows.append(row);
   };
   const another = () => {
@@ -31,8 +33,9 @@ export function officeHours({ changed }) {
   return {
     node: make("div", {}, rows, button(say("addHours"), another, { class: "small" }), zone, holidays,
       make("label", {}, address, say("hoursAddress"))), inputs: [zone, holidays, address], group: true,
-    read: () => (rows.children.length ? { timezone: zone.value.trim(), hours: [...rows.children].map((row) => row.read()), holidays: lines(holidays.value), askAddress: address.checked } : null),
+    read: () => (rows.children.length ? { ...kept, timezone: zone.value.trim(), hours: [...rows.children].map((row) => row.read()), holidays: lines(holidays.value), askAddress: address.checked } : null),
     show(value) {
+      kept = value ?? {};
       rows.replaceChildren();
       value?.hours.forEach(add);
       zone.value = value?.timezone ?? "";

@@ -1,5 +1,6 @@
 /* A company's own model: where it is, what it is called there, its key, its price and whether it takes pictures. */
 import { make } from "./dom.js";
+import { choose } from "./rows.js";
 import { say } from "./words-of.js";
 
 const PROVIDERS = ["compatible", "openai", "groq", "anthropic"];
@@ -26,7 +27,7 @@ export function ownModel({ changed }) {
   const show = (value) => {
     kept = value ?? {};
     sees.checked = seen = kept.sees ?? false;
-    inputs.provider.value = kept.provider ?? PROVIDERS[0];
+    choose(inputs.provider, kept.provider ?? PROVIDERS[0]);
     for (const name of ["address", "model", "key"]) inputs[name].value = kept[name] ?? "";
     for (const name of ["prompt", "completion"]) inputs[name].value = kept.price?.[name] ?? "";
   };

@@ -1,6 +1,7 @@
 /* Tools of a company's own: requests to its server, and MCP servers of which tools are chosen one by one. */
 import { post } from "./api.js";
 import { make, button } from "./dom.js";
+import { choose } from "./rows.js";
 import { language, say } from "./words-of.js";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -20,20 +21,20 @@ function header(owner, changed) {
   const [first, ...others] = owner.headers ?? [];
   const name = write("header", first?.name, changed);
   const value = write("secret", first?.value, changed, { type: "password", autocomplete: "new-password" });
-  return { inputs: [name, value], read: () => [...(name.value.trim() ? [{ name: name.value.trim(), value: value.value }] : []), ...others] };
+  return { inputs: [name, value], read: () => [...(name.value.trim() ? [{ ...first, name: name.value.trim(), value: value.value }] : []), ...others] };
 }
 
 function httpRow(tool, changed, gone) {
-  const name = write("name", tool.name, changed), url = write("url", tool.url, changed, { type: "url" });
-  const about = write("description", tool.description, changed, { maxlength: 1024 });
+  const name = write("name", tool.name, changed), url = write("url", tool.url, changed, { type: "url", class: "wide" });
+  const about = write("description", tool.description, changed, { maxlength: 1024, class: "wide" });
   const method = make("select", { "aria-label": say("tool_method"), onchange: changed }, ...METHODS.map((one) => make("option", { value: one }, one)));
-  method.value = tool.method ?? "POST";
+  choose(method, tool.method ?? "POST");
   const head = header(tool, changed);
   const schema = make("textarea", { rows: "4", class: "mono", "aria-label": say("tool_schema"), placeholder: say("tool_schema"), spellcheck: "false", oninput: changed });
   schema.value = JSON.stringify(tool.inputSchema ?? NO_ARGUMENTS, null, 1);
   const [effects, effectsLabel] = tick("effects", tool.sideEffects ?? false, changed);
   const [asks, asksLabel] = tick("asks", tool.confirmation ?? true, changed);
-  const row = make("div", { class: "hook" }, name, about, method, url, ...head.inputs, schema, effectsLabel, asksLabel,
+  const row = make("div", { class: "hook" }, name, method, about, url, ...head.inputs, schema, effectsLabel, asksLabel,
     button(say("remove"), () => { row.remove(); gone(); }, { class: "small" }));
   row.read = () => ({
     ...tool, name: name.value.trim(), description: about.value.trim(), inputSchema: parsed(schema.value), url: url.value.trim(), method: method.value,

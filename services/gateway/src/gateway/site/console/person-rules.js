@@ -1,6 +1,6 @@
 /* The field of what goes to a person first, and what never does: rows that are looked at in their order. */
 import { make } from "./dom.js";
-import { rows } from "./rows.js";
+import { choose, rows } from "./rows.js";
 import { say } from "./words-of.js";
 
 export const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
@@ -9,17 +9,17 @@ const PLANS = ["free", "pro", "premium"];
 export function personRules({ changed }) {
   const draw = (rule) => {
     const to = make("select", { "aria-label": say("ruleTo"), onchange: changed }, ...["person", "never"].map((one) => make("option", { value: one }, say(`rule_${one}`))));
-    to.value = rule.to;
+    choose(to, rule.to);
     const list = (name) => {
       const input = make("textarea", { rows: "2", "aria-label": say(`rule_${name}`), placeholder: say(`rule_${name}`), oninput: changed });
       input.value = rule[name].join("\n");
       return input;
     };
     const words = list("words"), topics = list("topics"), pages = list("pages");
-    const plans = PLANS.map((plan) => make("input", { type: "checkbox", value: plan, checked: rule.plans.includes(plan), onchange: changed }));
+    const plans = [...new Set([...PLANS, ...rule.plans])].map((plan) => make("input", { type: "checkbox", value: plan, checked: rule.plans.includes(plan), onchange: changed }));
     return {
       nodes: [to, words, topics, pages, make("div", { class: "row days", role: "group", "aria-label": say("rule_plans") }, ...plans.map((box) => make("label", {}, box, box.value)))],
-      read: () => ({ to: to.value, words: lines(words.value), topics: lines(topics.value), plans: plans.filter((box) => box.checked).map((box) => box.value), pages: lines(pages.value) }),
+      read: () => ({ ...rule, to: to.value, words: lines(words.value), topics: lines(topics.value), plans: plans.filter((box) => box.checked).map((box) => box.value), pages: lines(pages.value) }),
     };
   };
   return rows({ changed, draw, blank: () => ({ to: "person", words: [], topics: [], plans: [], pages: [] }), another: say("addRule") });

@@ -1,7 +1,7 @@
 /* The field of what the closed chat says to who stays on a page: the first row that fits. */
 import { make } from "./dom.js";
 import { lines } from "./person-rules.js";
-import { rows } from "./rows.js";
+import { choose, rows } from "./rows.js";
 import { say } from "./words-of.js";
 
 export function proactive({ changed }) {
@@ -12,10 +12,10 @@ export function proactive({ changed }) {
     pages.value = one.pages.join("\n");
     const after = make("input", { type: "number", min: "0", max: "3600", value: one.afterSeconds, "aria-label": say("proactive_after"), oninput: changed });
     const language = make("select", { "aria-label": say("proactive_language"), onchange: changed }, ...["", "es", "en"].map((tongue) => make("option", { value: tongue }, say(tongue ? `language_${tongue}` : "anyLanguage"))));
-    language.value = one.language || "";
+    choose(language, one.language || "");
     return {
       nodes: [text, pages, make("label", { class: "row" }, after, say("proactive_after")), language],
-      read: () => ({ text: text.value.trim(), pages: lines(pages.value), afterSeconds: Number(after.value), language: language.value || null }),
+      read: () => ({ ...one, text: text.value.trim(), pages: lines(pages.value), afterSeconds: Number(after.value), language: language.value || null }),
     };
   };
   return rows({ changed, draw, blank: () => ({ text: "", pages: [], afterSeconds: 20, language: null }), another: say("addProactive") });

@@ -2,7 +2,13 @@
 import { button, make } from "./dom.js";
 import { say } from "./words-of.js";
 
-/* draw(value): {nodes, read()} of a row; blank(): what a new one begins with; another: what the button says. */
+/* What is stored and not among a select's choices is one too: nothing is changed by being looked at. */
+export function choose(select, value) {
+  if (![...select.options].some((one) => one.value === value)) select.append(make("option", { value }, value));
+  select.value = value;
+}
+
+/* draw(value): {nodes, read()} of a row, read() with what it was drawn from and does not show; blank(): what a new one begins with; another: what the button says. */
 export function rows({ changed, draw, blank, another }) {
   const list = make("div", { class: "hooks" });
   const add = (value) => {

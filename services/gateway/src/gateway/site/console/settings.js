@@ -2,7 +2,7 @@
 import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
 import { inOrder } from "./categories.js";
-import { at, field, SECTIONS } from "./fields.js";
+import { at, field, SECTIONS, written } from "./fields.js";
 import { Reading } from "./reading.js";
 import { TryOut } from "./tryout.js";
 import { number, say } from "./words-of.js";
@@ -18,7 +18,9 @@ export const settingsView = {
 const MOST_TRIES = 4;
 /* What one has changed and not saved, by the address of its settings: it is there again when one comes back to it. */
 const unsaved = new Map();
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+/* Null inside a value is what is not said there. */
+const bare = (value) => JSON.stringify(value, (_, one) => one ?? undefined);
+const same = (one, other) => bare(one) === bare(other);
 
 class SettingsView {
   #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving; #answering; #last = Promise.resolve(); #reading = new Reading(() => this.#load(), (text) => { this.#status.textContent = text; });
@@ -216,11 +218,9 @@ function shown(path, value) {
   return Array.isArray(value) ? value.map((one) => one.url ?? one.address ?? one.text ?? one).join(", ") : value;
 }
 
-/* What the server shows of a webhook or a channel beside what one writes is no change. */
-const each = (pick) => (value) => (value || []).map(pick);
+/* What the server shows beside what one writes is no change. */
 const WRITTEN = {
   "toolConfig.categories.visitors": inOrder, "toolConfig.categories.customers": inOrder,
-  webhooks: each(({ url, secret, events }) => ({ url, secret, events })),
-  channels: each(({ id, kind, address, account, inbox, token, secret }) => ({ ...(id && { id }), kind, address, account, ...(inbox && { inbox }), token, secret })),
+  webhooks: (value) => (value ?? []).map(written),
 };
 const comparable = (path, value) => (value === undefined ? null : WRITTEN[path] ? WRITTEN[path](value) : value);
