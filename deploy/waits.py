@@ -10,6 +10,7 @@ import ast
 import operator
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,14 +75,15 @@ def main() -> int:
             " may take ends with its caller's deadline, which it carries ([runtime.md](runtime.md)); a part of the work"
             " gets at most 40 % of what is left.",
             "## Calls between services",
-            table(("caller", "method", "limit", "repeated when silent"), calls(modules, known)),
+            "Each row has a service's calls with one limit; the limits that it uses most come first.",
+            table(("caller", "limit", "repeated when silent", "methods"), by_limit(calls(modules, known))),
             "## Settings",
             table(("variable", "default", "what for"), settings(modules)),
             "## Tools",
             "A call gets the least of its tool's limit, its own deadline and what the turn has left.",
             table(("tool", "limit"), tools(modules)),
             "## Named limits",
-            table(("where", "limit", "value", "what for"), limits),
+            *by_module(limits),
             "## Limits written in place, and defaults of arguments",
             table(("where", "in", "limit"), in_place(modules)),
         ]
@@ -235,6 +237,28 @@ def calls(modules: list[Module], known: dict[str, Module]) -> list[tuple[str, ..
             what = shown(limit) if limit is not None else f"`{ast.unparse(given)}`" if given is not None else ""
             rows.add((module.where, f"`{subject}`", what, "no" if once else "at half of it"))
     return sorted(rows, key=lambda row: (row[1], *row))
+
+
+def by_limit(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The calls of each service that have the same limit as one row, the largest rows first."""
+    methods: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for where, subject, limit, repeated in rows:
+        methods[where.partition(" ")[0], limit, repeated].append(subject)
+    ordered = sorted(methods.items(), key=lambda one: (one[0][0], -len(one[1]), one[0]))
+    return [(*key, ", ".join(dict.fromkeys(found))) for key, found in ordered]
+
+
+def by_module(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """A table of limits for each part of the product; a module is named once, at its first limit."""
+    parts: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+    before = ""
+    for where, *rest in rows:
+        part, _, module = where.partition(" ")
+        parts[part].append(("" if where == before else module, *rest))
+        before = where
+    for part, found in parts.items():
+        yield f"### {part}"
+        yield table(("module", "limit", "value", "what for"), found)
 
 
 def tools(modules: Iterable[Module]) -> Iterator[tuple[str, ...]]:

@@ -1,7 +1,7 @@
-"""Analyses on the bus: one value each in TURNS (contracts.events.analysis), begun, read, replaced and followed here.
+"""Analyses on the bus: one value each in TURNS (contracts.events.analysis), begun, read, replaced and followed.
 
-Begun means that the value is there and the request is in FACTS, in that order: who asks can read the value from then on
-and an agent takes the request whenever there is one. Everybody who begins the same id finds the same analysis.
+To begin an analysis is to store its value and then to publish the request in FACTS: whoever asked can read the value
+at once, and an agent takes the request as soon as one is free. The same id always means the same analysis.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class KeptAnalysis:
 
 
 class Analyses:
-    """The analyses of everybody. `source`: who writes, e.g. /nexus/gateway. Ids are checked before any read."""
+    """Reads and writes analyses. `source`: who writes, e.g. /nexus/gateway. Ids are checked before any read."""
 
     def __init__(self, client: Client, source: str) -> None:
         self._client = client

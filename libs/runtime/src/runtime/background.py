@@ -1,7 +1,7 @@
 """Work that a service does beside what it is asked, for as long as it lives and whatever fails in it.
 
-Each step is broken off when it takes too long, and no error, nor a cancellation that was meant for something else, ends
-the loop. Where it has ended all the same, or a step does not end, it says so (see runtime.liveness).
+A step that takes too long is cancelled. Neither an error nor a cancellation that was meant for something else ends the
+loop. If it has ended all the same, or a step ignores its cancellation, `still` says so (runtime.liveness).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Small facts in batches, from a durable pull consumer: many that came close behind each other cost what one does.
+"""Reads small facts in batches from a durable pull consumer: a batch costs hardly more than one fact.
 
-The handler takes a batch and says of each message what is to become of it. What it raises concerns them all: they come
-again when what it needs is away; otherwise they are handled one by one, so that one of them holds up no other.
+The handler takes a batch and returns an outcome for each message. When it raises because something that it needs is
+away, the whole batch comes again. After any other error the messages are handled one by one, so that a bad one does
+not hold up the others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Batches from a durable pull consumer: whatever has come by the time that they are asked for.
+"""Batches from a durable pull consumer: whatever has arrived by the time that the next batch is asked for.
 
-There is always a request at the server, so a message comes without a round trip, and a stop loses none: the interest
-ends first, what has arrived is handed out, the rest was never sent.
+There is always a request at the server, so a message comes without a round trip. A stop loses no message: first the
+subscription ends, then what has arrived is handed out; the server has sent nothing else.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ class PullBatches:
 
     @property
     def deaf(self) -> bool:
-        """Whether nothing at all has been heard for a while, however often it was asked."""
+        """Whether the server has not answered for DEAF seconds, although it was asked again."""
         return bool(self._silent_since) and time.monotonic() - self._silent_since > DEAF
 
     async def open(self) -> None:
@@ -121,12 +121,12 @@ class PullBatches:
         self._wake.set()
 
     def hurry(self) -> None:
-        """Somebody waits for what has come, or is about to come: batches hardly fill for a moment."""
+        """Somebody waits for a message: for a moment batches are handed out nearly at once."""
         self._hurried_until = time.monotonic() + HURRIED
         self._wake.set()
 
     def calm(self) -> None:
-        """Nobody waits any longer: batches fill again."""
+        """Nobody waits any longer: batches may fill again."""
         self._hurried_until = 0.0
 
     async def _sleep(self, seconds: float) -> None:
@@ -138,7 +138,7 @@ class PullBatches:
             timer.cancel()
 
     async def _ask_anew(self) -> None:
-        """The consumer has another leader, which knows of no request."""
+        """Sends the request again: the consumer's new leader does not know of it."""
         self._asked = 0
         await self._ask()
 

@@ -1,9 +1,9 @@
-"""nats-py's client with shorter ways through it for what nearly every message is.
+"""nats-py's client, with shortcuts for the messages that nearly all messages are.
 
 nats-py makes a future and wakes a task for every publish, reads each command with several regular expressions and each
 header character by character, and hands every message to the task of its subscription. That is a third of what a turn
-costs. Each short way here takes plain cases alone and leaves everything else, above all whatever is malformed, to
-nats-py's own code.
+costs. Each shortcut here takes plain cases alone; everything else, above all what is malformed, goes to nats-py's own
+code.
 """
 # pyright: reportPrivateUsage=false
 
@@ -90,7 +90,7 @@ class BusClient(Client):
         """Called first after each reconnect, by those whose requests the server has lost; they must be quick."""
 
     def listen(self, subscription: int, take: Take) -> None:
-        """From now on messages of the subscription with this id go to `take`, past its queue, as they are read.
+        """From now on `take` is called with each message of this subscription as it is read, without a queue.
 
         `take` must be quick. Nothing waits, so no bound is needed and nothing is dropped.
         """

@@ -1,4 +1,4 @@
-"""The answers to one tool call that was asked for more than once: which of them ends the wait."""
+"""Which answer ends the wait for a tool call that was requested more than once."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ class CallAnswers:
         self._open.add(reply_to)
 
     def __call__(self, reply: Msg) -> bool:
-        """Whether no later reply could say otherwise."""
+        """Whether this reply is final."""
         self._open.discard(reply.subject)
         return not self._open or _stands(reply)
 

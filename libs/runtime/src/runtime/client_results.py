@@ -1,4 +1,4 @@
-"""What clients give back for calls that they were handed: one value each in TURNS, of which the first stands."""
+"""Results of tool calls that clients run themselves: one value each in TURNS; the first one counts."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _Event = CloudEvent[ClientResult]
 
 
 class ClientResults:
-    """Those of everybody. `source`: who writes, e.g. /nexus/gateway."""
+    """Reads and writes them. `source`: who writes, e.g. /nexus/gateway."""
 
     def __init__(self, client: Client, source: str) -> None:
         self._client = client

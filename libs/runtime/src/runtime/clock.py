@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where a service takes its time from."""
+    """A service's source of time."""
 
     def now(self) -> datetime:
         """The wall clock, aware, in UTC."""

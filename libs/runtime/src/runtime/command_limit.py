@@ -1,4 +1,4 @@
-"""A bound on what MongoDB is asked at once.
+"""A limit of the commands that MongoDB is given at once.
 
 A command runs in a task of its own: a caller that gives up leaves it to its own deadline. Breaking it off would close
 its connection, and a store that is slow would be kept busy with new connections, of which the driver makes two at a
@@ -140,5 +140,5 @@ async def _within(seconds: float, command: Coroutine[Any, Any, ReplyT]) -> Reply
 
 
 def _away(error: BaseException | None) -> bool:
-    """Whether the error says that there was no answer."""
+    """Whether MongoDB did not answer."""
     return isinstance(error, ConnectionFailure) or (isinstance(error, PyMongoError) and error.timeout)

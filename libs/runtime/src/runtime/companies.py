@@ -1,8 +1,8 @@
-"""Companies' settings as services keep them that obey them: read once, replaced by each change, never forgotten.
+"""A cache of companies' settings: read once, replaced by each change, never forgotten.
 
-Memory is asked. While it does not answer, the newest company.config.changed on the bus does as well: such a fact holds
-the settings whole. What is known stays known for as long as the process lives; when changes may have been missed it is
-confirmed before it is used, and used all the same if nobody can confirm it.
+The settings are read from memory, or, while memory does not answer, from the newest company.config.changed on the bus,
+which holds them whole. They are kept for as long as the process lives. When changes may have been missed, settings are
+confirmed before they are used, and used all the same if nobody can confirm them.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class CompanyCache:
         self._listeners.append(listener)
 
     def missed(self) -> None:
-        """The connection was away, and changes may have been missed: what is held is confirmed before it is used."""
+        """Marks all settings as unconfirmed: the connection was away, and changes may have been missed."""
         self._missed = self._clock()
         self._nobody.clear()
         for held in self._held.values():
@@ -173,7 +173,7 @@ class CompanyCache:
         return self._clock() - min(waiting) if waiting else 0.0
 
     async def check(self) -> str:
-        """What /readyz says of them: they never keep a service from being ready."""
+        """A remark for /readyz; settings never keep a service from being ready."""
         age = self.age()
         return f"{self.known} known, " + (f"not confirmed for {age:.0f} s" if age else "confirmed")
 

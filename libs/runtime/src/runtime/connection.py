@@ -1,4 +1,4 @@
-"""One way to connect to NATS: reconnect for ever, leave a server that stops answering, say so in the log.
+"""The connection to NATS: it reconnects for ever, leaves a server that stops answering, and logs both.
 
 A service gets its connection from `runtime.service`; commands and tests call `connect` themselves.
 """

@@ -1,4 +1,4 @@
-"""Durable pull consumers: made when missing, updated when they differ, never made to pass over what they were shown."""
+"""Durable pull consumers: made when missing, updated when they differ, and never changed so that they skip messages."""
 
 from __future__ import annotations
 

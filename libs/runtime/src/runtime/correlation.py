@@ -1,7 +1,8 @@
-"""Whose work is being done: company, conversation, turn and trace, in every log line that is written meanwhile.
+"""The ids of the work that is being done (company, conversation, turn, trace), added to every log line.
 
-A message's handling begins with what its sender knew (the header `baggage`, https://www.w3.org/TR/baggage/), and learns
-the rest as it goes. All tasks that it begins know what it learns, also later. The names are those of log fields.
+Handling a message begins with the ids that its sender sent along (the header `baggage`,
+https://www.w3.org/TR/baggage/) and adds others as it learns them. All tasks that it starts share them, including those
+that are added later. The names are those of the log fields.
 
     baggage: nexus=<company>/<conversation>/<turn>
 """
@@ -45,7 +46,7 @@ def current() -> Correlation | None:
 
 @contextmanager
 def correlated(company: str = "", conversation: str = "", turn: str = "", trace: str = "") -> Generator[Correlation]:
-    """Work of its own, whatever is done around it."""
+    """A block of work with ids of its own, independent of the work around it."""
     correlation = Correlation(company, conversation, turn, trace)
     token = _current.set(correlation)
     try:
@@ -55,19 +56,19 @@ def correlated(company: str = "", conversation: str = "", turn: str = "", trace:
 
 
 def received(headers: Mapping[str, str]) -> AbstractContextManager[Correlation]:
-    """Work that a message with these headers asks for."""
+    """A block of work with the ids in these headers."""
     trace = headers.get(TRACEPARENT, "").split("-")
     return correlated(*_read(headers.get(BAGGAGE, "")), trace=trace[1] if len(trace) > 1 and is_id(trace[1]) else "")
 
 
 def begin(company: str, conversation: str = "") -> None:
-    """From now on in this task, which ends with its work: a request over HTTP has one of its own. What is no id is left
-    out: it comes from a path that nobody has checked."""
+    """Sets the ids for the rest of this task, for example of an HTTP request. What is not an id is left out: it
+    comes from a path that nobody has checked."""
     _current.set(Correlation(company, conversation if is_id(conversation) else ""))
 
 
 def learn(company: str = "", conversation: str = "", turn: str = "") -> None:
-    """What the work that is being done here has found out about itself; nothing where there is none."""
+    """Adds ids to the current work; does nothing where there is none."""
     correlation = _current.get()
     if correlation is not None:
         correlation.company = company or correlation.company
@@ -76,7 +77,7 @@ def learn(company: str = "", conversation: str = "", turn: str = "") -> None:
 
 
 def forget() -> None:
-    """In this context work is done for many."""
+    """Clears the ids: what follows is done for many."""
     _current.set(None)
 
 

@@ -1,4 +1,4 @@
-"""Dead letters: what a service could not handle, kept with where it came from and why, until somebody replays it.
+"""Dead letters: messages that a service could not handle, kept with origin and reason until they are replayed.
 
 A letter's body is the original body, unchanged. Its headers are the original ones, except the server's own
 (`Nats-…`), and those named below. The subject is `dlq.<service>.<stream>.<letter>` (contracts.channels.dead_letter): it

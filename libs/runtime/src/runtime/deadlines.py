@@ -1,4 +1,4 @@
-"""How long whoever asked goes on waiting: carried by every request, so that nobody works for somebody who has gone.
+"""Deadlines: every request says how long its caller waits, so that no service works for a caller who has gone.
 
 A request says how many milliseconds its caller waits, which is enough while it is read at once. How long it lay unread
 (in a server that was stopped, behind a queue) is told by neither side's wall clock: the caller adds the reading of its
@@ -56,7 +56,7 @@ def within(most: float) -> float:
 
 
 def serve_for(seconds: float) -> None:
-    """From now on in this task, and in those that it begins, the caller waits for so many seconds."""
+    """Sets the seconds that the caller waits, for this task and those that it starts."""
     _ends.set(time.monotonic() + seconds)
 
 

@@ -1,4 +1,4 @@
-"""Deleted conversations, as memory tells of them to everybody who holds something of theirs."""
+"""Tells a service which conversations memory has deleted, so that it drops what it keeps of them."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""One message that a consumer was given, and how long it waits after an error before it is given again."""
+"""One delivery of a message to a consumer, and the pause before it is delivered again after an error."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Direct reads of a stream (NATS ADR-31): by subject, by sequence, several at once; 0.1 to 0.2 ms each.
 
-Any replica answers, so an answer can be older than what the reader knows: whoever needs a minimum reads again.
+Any replica may answer, so an answer can be older than what the reader knows: who needs a minimum sequence reads again.
 """
 
 from __future__ import annotations

@@ -41,11 +41,11 @@ class Proxy:
         return self._target._replace(netloc=f"127.0.0.1:{self.port}").geturl()
 
     def hold_replies(self) -> None:
-        """What the server says goes no further; what it is told still arrives."""
+        """Holds back what the server sends; what clients send still arrives."""
         self._replies.clear()
 
     def release_replies(self) -> None:
-        """The server is heard again, with what was held."""
+        """Passes on what was held back, and everything after it."""
         self._replies.set()
 
     def cut(self) -> None:

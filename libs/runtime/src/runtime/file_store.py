@@ -1,6 +1,6 @@
-"""Where files lie: an object storage, behind one port. A folder by default, or any server that speaks S3.
+"""The port of the object storage: a folder by default, or any server that speaks S3.
 
-Keys are made in contracts.files. Whatever does not answer in time raises FilesUnavailable: nobody waits for it longer.
+Keys are made in contracts.files. A storage that does not answer in time raises FilesUnavailable.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class FilesUnavailable(RuntimeFault):
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What is kept with a file: its name as people gave it, what its content is, how long it is, its SHA-256 (hex)."""
+    """A file's metadata: its name as people gave it, its media type, its length in bytes, its SHA-256 (hex)."""
 
     name: str
     type: str
@@ -51,7 +51,7 @@ class FileStore(Protocol):
         ...
 
     async def about(self, key: str) -> Described | None:
-        """What is kept with a file; None: there is none."""
+        """A file's metadata; None: there is no such file."""
         ...
 
     async def open(self, key: str) -> StoredFile | None:

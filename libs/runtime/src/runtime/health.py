@@ -111,7 +111,7 @@ class Health:
         self.liveness.start()
 
     def draining(self) -> bool:
-        """No new work, please; whether it was ready until now."""
+        """Not ready from now on; returns whether it was until now."""
         before, self._status = self._status, "draining"
         return before == "ready"
 
@@ -207,7 +207,7 @@ def _since(started: float) -> float:
 
 
 def bus_check(client: Client) -> Check:
-    """A message to oneself through the server.
+    """A check of the bus: a message to oneself through the server.
 
     Not nats-py's `rtt` or `flush`: when one of those times out, the late PONG ends the client's read loop for good.
     """

@@ -1,4 +1,4 @@
-"""What a service keeps for good, in pages of 2 MiB.
+"""Puts a service's heap into pages of 2 MiB.
 
 A turn uses a little of much: code objects, classes and tables all over an interpreter's memory, while other processes
 have the processor between two of its steps. Each of the small pages it meets again costs a walk through the page

@@ -17,7 +17,7 @@ from runtime.replies import ReplyInbox
 
 
 class ApiError(TypedDict):
-    """Why it refuses: `code` as HTTP has it, `err_code` its number in the API's list of errors."""
+    """An error: `code` as HTTP has it, `err_code` its number in the API's list of errors."""
 
     code: NotRequired[int]
     err_code: NotRequired[int]
@@ -25,7 +25,7 @@ class ApiError(TypedDict):
 
 
 class ApiAnswer(TypedDict):
-    """Any answer. Where it is an error there is nothing else."""
+    """Any answer; an error holds nothing else."""
 
     error: NotRequired[ApiError]
 
@@ -78,7 +78,7 @@ class Replica(TypedDict):
 
 
 class Cluster(TypedDict):
-    """Who has a stream or a consumer."""
+    """The servers that hold a stream or a consumer."""
 
     leader: NotRequired[str]
     replicas: NotRequired[list[Replica] | None]
@@ -95,7 +95,7 @@ class StreamInfo(ApiAnswer):
 
 
 class ConsumerFilter(TypedDict):
-    """The subjects that a consumer is shown: one, or several."""
+    """The subjects that a consumer reads: one, or several."""
 
     filter_subject: NotRequired[str]
     filter_subjects: NotRequired[list[str] | None]
@@ -215,7 +215,7 @@ def error_code(answer: ApiAnswer) -> int:
 
 
 def why(answer: ApiAnswer) -> str:
-    """What the server says is wrong."""
+    """The server's error text."""
     return str(answer.get("error", {}).get("description"))
 
 

@@ -1,10 +1,11 @@
-"""Parts of a service that stand still although all that they need is there: what only a restart helps against.
+"""Finds parts of a service that are stuck although everything that they need is there, so that only a restart helps:
+/healthz then fails.
 
-Slow is not still, and a store that is away is no reason: a part counts as still only while it says what it waits for in
-vain, while every check behind /readyz holds, and at LOOKS looks in a row. A process that was stopped as a whole
-(SIGSTOP) is looked at once when it goes on, however long that was.
+A part that is slow, or that waits for a store that is away, is not stuck. It counts as stuck when LOOKS looks in a row
+find that it reports what it waits for in vain while every check behind /readyz holds. A process that was
+stopped as a whole (SIGSTOP) gets one look when it goes on, however long it stood.
 
-A store that is away for this service's client and answers a new one is there: then it is the client that is stuck.
+A store's client is stuck when the store seems to be away but answers a new client.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Store:
 
 
 class Liveness:
-    """Looks at a service's parts. `holds`: whether every check holds, those of the given names left out."""
+    """Looks at a service's parts. `holds`: whether every check holds, except those of the given names."""
 
     def __init__(self, holds: Callable[[Collection[str]], Awaitable[bool]]) -> None:
         self._holds = holds
@@ -55,11 +56,11 @@ class Liveness:
         """The parts that are stuck, and what they wait for: the process is to be restarted."""
 
     def add(self, name: str, still: Still) -> None:
-        """A part to look at. A check of the same name is about the part itself, and does not speak for its stores."""
+        """Adds a part. A check of the same name is about the part itself and says nothing about its stores."""
         self._parts[name] = still
 
     def add_store(self, name: str, store: Store) -> None:
-        """A store whose client is looked at while it seems to be away."""
+        """Adds a store, whose client is looked at while the store seems to be away."""
         self._stores[name] = store
 
     def start(self) -> None:

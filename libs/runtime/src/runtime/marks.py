@@ -1,4 +1,4 @@
-"""The mark of what our services have written themselves: a header, made of the subject, the fence and the body.
+"""Marks: a header with which services sign what they write, made of the subject, the fence and the body.
 
 A subject alone proves no author: the server publishes to whatever reply subject a requester names, and lets whoever was
 asked publish there, so that every user of the bus can have something stored under every subject (decision 0074). What
@@ -45,8 +45,8 @@ _ANSWER = 5.0
 
 
 class Marks:
-    """What one connection knows of the marks: the keys, and since when they are demanded. Without a key nothing is
-    marked and nothing demanded."""
+    """The keys of marks on one connection, and since when marks are demanded. Without a key nothing is marked
+    and nothing is demanded."""
 
     _all: ClassVar[WeakKeyDictionary[Client, Marks]] = WeakKeyDictionary()
 

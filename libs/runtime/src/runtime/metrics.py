@@ -1,4 +1,4 @@
-"""Prometheus metrics that every service has. A service adds its own beside its adapters, with the prefix `nexus_`."""
+"""Prometheus metrics that every service has. A service adds its own in its metrics.py, with the prefix `nexus_`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a handler says about a message it was given. The shell that called it does the rest."""
+"""The outcomes that a handler can return for a message. The worker that called it does the rest."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Handled, or nothing to do: acknowledge it."""
+    """Acknowledge the message: it was handled, or there was nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Not now: deliver it again after `delay` seconds. Not a failure, and not counted as one."""
+    """Deliver the message again after `delay` seconds. This is not a failure."""
 
     delay: float
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """Never: put it into the dead-letter stream with this reason and stop delivering it."""
+    """Put the message into the dead-letter stream with this reason, and deliver it no more."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""What the bus does not let this service do: with less than its table in deploy/nats it would run by half.
+"""Permissions that the bus refuses this service: with fewer than deploy/nats grants it would only half work.
 
 A subscription that is refused is silent afterwards, and a request that is refused looks like a server that does not
 answer. So a start ends at the first refusal, and a refusal later on makes the service not ready until it connects anew.

@@ -1,8 +1,9 @@
-"""Do the streams still take what is written? Full, without a leader, JetStream switched off, or a disk at its end.
+"""Whether the streams still store what is written: they may be full or without a leader, JetStream may be switched
+off, or the disk may be full.
 
-Two things tell. What appends are answered, which costs nothing: a disk that ran full leaves a stream that answers
-questions and acknowledges no append until its server is restarted. And the stream's own information, asked for when
-somebody wants to know whether the service is ready, of one stream every few seconds.
+There are two signs. One is how appends are answered: a stream whose disk ran full still answers questions but
+acknowledges no append until its server is restarted. The other is the stream's own information, which is asked for when
+somebody asks whether the service is ready, one stream every few seconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls that are answered in parts: core NATS, a window that the caller keeps open, an end always.
+"""Calls whose answer comes in parts, over core NATS, with flow control; every call has an end.
 
 The parts go to the caller's own inbox, numbered from 0: a missing one ends the call, since what is left would not be
 the answer. The first frame, `opened`, names the server's control subject. There the caller says how far it has read

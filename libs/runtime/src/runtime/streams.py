@@ -1,4 +1,4 @@
-"""The contracts' streams on the server: made when missing, updated when they differ, refused when they conflict."""
+"""Makes the contracts' streams on the server when missing, updates those that differ, and refuses conflicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subjects with wildcards: which stand for more, and what two releases want together."""
+"""Subjects with wildcards: which covers which, and the union of what two releases want."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Span:
         self.attributes.update(attributes)
 
     def discard(self) -> None:
-        """It turned out to be nothing worth keeping."""
+        """Drops this span: it is not worth keeping."""
         self.recorded = False
 
 
@@ -166,7 +166,7 @@ class _Work:
 
 
 class _Nothing(Span):
-    """Stands in where nothing is recorded; keeps nothing."""
+    """Stands in for a span where nothing is recorded."""
 
     __slots__ = ()
 

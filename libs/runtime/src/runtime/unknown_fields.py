@@ -1,6 +1,6 @@
-"""What a newer release wrote into a document stays there when an older one, which cannot read it, writes the document.
+"""Keeps the fields of a document that a newer release wrote when an older one, which does not know them, writes it.
 
-A store shows each document that it reads, and asks what to store instead when it writes one.
+A store reports each document that it reads (`found`), and asks before it writes one what to store (`with_them`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Waiting for a value that stands alone under its subject, in a stream that is read directly."""
+"""Waits for the next change of a value: the one message under its subject, in a stream that is read directly."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable

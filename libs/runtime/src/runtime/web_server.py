@@ -1,6 +1,6 @@
-"""uvicorn, awake only when there is something to do.
+"""uvicorn without its polling.
 
-Its own loop looks ten times a second whether it shall end: a sixth of what a service costs at rest.
+Its own loop checks ten times a second whether it should end, which is a sixth of what a service costs at rest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class QuietServer(uvicorn.Server):
                 self._loop.call_soon_threadsafe(self._end.set)
 
     async def main_loop(self) -> None:
-        """Until the end."""
+        """Waits for the end."""
         self._loop = asyncio.get_running_loop()
         while not await self.on_tick(0):
             with contextlib.suppress(TimeoutError):
@@ -38,5 +38,5 @@ class QuietServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """None: the service drains in its own order."""
+        """Captures none: the service handles signals itself."""
         yield

@@ -56,7 +56,7 @@ from agent.llm.metering import Spending
 from agent.measures import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
 from agent.ports import Key
 from agent.preview.preview import Trying
-from agent.preview_methods import TryingMethods
+from agent.preview_methods import PreviewMethods
 from agent.record.explanation import Explaining
 from agent.record.turn_archive import TurnArchive
 from agent.replay.on_request import Replaying, ReplayModels
@@ -227,7 +227,7 @@ class Agent:
         replay_models = ReplayModels(
             self.models, self.models.listed, connections.models, self._session, settings.model_silence_seconds
         )
-        self._trials = TryingMethods(
+        self._trials = PreviewMethods(
             Trying(completion, ports.knowledge, self._encodings, limits),
             Explaining(archive, prices()),
             Replaying(archive, self._catalogue, replay_models, spending),

@@ -20,7 +20,7 @@ from contracts.errors import NexusError
 
 
 class UnreachableError(NexusError):
-    """Something that the turn needs does not answer within its deadline."""
+    """A service or server that the turn needs did not answer in time."""
 
     retryable = True
 

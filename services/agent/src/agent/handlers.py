@@ -38,7 +38,7 @@ class TurnHandler:
         self._followed = followed
 
     async def handle(self, delivery: Delivery) -> Outcome:
-        """One delivery; a subject that is none of ours is a dead letter at once."""
+        """Handles one delivery; a subject that is not ours becomes a dead letter at once."""
         address = parse_chat(delivery.subject)
         if address is None or address.kind not in (ChatKind.VISITOR, ChatKind.OWNER):
             return DeadLetter(f"not a turn's trigger: {delivery.subject}")
@@ -102,8 +102,8 @@ def _faults(error: ValueError) -> str:
 
 
 class LiveFacts:
-    """The standing subscription to the log's live copy: tells the running turns' watches, the sweep, and what is known
-    of the conversations that are followed."""
+    """The standing subscription to the log's live copy: passes facts on to the running turns, the sweep and the cache
+    of followed conversations."""
 
     def __init__(self, marks: Marks, watches: Watches, sweep: TurnSweep, followed: FollowedConversations) -> None:
         self._marks = marks
@@ -112,7 +112,7 @@ class LiveFacts:
         self._sweep = sweep
 
     def take(self, message: Msg) -> None:
-        """One fact; those that nobody waits for cost a look at the subject."""
+        """Passes on one fact; a fact that nobody waits for costs one look at its subject."""
         address = parse_chat(message.subject)
         headers = headers_of(message)
         number = headers.get("Nats-Sequence", "")

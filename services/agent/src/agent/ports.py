@@ -101,22 +101,23 @@ class Prompt:
     tool_name: str | None = None
     """With `required`: this one."""
     about: str = ""
-    """Of help for a human agent: the visitor's newest message, or the draft. What has no model goes by it."""
+    """Of help for a human agent: the visitor's newest message, or the draft. The offline provider, which has no model,
+    reads this alone."""
     sight: Sight = LISTED
     """Which models get the pictures of the messages; others are told in words that there are some."""
     patient: bool = False
-    """Silence ends the call with its time limit alone: it was silent once, and nobody else is left to ask."""
+    """A silent provider is waited for until the time limit: it is asked for the second time, and no other is left."""
 
 
 class TextSink(Protocol):
     """Where the text of a running reply goes, piece by piece; neither method waits."""
 
     def text(self, piece: str) -> None:
-        """More text."""
+        """Adds text to the reply."""
         ...
 
     def restart(self) -> None:
-        """What was said so far does not count: the reply is made anew."""
+        """Drops the text so far: the reply is made anew."""
         ...
 
 
@@ -187,7 +188,7 @@ class Journals(Protocol):
 
 
 class Histories(Protocol):
-    """What was said."""
+    """Reads what was said in conversations."""
 
     def may_begin_with(self, key: Key, seq: int) -> bool:
         """Whether the message at `seq` may be its conversation's first one: the look tells what was said then."""
@@ -213,7 +214,7 @@ class Contexts(Protocol):
 
 
 class KnowledgeReader(Protocol):
-    """What the company says."""
+    """Searches the company's knowledge."""
 
     async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
         """The passages that fit best; None: not to be had."""
@@ -221,7 +222,7 @@ class KnowledgeReader(Protocol):
 
 
 class FileReader(Protocol):
-    """What files of a conversation say."""
+    """Reads files of a conversation."""
 
     async def read(self, key: Key, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
         """Each with its text, or with why there is none."""
@@ -233,40 +234,40 @@ class FileReader(Protocol):
 
 
 class Search(Protocol):
-    """What the company says about one question, which may be asked along with something else."""
+    """One search of the company's knowledge, which may travel along with another request."""
 
     @property
     def query(self) -> KnowledgeQuery | None:
-        """What is still to be asked; None: nothing."""
+        """The query that is still to be sent; None: nothing."""
         ...
 
     def answered(self, found: KnowledgeFound | None) -> None:
-        """What was found; None: it is not to be had."""
+        """Takes the result; None: it could not be had."""
         ...
 
     def alone(self) -> None:
-        """Asks in a request of its own what is still to be asked."""
+        """Sends the query, if it is still to be sent, in a request of its own."""
         ...
 
 
 class Summaries(Protocol):
-    """Summaries made after a turn, to be there for the next."""
+    """Makes summaries after a turn, for the next one."""
 
     def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
-        """A summary of everything up to a sequence, later and without waiting."""
+        """Orders a summary of everything up to a sequence; does not wait for it."""
         ...
 
 
 class Proposals(Protocol):
-    """Changes of what is remembered of a user, proposed by a model after their turn."""
+    """Has a model propose, after a turn, what to remember of its user."""
 
     def propose(self, key: Key, asker: Asker, config: CompanyConfig, turn: AnsweredTurn) -> None:
-        """Proposes about an answered turn, later and without waiting."""
+        """Orders proposals for an answered turn; does not wait for them."""
         ...
 
 
 class OwnCalls(Protocol):
-    """Steps that the agent takes by itself at a user's word, in their name."""
+    """Tool calls that the agent makes by itself, in the user's name, because the user's words ask for them."""
 
     async def outcome(self, key: Key, call: TurnCall, asker: Asker) -> str:
         """The result as JSON text, in the shape of a tool's, whatever happens."""
@@ -290,7 +291,7 @@ class ToolCalls(Protocol):
 
 
 class Drivers(Protocol):
-    """The agents, all of them."""
+    """All agents of the installation."""
 
     async def drives(self, key: Key, turn_id: str) -> bool:
         """Whether some agent says that it drives this turn right now."""
@@ -329,26 +330,26 @@ class ModelChoice:
 
 
 class Budgets(Protocol):
-    """What companies and visitors may still spend."""
+    """What companies and visitors may still spend on models."""
 
     async def reserve(
         self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
-        """The reservation as granted, with its further one or without; raises BudgetSpentError. The limits are in
-        tokens, None: there is none. `search`: may be asked and answered in the same request, whether the tokens are
-        granted or not."""
+        """Reserves tokens; returns the reservation as granted, which may lack its further one. Raises BudgetSpentError.
+        The limits are in tokens; None: there is none. `search` may travel in the same request, and is answered whether
+        or not the tokens are granted."""
         ...
 
     def settle(self, reservation: Reservation, used: int) -> None:
-        """What the call really used, later and without waiting."""
+        """Reports what the call really used; does not wait."""
         ...
 
 
 class UsageFacts(Protocol):
-    """The book of what model calls used."""
+    """Records what model calls used."""
 
     def record(self, use: ModelUse) -> None:
-        """One model call, later and without waiting."""
+        """Records one model call; does not wait."""
         ...
 
 
@@ -356,7 +357,7 @@ class Models(Protocol):
     """The configured providers."""
 
     def for_company(self, config: CompanyConfig) -> "Models":
-        """These, and before them the company's own model, where it has one."""
+        """The same providers, after the company's own model where it has one."""
         ...
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:

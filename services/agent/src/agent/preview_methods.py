@@ -20,7 +20,7 @@ RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
 
 
-class TryingMethods:
+class PreviewMethods:
     """One thin function for each method."""
 
     def __init__(self, trying: Trying, explaining: Explaining, replaying: Replaying, failures: FailedTurnList) -> None:

@@ -14,7 +14,7 @@ from runtime.settings import EnvSettings
 
 
 class AgentSettings(EnvSettings):
-    """Turns."""
+    """Limits and times of turns."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_AGENT_", populate_by_name=True)
 

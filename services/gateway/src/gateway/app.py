@@ -80,7 +80,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """The door over one connection to the bus."""
+    """The gateway on one connection to the bus."""
 
     application: ASGIApp
     chat: Chat
@@ -95,7 +95,7 @@ class Gateway:
     _elsewhere: AnswersFromElsewhere
 
     async def start(self, hooks: ConnectionHooks) -> None:
-        """Subscribes, and learns what to do when the bus was away; flush before saying that it is ready."""
+        """Subscribes and adds the hooks for reconnects; flush before saying that it is ready."""
         hooks.on_disconnect.append(self._lost)
         hooks.on_reconnect.append(self._found)
         hooks.on_error.append(self._dropped)
@@ -106,7 +106,7 @@ class Gateway:
         await follow_deletions(self._client, self.threads.deleted)
 
     async def drain(self) -> None:
-        """Takes nobody in any more, sends every client elsewhere and finishes what they have asked for."""
+        """Takes no new clients, sends all clients to another gateway and finishes what they have asked for."""
         self.endpoint.draining = True
         self.mcp.drain()
         self.threads.drain()

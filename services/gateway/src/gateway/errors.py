@@ -1,4 +1,4 @@
-"""What may go wrong at the door.
+"""The errors that the gateway answers with.
 
 NexusError                      contracts/errors.py
 └── GatewayError                has a code of contracts.errors.ErrorCode and says what to do
@@ -61,14 +61,14 @@ class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these 
 
 
 class Unavailable(GatewayError):  # noqa: N818 - reads as an event, as all of these do
-    """Something behind the door did not answer in time."""
+    """A service or the bus did not answer in time."""
 
     code = ErrorCode.UNAVAILABLE
     retryable = True
 
 
 class TookTooLong(GatewayError):  # noqa: N818 - reads as an event, as all of these do
-    """Somebody worked on it and was not done in time."""
+    """The work was begun but not finished in time."""
 
     code = ErrorCode.TIMEOUT
 
@@ -80,7 +80,7 @@ class TokenInvalid(GatewayError):  # noqa: N818 - reads as an event, as all of t
 
 
 class TokenExpired(TokenInvalid):
-    """The token was good once."""
+    """The token has expired."""
 
 
 def not_found(what: str) -> Refused:

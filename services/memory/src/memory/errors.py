@@ -92,7 +92,7 @@ class NoSuchConversation(MemoryFault):
 
 
 class AssignedMeanwhile(MemoryFault):
-    """Somebody else has the conversation than the caller thinks: look again."""
+    """The conversation is assigned to somebody else than the caller thinks: read it again."""
 
 
 class NoSuchPerson(MemoryFault):

@@ -133,7 +133,7 @@ def serve(
 
 
 async def record(executions: MongoExecutions, subject: str, event: CloudEvent[ToolCallCompleted]) -> Done | DeadLetter:
-    """A tool call's outcome, into the log of tool calls."""
+    """Writes a tool call's outcome into the log of tool calls."""
     owner = fact_owner(CALL_COMPLETED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")

@@ -80,7 +80,7 @@ async def call_completed(
 
 
 async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]) -> Done:
-    """A symbol that came onto a watchlist, into what is remembered of its user."""
+    """Remembers of a user that a symbol came onto their watchlist."""
     owner = fact_owner(CALL_COMPLETED, subject)
     call = event.data
     symbol = call.arguments.get("symbol")
@@ -120,7 +120,7 @@ def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
 
 
 async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) -> None:
-    """What a call used, into its company's account."""
+    """Adds what a call used to its company's account."""
     one = spent(subject, event)
     await usages.count([one] if one is not None else [])
 
@@ -145,7 +145,7 @@ def spent(subject: str, event: CloudEvent[UsageRecorded]) -> Spent | None:
 
 
 async def settle(budgets: BudgetBook, subject: str, event: CloudEvent[UsageRecorded]) -> None:
-    """What a call used, in the place of what was reserved for it."""
+    """Replaces a call's reservation by what it used."""
     await budgets.settle_all(settlements(subject, event))
 
 

@@ -38,7 +38,7 @@ class RecentWindows(Protocol):
         ...
 
     def keep(self, era: int, company: str, conversation: str, window: RecentMessages) -> None:
-        """Keeps it, later and perhaps."""
+        """Keeps the window, in the background and at best effort."""
         ...
 
 
@@ -58,7 +58,7 @@ class MemoryStore(Protocol):
     """What is remembered of users."""
 
     async def load(self, company: str, user: str) -> Versioned:
-        """As it is now; empty when nothing is remembered."""
+        """What is remembered; empty when it is nothing."""
         ...
 
     async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:

@@ -9,7 +9,7 @@ from runtime.settings import DevSettings, MarkSettings, MongoSettings, NatsSetti
 
 
 async def main() -> None:
-    """Memory as the environment says, until it is told to end."""
+    """Runs memory with the settings of the environment until it is told to end."""
     dev, settings = DevSettings(), MemorySettings()
     service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host, marks=MarkSettings())
     MemoryReplica(

@@ -9,7 +9,7 @@ from runtime.settings import EnvSettings
 
 
 class MemorySettings(EnvSettings):
-    """Memory."""
+    """Addresses, limits and times of memory."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_MEMORY_")
 

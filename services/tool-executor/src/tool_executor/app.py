@@ -145,7 +145,7 @@ class Executor:
         await self.waiting.start()
 
     async def reconnected(self) -> None:
-        """The bus was away: what was said meanwhile is asked for again."""
+        """Asks again for what was published while the bus was away."""
         self.settings.missed()
         self.announcements.catch_up_soon()
 

@@ -145,7 +145,7 @@ class CallHandler:
             log.warning("tool.reply_refused", call_id=request.call_id, reply_to=request.reply_to[:80])
 
     async def _answer_unreadable(self, data: bytes, error: ValidationError) -> None:
-        """Whoever waits for an answer to something that is no call is told so, if it says where."""
+        """Answers a message that is not a call with an error, if it says where to answer."""
         try:
             # The standard library reads what stricter parsers refuse (half a surrogate pair, for one).
             body = cast("dict[str, object]", json.loads(data, parse_int=_whole)["data"])
@@ -168,7 +168,7 @@ class CallHandler:
             await self._publisher.publish_live(reply_to, _event(uuid7(), completed))
 
     async def _log(self, caller: VerifiedCaller, identity: str, event: bytes, completed: ToolCallCompleted) -> bool:
-        """Whether there is no use in another try."""
+        """Whether another try would be useless."""
         error = completed.result.error
         if error is not None:
             # What went well is in FACTS and in the metrics; a line for each would cost as much as the call.
@@ -211,7 +211,7 @@ def _whole(digits: str) -> int | float:
 
 
 class CatalogueHandler:
-    """Which tools a caller may use now, how often yet, and everything about them."""
+    """Tells a caller which tools they may use, how often still, and all details."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies, quotas: QuotaReader) -> None:
         self._offers = offers

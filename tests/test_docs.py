@@ -1,0 +1,42 @@
+"""The files and modules that the documents name exist."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "docs/glossary.md", *sorted((ROOT / "docs/architecture").glob("*.md"))]
+PACKAGES = "agent|contracts|gateway|market_adapter|memory|nexus_cli|runtime|tool_executor"
+OF_A_RUN = re.compile(r"DATA/|memory\.(updated\.v1|log)$")
+"""Files and names that a running stack makes."""
+
+
+def tracked() -> set[str]:
+    """Every file and folder of the repository."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    folders = {str(parent) for file in listed for parent in Path(file).parents}
+    return {*listed, *folders}
+
+
+def modules(files: set[str]) -> set[str]:
+    """Every module, by the name that it is imported by."""
+    inside = (file.partition("/src/")[2] for file in files if "/src/" in file)
+    return {one.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for one in inside if one}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_names_is_there(page: Path) -> None:
+    files = tracked()
+    known = modules(files)
+    ends = {file[start:] for file in files for start in [0, *(m.end() for m in re.finditer("/", file))]}
+    named = [word for word in re.findall(r"`([^`\s<>…*]+)`", page.read_text()) if OF_A_RUN.match(word) is None]
+    paths = {
+        word.rstrip("/")
+        for word in named
+        if re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)+\.(py|toml|js|json|md)|(\w+/)+", word)
+    }
+    dotted = {word for word in named if re.fullmatch(rf"({PACKAGES})(\.\w+)+", word)}
+    assert {path for path in paths if path not in ends} == set()
+    assert {name for name in dotted if name not in known and name.rpartition(".")[0] not in known} == set()
