@@ -106,6 +106,24 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
           ("get_performance", {"start": "2008-01-01"})]),
         ("IBM's volatility this year", [("get_performance", {"period": "ytd"})]),
         ("How many days did IBM fall in 2008?", [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
+        ("Was IBM up or down in the week of 11 August 2011?",
+         [("get_performance", {"start": "2011-08-08", "end": "2011-08-14"})]),
+        ("¿Cuándo cruzó la media de 20 sesiones de IBM por debajo de la de 100?",
+         [("get_crossings", {"fast": 20, "slow": 100})]),
+        ("Comprar IBM cuando la media de 20 cruce la de 100: ¿qué habría pasado desde 2003 con comisiones del 0,1 %?",
+         [("backtest_strategy",
+           {"rule": "sma_cross", "fast": 20, "slow": 100, "cost_percent": 0.1, "start": "2003-01-01"})]),
+        ("A 30 de septiembre de 2011, ¿cómo iba IBM en el año y cuál era su RSI?",
+         [("get_performance", {"start": "2011-01-01", "end": "2011-09-30"}),
+          ("get_indicators", {"indicators": ["RSI"], "end": "2011-09-30"})]),
+        ("RSI of IBM now, and its return in 2011",
+         [("get_performance", {"start": "2011-01-01", "end": "2011-12-31"}),
+          ("get_indicators", {"indicators": ["RSI"]})]),
+        ("Price of IBM on 3 May 2011 and today's",
+         [("get_performance", {"start": "2011-05-03", "end": "2011-05-03"}), ("market_snapshot", {})]),
+        ("Which of 2011 and 2012 was IBM's most volatile year?",
+         [("get_performance", {"start": f"{year}-01-01", "end": f"{year}-12-31"}) for year in (2011, 2012)]),
+        ("IBM's next dividend date", [("fundamentals_events", {})]),
     ]  # fmt: skip
 
 
@@ -174,6 +192,12 @@ def test_an_amount_is_what_people_write(query: str, arguments: dict[str, Any]) -
         ("¿Qué se movió más en 2012?", ["return"], []),
         ("¿En qué rango cotizó IBM en el primer semestre de 2012?", ["high", "low"], []),
         ("next week's results of IBM", ["next_earnings_date"], []),
+        ("Correlation of the daily returns of IBM and it", ["correlation"], []),
+        ("¿Cuánto cayó IBM desde máximos en 2008 y cuándo tocó suelo?", ["max_drawdown", "drawdowns"], []),
+        ("¿Cuál fue el máximo drawdown de IBM en 2012?", ["max_drawdown"], []),
+        ("50 shares of IBM bought on 2 January 2009: what are they worth today?", ["price"], ["50 shares"]),
+        ("$2,000 in IBM in January 2009 and $3,000 in January 2010", ["growth"], ["$3,000"]),
+        ("IBM's most volatile year between 2005 and 2010", ["volatility"], ["most volatile year"]),
     ],
 )
 def test_what_no_rule_reads_is_known(query: str, figures: list[str], unread: list[str]) -> None:
@@ -187,10 +211,22 @@ def test_what_no_rule_reads_is_known(query: str, figures: list[str], unread: lis
         ("IBM's worst year", {"start": "1900-01-01", "every": "year"}),
         ("All-time high of IBM", {"start": "1900-01-01"}),
         ("IBM's three best months, and the worst", {"start": "1900-01-01", "every": "month", "top": 3}),
+        ("¿Qué día cayó más IBM en toda su historia?", {"start": "1900-01-01"}),
+        ("1,000 dollars put in IBM the day it was listed", {"start": "1900-01-01", "amount": 1000.0}),
     ],
 )
 def test_all_of_the_data_can_be_asked_for(query: str, arguments: dict[str, Any]) -> None:
     assert asked(query) == [("get_performance", arguments)]
+
+
+def test_of_two_tickers_each_has_its_own_stretch() -> None:
+    calls = read_question("How did IBM do in 2008 and MSFT in 2010?", ("IBM", "MSFT")).calls
+    assert [(call.tickers, call.arguments["start"]) for call in calls] == [
+        (("IBM",), "2008-01-01"),
+        (("MSFT",), "2010-01-01"),
+    ]
+    both = read_question("IBM and MSFT in 2008 and in 2010", ("IBM", "MSFT")).calls
+    assert [call.tickers for call in both] == [("IBM", "MSFT")] * 2
 
 
 def test_the_order_is_the_questions() -> None:

@@ -64,6 +64,7 @@ def test_a_figure_is_read_out_of_what_people_say(query: str, figures: list[str])
         ("rentabilidad de IBM en lo que va de trimestre", [{"period": "qtd"}]),
         ("IBM's volatility as of 5 October 2012", [{"end": "2012-10-05", "period": "1y"}]),
         ("IBM's return since its IPO", [{"start": "1900-01-01"}]),
+        ("IBM cayó desde máximos en 2008", [{"start": "2008-01-01", "end": "2008-12-31"}]),
     ],
 )
 def test_a_stretch_is_read_out_of_what_people_say(query: str, arguments: list[dict[str, Any]]) -> None:

@@ -107,8 +107,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (
         re.compile(
             rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue "
-            rf")?)?(?:the |el |la )?"
-            rf"(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS})"
+            rf")?)?(?:(?:the|its|their|el|la|su) )?"
+            rf"(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS}| (?:of|in|de|en) )"
         ),
         _other_extreme,
     ),
@@ -153,6 +153,19 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
             r"(?:to|hasta|a) (?:its|the|their|su|sus|el|un)? ?(?:lows?|troughs?|bottoms?|minimos?|suelos?)\b"
         ),
         lambda match: f"maximum drawdown {match['mid'] or ''} {match['rest']}",
+    ),
+    # It fell from its highs in 2008.
+    (
+        re.compile(
+            rf"\b(?:fell|lost|dropped|declined|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) "
+            rf"(?:(?:its|the|their|sus|los) )?(?:highs|peaks|tops|maximos) (?:in|during|en|durante) (?P<year>{times.YEAR})\b"
+        ),
+        lambda match: f"maximum drawdown {match['mid']}in {match['year']}",
+    ),
+    # How was it doing on the year?
+    (
+        re.compile(r"\bon the year\b|(?P<head>\b(?:va|van|iba|iban|lleva\w*|acumula\w*)\b[^,?;]{0,30}? )en el ano\b"),
+        lambda match: f"{match['head'] or ''}year to date",
     ),
     # Since its high of September 2012.
     (
