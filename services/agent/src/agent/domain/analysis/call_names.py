@@ -19,7 +19,8 @@ from contracts.languages import Language
 def named(tool: str, arguments: dict[str, Any], language: Language) -> str:
     """What a person calls what was asked for."""
     labels = {
-        **dict.fromkeys((SNAPSHOT, COMPANY), {"es": "las cifras", "en": "the figures"}),
+        SNAPSHOT: {"es": "las cifras", "en": "the figures"},
+        COMPANY: {"es": "las cifras", "en": "the figures"},
         PERFORMANCE: {"es": "las cifras del periodo", "en": "the figures of the period"},
         CORRELATION: {"es": "la correlación o la beta", "en": "the correlation or beta"},
         CROSSINGS: {"es": "los cruces de medias", "en": "the crossings of averages"},

@@ -110,7 +110,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"drawdowns|drops|declines)", r"periodos? de (?:caidas?|retroceso|drawdown)|(?:mayores|peores|"
          r"principales) (?:caidas|retrocesos)",
          r"recover(?:ed|s|y)?|recuper\w+",
-         r"(?:when|cuando)\b[^?;\x00]{0,30}?(?:bottom(?:ed)?(?: out)?|troughed|(?:hit|reach(?:ed)?) (?:the |its )?bottom|"
+         r"(?:when|cuando)\b[^?;\x00]{0,30}?(?:bottom(?:ed)?(?: out)?|(?:hit|reach(?:ed)?) (?:the |its )?bottom|"
          r"toco (?:suelo|fondo))"),
     _row("stretch", "high low", r"(?:trading |price )?range", r"rango(?: de (?:precios|cotizacion))?",
          r"(?:entre|between) (?:que|what|which) (?:precios|prices|levels|niveles)(?: se (?:movio|ha movido|mueve))?"),

@@ -158,7 +158,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (
         re.compile(
             rf"\b(?:fell|lost|dropped|declined|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) "
-            rf"(?:(?:its|the|their|sus|los) )?(?:highs|peaks|tops|maximos) (?:in|during|en|durante) (?P<year>{times.YEAR})\b"
+            rf"(?:(?:its|the|their|sus|los) )?(?:highs|peaks|tops|maximos) "
+            rf"(?:in|during|en|durante) (?P<year>{times.YEAR})\b"
         ),
         lambda match: f"maximum drawdown {match['mid']}in {match['year']}",
     ),

@@ -87,8 +87,9 @@ EACH = re.compile(
 )
 TRIAL = re.compile(
     r"\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b"
-    r"|\b(?:buy(?:ing)?|compr(?:ar|ando|o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?\b(?:when(?:ever)?|each time|every time|"
-    r"if|cuando|cada vez que|si)\b(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
+    r"|\b(?:buy(?:ing)?|compr(?:ar|ando|o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?"
+    r"\b(?:when(?:ever)?|(?:each|every) time|if|cuando|cada vez que|si)\b"
+    r"(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
     r"|\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
 REGULAR = re.compile(
@@ -137,8 +138,8 @@ PAST = re.compile(r"\bago\b|\bhace (?!falta)")
 """A price of then, beside the one of now."""
 OVERALL = re.compile(
     r"\bhow(?:'s| (?:did|has|have|had|is|are|was|were))\b[^?;,]*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|"
-    r"\bcompar\w+|\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la "
-    r"| las ))"
+    r"\bcompar\w+|"
+    r"\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la | las ))"
 )
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word, or a percentage: what a question measures by and no rule has read is said too."""

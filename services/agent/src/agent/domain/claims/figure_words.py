@@ -12,13 +12,14 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("current_drawdown",),
         r"current(?:ly)? (?:drawdown|fall)|fallen (?:further |more )?from (?:its|their) (?:peaks?|highs?)|"
-        r"caida actual|drawdown actual|(?:from|below|under|off|beneath) its "
+        r"caida actual|drawdown actual|(?:from|below|under|off|beneath) (?:its|their) "
         r"(?:peak|high|top)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (
         ("max_drawdown", "current_drawdown"),
         r"(?:(?<=smaller )|(?<=larger )|(?<=bigger )|(?<=deeper )|(?<=milder ))(?:fall|drop|decline)|"
-        r"drawdowns?|caidas? desde (?:el|su|un) maximo|fall from (?:a|its|the) peak",
+        r"drawdowns?|desde (?:los )?maximos|(?:from|below|off) (?:its |their )?(?:highs|peaks)|"
+        r"caidas? desde (?:el|su|un) maximo|fall from (?:a|its|the) peak",
     ),
     (("volatility",), r"volatility|volatilidad(?:es)?|annualised vol|vol\b"),
     (
