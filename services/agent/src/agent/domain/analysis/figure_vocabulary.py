@@ -209,7 +209,7 @@ podria porcentaje porque posee positiva positivas positive positivo positivos po
 puedes puesto puse pusiera quedaria quedarian queria quiero rank ranked ranking rate regla respecto resume
 resumeme right rule salio sea sell selling serie should siempre sort sorted starting strategies strategy subir
 summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria tendrian tenemos thank thanks
-bad coming economicos i'd inside ordename puesta puestos
+bad chart coming dibuja draw economicos grafico i'd inside ordename plot puesta puestos
 thing things three times tipo together told tres two use usually valdria valdrian vale valen valia vender ver versus
 view vs want way whats whether whose
 """
