@@ -18,11 +18,13 @@ from agent.domain.analysis.question_patterns import (
     AVERAGES,
     BEATING,
     BETA,
+    BEYOND,
     BY_SIZE,
     CORRELATED,
     COSTS,
     CROSSING,
     DOWN,
+    DURING,
     EACH,
     EXTREME,
     FROM_THE_TOP,
@@ -99,6 +101,9 @@ class _QuestionReader:
         regular = self._unread.first(REGULAR)
         if regular is not None:
             found.unread.append(regular[0].strip())
+        if (beyond := self._unread.first(BEYOND)) is not None:
+            found.unread.append(beyond[0])
+            self._places.append((beyond.start(), "highest_close", "stretch"))
         money = amount_in(self._unread)
         if money is not None and (other := self._unread.first(WITH_MONEY)) is not None:
             found.unread.append(other[0])
@@ -114,7 +119,8 @@ class _QuestionReader:
         hours = self._unread.first(HOURS)
         every = self._counted() or every
         self._figures()
-        stretches = stretches_in(self._unread, invested=money is not None)
+        from_then = money is not None and not DURING.search(folded(self._query))
+        stretches = stretches_in(self._unread, invested=from_then)
         self._overall()
         known = {part for one in self._tickers for part in folded(one).split("/")}
         found.unread += unread_words(self._unread.text, known)
@@ -155,7 +161,9 @@ class _QuestionReader:
         if RECOVERED.search(query):
             # A fall of 2008 may have been recovered later.
             stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
-        if not stretches and (every not in (None, "day") or ALL_TIME_WORDS.search(query)):
+        if all(one.period == "1d" for one in stretches) and (
+            every not in (None, "day") or ALL_TIME_WORDS.search(query)
+        ):
             stretches = [ALL_TIME]
         which = WHICH_YEAR.search(query)
         if which is not None and by_kind.get("stretch") and every is None:

@@ -106,6 +106,12 @@ LEVEL = re.compile(
     r"[$€]?\d[\d.,]*\b(?![- ]?(?:day|session|dia|sesion|%))"
 )
 """A close above a price."""
+BEYOND = re.compile(
+    r"\b(?:super(?:o|aron|aba|ado)|exceed(?:ed)?|topp?(?:ed)?|br(?:oke|eak|oken)(?: above| through)?) "
+    r"(?:[^?;\x00\d]{0,25}? )?[$€]?\d[\d.,]*(?: ?(?:dollars|dolares|euros|usd))?(?![\d.,]*%| ?%)"
+)
+"""A price that was gone beyond, which is no amount put in."""
+DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
