@@ -242,11 +242,11 @@ _HOLDING = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener
 OVERBOUGHT, OVERSOLD = 65.0, 35.0
 """An RSI from which on nobody is misled by the word: the usual 70 and 30, and those who use narrower ones."""
 _CALM = re.compile(
-    r"\b(?:neither|ni) (?:over(?:bought|sold)|sobre(?:comprad|vendid)[oa]s?) (?:nor|ni) "
-    r"(?:over(?:bought|sold)|sobre(?:comprad|vendid)[oa]s?)\b"
+    r"\b(?:neither|ni) (?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*) (?:nor|ni) "
+    r"(?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)\b"
 )
 """Of an RSI between the usual 30 and 70."""
-_STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecomprad[oa]s?)|oversold|sobrevendid[oa]s?)\b")
+_STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b")
 _TONE = re.compile(
     r"\b(?:(?P<up>bullish|alcista)|bearish|bajista)\b[^.;]{0,20}\b(?:signals?|prediction|senal(?:es)?|prediccion)\b|"
     r"\b(?:model|prediction|signals?|modelo|prediccion|senal(?:es)?)\b[^.;]{0,30}\b(?:(?P<up2>bullish|alcista)|bearish|"

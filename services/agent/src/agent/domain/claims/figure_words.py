@@ -142,6 +142,7 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 _FALL_IS = r"(?=[^.;,]{0,40}?\b(?:was|of|is|fue|es|era|del?|:) ?(?:del? |un |of )?\d)"
 PARTS = (
+    (("RSI",), re.compile(r"\b(?:rsi de 14 (?:sesiones|dias|periodos)|14[- ](?:day|session|period) rsi)\b")),
     *((names, re.compile(rf"\b(?:{pattern})\b")) for names, pattern in FIGURES if names[0][:5] in ("best_", "worst")),
     (
         ("max_drawdown",),
@@ -151,4 +152,4 @@ PARTS = (
         ),
     ),
 )
-"""Best and worst parts of a stretch, whose months and years are no periods; its deepest fall, with its number."""
+"""Names in which days, months and years are no periods; the deepest fall of a stretch, with its number."""

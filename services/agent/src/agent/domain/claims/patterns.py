@@ -169,7 +169,8 @@ SOURCE = re.compile(
     r"\(?\b(?:from |de |figures from |data from |cifras de |datos de )?(?:(?:the "
     r"|la )?(?:sources?|fuentes?)\b ?(?:is |was |es |fue |are |son )?:? ?)(?:the "
     r"|la )?[«\"'“]?(?P<a>[a-z][\w.-]*(?:\.\w+)?)?[»\"'”]?\)?"
-    r"|\b(?:according to|as reported by|reported by|as per|data by|data from|"
+    r"|\b(?:(?:based on|using|from)(?= (?:the )?[\w-]+ (?:[\w-]+ )?(?:data|figures)\b)|"
+    r"according to|as reported by|reported by|as per|data by|data from|"
     r"figures from|per|segun|de acuerdo con|datos de|cifras de|informa|via|citing|"
     r"citando a?)(?: the| la| el| los| las)? (?P<b>[a-z][\w-]*(?:\.[a-z]\w*)?)"
 )
