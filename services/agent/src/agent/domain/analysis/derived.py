@@ -64,7 +64,7 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
     lines: list[str] = []
     if question.by_year and len(findings) == 1:
         side_by_side = _years(findings[0], sorted(alone), language, question.lowest_first)
-        alone = frozenset() if side_by_side else alone
+        alone = frozenset[str]() if side_by_side else alone
     for finding in findings:
         if "averages" in question.figures:
             lines += _beside_averages(finding, question.averages, language)
