@@ -21,7 +21,7 @@ from agent.domain.analysis.formats import percent
 from agent.domain.analysis.summary import rule_summary
 from contracts.languages import Language
 from nexus_cli.ask.chart import svg
-from nexus_cli.ask.client import stretch_of
+from nexus_cli.ask.client import spans, stretch_of
 from nexus_cli.ask.report_text import show, sparkline
 from nexus_cli.main import app
 from nexus_cli.testing import Nexus
@@ -131,6 +131,11 @@ def test_what_is_drawn_is_the_stretch_that_was_asked_for() -> None:
     years = [{"figure": "return", "from": f"{year}-01-02", "to": f"{year}-12-31"} for year in (2011, 2008)]
     found = [{"ticker": "IBM", "derived": [*years, {"figure": "RSI", "from": None}]}, {"ticker": "MSFT"}]
     assert stretch_of(found) == (date(2008, 1, 2), date(2011, 12, 31))
+    base = {"figure": "base", "from": "2008-01-02", "to": "2011-12-31", "on": "2007-12-31"}
+    assert stretch_of([{"ticker": "IBM", "derived": [*years, base]}]) == (date(2007, 12, 31), date(2011, 12, 31))
+    parts = list(spans(date(2001, 1, 3), date(2012, 12, 31)))
+    assert [(one.weekday(), other.weekday()) for one, other in parts] == [(2, 6), (0, 0)]
+    assert all((other - one).days < 500 * 7 for one, other in parts)
     assert stretch_of([{"ticker": "IBM", "returns": {"1y": 0.1}}]) is None
 
 

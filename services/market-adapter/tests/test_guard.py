@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from contracts.text import Text
-from market_adapter.adapters.guard import ATTEMPTS, FAILURES, REST, Guard
+from market_adapter.adapters.guard import ATTEMPTS, FAILURES, REST, REST_AFTER_SILENCE, Guard
 from market_adapter.errors import MarketError, NoDataError, ProviderDownError, RateLimitedError
 from runtime.clock import FakeClock
 
@@ -111,6 +111,17 @@ async def test_after_failures_in_a_row_it_is_left_alone_and_then_tried_once() ->
     await clock.advance(REST)
     provider.fails = []
     assert await guard.ask("k", "IBM", 10, provider.answer) == FAILURES + 2
+
+
+async def test_a_time_out_of_the_question_itself_is_one_failure() -> None:
+    clock, provider = FakeClock(), Provider()
+    guard = Guard("them", clock, per_minute=600)
+    provider.fails = [TimeoutError()] * FAILURES
+    for _ in range(FAILURES):
+        with pytest.raises(ProviderDownError, match="no answer"):
+            await guard.ask("k", "IBM", 10, provider.answer)
+        await clock.advance(REST_AFTER_SILENCE)
+    assert provider.asked == FAILURES
 
 
 async def test_more_than_the_limit_is_refused_with_a_time() -> None:

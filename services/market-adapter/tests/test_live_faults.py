@@ -44,6 +44,13 @@ async def test_a_bad_ticker_is_left_alone_by_itself(live: LiveProvider, script: 
     assert (await live.quote(ACME)).price == 52
 
 
+async def test_an_exchange_that_answered_nonsense_once_is_asked_again(live: LiveProvider, script: Script) -> None:
+    script.broken = True
+    assert await reason(live.quote(BTC)) == "provider_down"
+    script.broken = False
+    assert (await live.quote(BTC)).price > 0
+
+
 async def test_coins_are_traded_in_parts(live: LiveProvider) -> None:
     bars = (await live.bars(BTC, Timeframe.H1, 100)).bars
     assert {bar.volume for bar in bars} == {Decimal("0.25")}

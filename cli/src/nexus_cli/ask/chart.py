@@ -18,6 +18,7 @@ COLOURS = ("#1f6feb", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0b7285", "#e
 _TITLE = {"es": "Cierres, 100 = {day}", "en": "Closes, 100 = {day}"}
 _FOOT = {"es": "Fuente: {source}, a {day}. Sin dividendos.", "en": "Source: {source}, as of {day}. Without dividends."}
 STEPS = 5
+MOST_TICKS = 9
 
 
 def svg(report: dict[str, Any], series: Series) -> str:
@@ -77,13 +78,14 @@ def _scale(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _ticks(days: Sequence[str]) -> list[int]:
-    """The first session of every other month, well away from the edges."""
+    """The first session of every other month, well away from the edges; of more than have room, every so many-th."""
     starts = [
         index
         for index in range(1, len(days))
         if days[index][:7] != days[index - 1][:7] and date.fromisoformat(days[index]).month % 2 == 1
     ]
-    return [index for index in starts if len(days) * 0.03 < index < len(days) * 0.97] or [0, len(days) - 1]
+    inside = [index for index in starts if len(days) * 0.03 < index < len(days) * 0.97]
+    return inside[:: math.ceil(len(inside) / MOST_TICKS)] if inside else [0, len(days) - 1]
 
 
 def _foot(report: dict[str, Any], series: Series, language: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, cast
 
 from nats.aio.client import Client
@@ -22,6 +22,8 @@ TAKEN_WITHIN = 20.0
 """Seconds after which an analysis that no agent has taken is given up."""
 MOST_DAYS = 700
 """Of a stretch that is drawn day by day."""
+MOST_WEEKS = 480
+"""That one call is asked for: a call gives 500 bars at most."""
 BARS = 253
 """A year of sessions, and the one before it."""
 
@@ -94,42 +96,66 @@ async def closes(
 ) -> Series:
     """The closes of each ticker that has them, of a year or of that stretch: daily, or weekly where those are too many;
     those that cannot be had are left out."""
-    days: dict[str, Any] = {"timeframe": "1d", "limit": BARS}
+    asked: list[dict[str, Any]] = [{"timeframe": "1d", "limit": BARS}]
+    weekly = stretch is not None and (stretch[1] - stretch[0]).days > MOST_DAYS
     if stretch is not None:
-        first, last = stretch
-        timeframe = "1d" if (last - first).days <= MOST_DAYS else "1w"
-        days = {"timeframe": timeframe, "limit": 500, "start": first.isoformat(), "end": last.isoformat()}
+        timeframe = "1w" if weekly else "1d"
+        asked = [
+            {"timeframe": timeframe, "limit": 500, "start": start.isoformat(), "end": end.isoformat()}
+            for start, end in spans(*stretch)
+        ]
 
     async def one(ticker: str) -> list[tuple[str, float]]:
-        arguments = {"symbol": ticker, **days}
-        try:
-            result = await call_tool(
-                client,
-                caller,
-                principal_key=principal_key,
-                tool="get_ohlcv",
-                category="market",
-                arguments=arguments,
-            )
-        except RuntimeFault:
-            return []
-        bars = cast("list[dict[str, Any]]", (result.data or {}).get("bars") or [])
-        points = [(str(bar["time"])[:10], float(bar["close"])) for bar in bars]
-        return _last_year(points) if stretch is None else points
+        points: dict[str, float] = {}
+        for days in asked:
+            try:
+                result = await call_tool(
+                    client,
+                    caller,
+                    principal_key=principal_key,
+                    tool="get_ohlcv",
+                    category="market",
+                    arguments={"symbol": ticker, **days},
+                )
+            except RuntimeFault:
+                continue
+            bars = cast("list[dict[str, Any]]", (result.data or {}).get("bars") or [])
+            points |= {str(bar["time"])[:10]: float(bar["close"]) for bar in bars}
+        if stretch is None:
+            return _last_year(list(points.items()))
+        return (
+            [(_closing_day(day, stretch[1]), close) for day, close in points.items()] if weekly else [*points.items()]
+        )
 
     found = await asyncio.gather(*(one(ticker) for ticker in tickers))
     return {ticker: series for ticker, series in zip(tickers, found, strict=True) if len(series) > 1}
 
 
 def stretch_of(findings: Sequence[Mapping[str, Any]]) -> tuple[date, date] | None:
-    """From the first to the last day of the stretches that figures are of; None: they are of none."""
+    """From the close that the first return is measured from to the last day of the stretches that figures are of;
+    None: they are of none."""
     derived = [one for finding in findings for one in finding.get("derived") or () if one.get("from")]
     if not derived:
         return None
     return (
-        min(date.fromisoformat(str(one["from"])) for one in derived),
+        min(date.fromisoformat(str(one["on"] if one["figure"] == "base" else one["from"])) for one in derived),
         max(date.fromisoformat(str(one["to"])) for one in derived),
     )
+
+
+def spans(first: date, last: date) -> Iterator[tuple[date, date]]:
+    """The stretch in parts of no more weeks than one call gives, from a Monday each."""
+    while (last - first).days > MOST_WEEKS * 7:
+        sunday = first + timedelta(days=MOST_WEEKS * 7 - 1 - first.weekday())
+        yield first, sunday
+        first = sunday + timedelta(days=1)
+    yield first, last
+
+
+def _closing_day(monday: str, last: date) -> str:
+    """The day of a week's close, by the week's first day: its Friday, or the end of the stretch."""
+    first = date.fromisoformat(monday)
+    return min(first + timedelta(days=4 - first.weekday()), last).isoformat()
 
 
 def _last_year(points: list[tuple[str, float]]) -> list[tuple[str, float]]:

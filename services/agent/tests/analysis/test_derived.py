@@ -124,6 +124,24 @@ def test_tickers_are_ranked_by_what_is_asked_for() -> None:
     assert by_risk["summary"].splitlines()[0].endswith("de mayor a menor: MSFT 48,0 %, IBM 36,1 %.")
 
 
+def test_years_are_ranked_where_one_of_them_is_asked_for() -> None:
+    figures = [
+        figure("IBM", "volatility", value, asked=f"{year}-01-01/{year}-12-31")
+        for year, value in ((2011, 0.2247), (2012, 0.165))
+    ]
+    data = {**performance(), "figures": figures}
+    report = reported("Which was IBM's calmest year, 2011 or 2012?", data, "get_performance")
+    assert report["summary"].splitlines()[0] == "IBM, by annualised volatility, lowest first: 2012: 16.5%, 2011: 22.5%."
+
+
+def test_what_the_budget_of_calls_does_not_reach_is_named() -> None:
+    report = reported("IBM's volatility in 2008, 2009, 2010, 2011 and 2012", performance(), "get_performance")
+    assert [one.partition(", because ")[0] for one in report["not_answered"]] == [
+        "Not answered: the figures of the period (2011-01-01 – 2011-12-31) of IBM",
+        "Not answered: the figures of the period (2012-01-01 – 2012-12-31) of IBM",
+    ]
+
+
 def test_as_many_of_the_best_are_told_as_are_asked_for() -> None:
     def one(figure: str, value: float, month: int) -> dict[str, Any]:
         days = {"from": f"2008-{month:02}-01", "to": f"2008-{month:02}-28", "on": f"2008-{month:02}-01"}

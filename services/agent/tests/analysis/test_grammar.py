@@ -106,6 +106,24 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
           ("get_performance", {"start": "2008-01-01"})]),
         ("IBM's volatility this year", [("get_performance", {"period": "ytd"})]),
         ("How many days did IBM fall in 2008?", [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
+        ("Was IBM up or down in the week of 11 August 2011?",
+         [("get_performance", {"start": "2011-08-08", "end": "2011-08-14"})]),
+        ("¿Cuándo cruzó la media de 20 sesiones de IBM por debajo de la de 100?",
+         [("get_crossings", {"fast": 20, "slow": 100})]),
+        ("Comprar IBM cuando la media de 20 cruce la de 100: ¿qué habría pasado desde 2003 con comisiones del 0,1 %?",
+         [("backtest_strategy",
+           {"rule": "sma_cross", "fast": 20, "slow": 100, "cost_percent": 0.1, "start": "2003-01-01"})]),
+        ("A 30 de septiembre de 2011, ¿cómo iba IBM en el año y cuál era su RSI?",
+         [("get_performance", {"start": "2011-01-01", "end": "2011-09-30"}),
+          ("get_indicators", {"indicators": ["RSI"], "end": "2011-09-30"})]),
+        ("RSI of IBM now, and its return in 2011",
+         [("get_performance", {"start": "2011-01-01", "end": "2011-12-31"}),
+          ("get_indicators", {"indicators": ["RSI"]})]),
+        ("Price of IBM on 3 May 2011 and today's",
+         [("get_performance", {"start": "2011-05-03", "end": "2011-05-03"}), ("market_snapshot", {})]),
+        ("Which of 2011 and 2012 was IBM's most volatile year?",
+         [("get_performance", {"start": f"{year}-01-01", "end": f"{year}-12-31"}) for year in (2011, 2012)]),
+        ("IBM's next dividend date", [("fundamentals_events", {})]),
     ]  # fmt: skip
 
 
@@ -127,6 +145,8 @@ def test_what_is_asked_for_is_a_call(query: str, calls: list[tuple[str, dict[str
         ("7.5k in IBM on 3 January 2005: what is it worth today?", {"start": "2005-01-03", "amount": 7500.0}),
         ("10,000 in IBM at the start of 2006, by the end of 2009",
          {"start": "2006-01-01", "end": "2009-12-31", "amount": 10000.0}),
+        ("1,5 millones de dólares invertidos en IBM durante 2009",
+         {"start": "2009-01-01", "end": "2009-12-31", "amount": 1500000.0}),
         ("15k in IBM since June 2007", {"start": "2007-06-01", "amount": 15000.0}),
         ("If I had put $5k in IBM in March 2009, what would I have had at the end of 2012?",
          {"start": "2009-03-01", "end": "2012-12-31", "amount": 5000.0}),
@@ -174,6 +194,14 @@ def test_an_amount_is_what_people_write(query: str, arguments: dict[str, Any]) -
         ("¿Qué se movió más en 2012?", ["return"], []),
         ("¿En qué rango cotizó IBM en el primer semestre de 2012?", ["high", "low"], []),
         ("next week's results of IBM", ["next_earnings_date"], []),
+        ("Correlation of the daily returns of IBM and it", ["correlation"], []),
+        ("¿Cuánto cayó IBM desde máximos en 2008 y cuándo tocó suelo?", ["max_drawdown", "drawdowns"], []),
+        ("¿Cuál fue el máximo drawdown de IBM en 2012?", ["max_drawdown"], []),
+        ("Highest and lowest close of IBM in 2010", ["highest_close", "lowest_close"], []),
+        ("¿Cuántas veces superó IBM los 200 dólares en 2012?", ["highest_close"], ["supero ibm los 200 dolares"]),
+        ("50 shares of IBM bought on 2 January 2009: what are they worth today?", ["price"], ["50 shares"]),
+        ("$2,000 in IBM in January 2009 and $3,000 in January 2010", ["growth"], ["$3,000"]),
+        ("IBM's most volatile year between 2005 and 2010", ["volatility"], ["most volatile year"]),
     ],
 )
 def test_what_no_rule_reads_is_known(query: str, figures: list[str], unread: list[str]) -> None:
@@ -187,10 +215,23 @@ def test_what_no_rule_reads_is_known(query: str, figures: list[str], unread: lis
         ("IBM's worst year", {"start": "1900-01-01", "every": "year"}),
         ("All-time high of IBM", {"start": "1900-01-01"}),
         ("IBM's three best months, and the worst", {"start": "1900-01-01", "every": "month", "top": 3}),
+        ("¿Qué día cayó más IBM en toda su historia?", {"start": "1900-01-01"}),
+        ("¿Qué dos años fueron los peores de IBM?", {"start": "1900-01-01", "every": "year", "top": 2}),
+        ("1,000 dollars put in IBM the day it was listed", {"start": "1900-01-01", "amount": 1000.0}),
     ],
 )
 def test_all_of_the_data_can_be_asked_for(query: str, arguments: dict[str, Any]) -> None:
     assert asked(query) == [("get_performance", arguments)]
+
+
+def test_of_two_tickers_each_has_its_own_stretch() -> None:
+    calls = read_question("How did IBM do in 2008 and MSFT in 2010?", ("IBM", "MSFT")).calls
+    assert [(call.tickers, call.arguments["start"]) for call in calls] == [
+        (("IBM",), "2008-01-01"),
+        (("MSFT",), "2010-01-01"),
+    ]
+    both = read_question("IBM and MSFT in 2008 and in 2010", ("IBM", "MSFT")).calls
+    assert [call.tickers for call in both] == [("IBM", "MSFT")] * 2
 
 
 def test_the_order_is_the_questions() -> None:

@@ -75,6 +75,28 @@ ORDER = {
     "action_id": "a", "order": {"symbol": "IBM", "side": "buy", "quantity": 5.0}, "summary": "Buy 5 IBM at market",
     "estimate": {"price": 202.91, "amount": 1014.55, "cash_after": 98985.45, "currency": "USD"}, "source": "sample",
 }  # fmt: skip
+FALLEN = {
+    "symbol": "AAPL", "source": "sample", "as_of": "2013-03-01T21:00:00Z",
+    "items": [{"title": "Apple stock falls 10% after disappointing earnings report", "source": "Los Angeles Times",
+               "time": "2013-01-24T21:00:00Z"}],
+}  # fmt: skip
+CROSSED = {
+    "symbol": "IBM", "fast": 50, "slow": 200, "source": "sample", "as_of": "2013-03-01T21:00:00Z",
+    "crossings": [{"on": "2012-11-30", "above": False}, {"on": "2013-02-20", "above": True}],
+}  # fmt: skip
+HELD = {
+    "symbol": "IBM", "rule": "sma_cross", "source": "sample", "as_of": "2013-03-01T21:00:00Z",
+    "figures": [{"ticker": "IBM", "figure": name, "value": value, "asked": "2003-01-01/", "other": other,
+                 "currency": "USD"}
+                for other, name, value in ((None, "return", -0.3442), (None, "final", 6558.04),
+                                           ("buy and hold", "return", 0.0678), ("buy and hold", "final", 10677.66))],
+}  # fmt: skip
+YEAR = {
+    "tickers": ["IBM"],
+    "findings": [{"ticker": "IBM", "as_of": "2013-03-01T21:00:00Z", "source": "sample", "derived": [
+        {"ticker": "IBM", "figure": figure, "value": value, "asked": "2008-01-01/2008-12-31"}
+        for figure, value in (("return", -0.221), ("total_return", -0.21), ("max_drawdown", -0.448))]}],
+}  # fmt: skip
 TRIED = {
     "symbol": "IBM", "rule": "sma_cross", "source": "sample", "as_of": "2013-03-01T21:00:00Z",
     "figures": [{"ticker": "IBM", "figure": "return", "value": 0.4123, "asked": "2008-01-01/2012-12-31"},
@@ -102,6 +124,22 @@ TRIED = {
         ("get_price", PRICE, "Done: I will let you know as soon as IBM reaches 210."),
         ("get_price", PRICE, "It is at 202.91 now, so it would have to rise about 3.5% to get there."),
         ("get_price", PRICE, "The tone is positive on a scale from -1 to 1. IBM rose a little over 1%."),
+        ("get_price", PRICE, "IBM cerró en 202,91 USD, un 1,0 % más que el día anterior."),
+        ("get_price", PRICE, "I have no data on GOOG."),
+        ("get_price", PRICE, "You can sign in with Google."),
+        ("get_price", INDICATORS, "With an RSI of 58, IBM is neither overbought nor oversold."),
+        ("get_price", INDICATORS, "El RSI de 14 sesiones está en 58,3, en terreno neutral."),
+        ("get_price", PRICE, "IBM rose 1.0% in the last session, based on sample data."),
+        ("get_news", FALLEN, "Apple stock fell 10% after a disappointing earnings report."),
+        ("get_price", CROSSED, "IBM's 50-day and 200-day averages crossed twice in the past year."),
+        ("get_price", HELD, "The rule would have lost 34.4% since 2003, while simply holding IBM returned 6.8%."),
+        (
+            "get_price",
+            HELD,
+            "The rule would have ended with 6,558.04 USD, against 10,677.66 USD for buying and holding.",
+        ),
+        ("market_analysis", YEAR, "2008 was a rough year for IBM: it lost 22.1%."),
+        ("market_analysis", YEAR, "In 2008 IBM fell as much as 44.8% from its highs."),
     ],
 )
 def test_what_a_model_says_to_explain_goes_out_word_for_word(tool: str, data: dict[str, Any], true: str) -> None:
@@ -115,6 +153,20 @@ def test_what_a_model_says_to_explain_goes_out_word_for_word(tool: str, data: di
         (INDICATORS, "An RSI above 70 counts as overbought, and IBM's is 78.3."),
         (INDICATORS, "The price is at the upper band (200.33)."),
         (PRICE, "IBM rose a little over 3%."),
+        (PRICE, "IBM cerró en 202,91 USD, un 1,0 % menos que el día anterior."),
+        (PRICE, "IBM rose 1.0% in the last session, based on Yahoo Finance data."),
+        (PRICE, "Google rose 1.0% in the last session."),
+        (INDICATORS, "With an RSI of 58, IBM sits in overbought territory."),
+        (INDICATORS, "El RSI de IBM está en 58,3, en sobreventa."),
+        (INDICATORS, "With an RSI of 76, IBM is neither overbought nor oversold."),
+        (INDICATORS, "The price is below its middle band."),
+        (FALLEN, "Apple stock fell 20% after a disappointing earnings report."),
+        (FALLEN, "Apple stock rose 10% after a disappointing earnings report."),
+        (CROSSED, "IBM's 50-day and 200-day averages crossed five times in a year."),
+        (CROSSED, "The last golden cross came on 20 February 2013, when the 50-day average moved below the 200-day."),
+        (HELD, "The rule would have ended with 10,677.66 USD, against 6,558.04 USD for buying and holding."),
+        (YEAR, "2009 was a rough year for IBM: it lost 22.1%."),
+        (YEAR, "In 2009 IBM lost 21.0% with its dividends."),
         (PRICE, "No: IBM fell in the last session."),
         (PRICE, "I will let you know that IBM trades at 210.55 USD."),
     ],

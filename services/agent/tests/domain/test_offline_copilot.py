@@ -63,6 +63,7 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("Compare IBM and MSFT", ("market_snapshot", {"tickers": ["IBM", "MSFT"]})),
     ("¿cómo le fue a IBM el último año?", ("market_snapshot", {"tickers": ["IBM"]})),
     ("¿qué es el drawdown?", ("explain_concept", {"concept": "drawdown"})),
+    ("plot IBM", ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 60})),
     ("gráfico de IBM", ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 60})),
 ]
 
@@ -219,6 +220,9 @@ def test_no_answer_shows_a_time_as_machines_write_it() -> None:
             text = answer_from(tool, {}, {**body, "as_of": at, "source": "sample"}, "IBM", language)
             assert said in text, tool
             assert "2012-11" not in text, tool
+    weeks = [{**bar, "time": "2012-10-29T13:30:00Z"}, {**bar, "time": "2012-11-05T14:30:00Z"}]
+    weekly = answer_from("get_ohlcv", {}, {"symbol": "IBM", "timeframe": "1w", "bars": weeks}, "IBM", "en")
+    assert "(week of 29 October 2012)" in weekly  # whose close is of its last day
     assert "20:05 UTC" in answer_from("get_ohlcv", {}, {**bodies["get_ohlcv"], "as_of": at}, "IBM", "en")
 
 

@@ -44,13 +44,20 @@ class CryptoExchange:
         exchange = self._loaded(symbol)
         if exchange.markets:
             return
-        # Whoever gives up waiting does not end it: the library would never load them again.
-        loading: asyncio.Future[Any] = asyncio.ensure_future(exchange.load_markets())
+        # Whoever gives up waiting does not end it: the library would never load them again. Nor would it, unless it is
+        # told to, after an answer in which it found none.
+        loading: asyncio.Future[Any] = asyncio.ensure_future(exchange.load_markets(reload=True))
         loading.add_done_callback(_seen)
         try:
             await asyncio.shield(loading)
         except Exception as error:
             raise self._as_market_error(symbol, error) from error
+        if not exchange.markets:
+            text = Text(
+                es=f"lo que {self.name} dice de sus mercados no se puede leer",
+                en=f"what {self.name} says of its markets cannot be read",
+            )
+            raise ProviderDownError(symbol.name, text)
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """The last bars; the newest may not have closed. Volume in units of the base. After `load_markets`."""

@@ -121,8 +121,7 @@ class Guard:
                 self._answered(ticker)
                 raise
             except TimeoutError:
-                self._failed(ticker)
-                raise
+                raise  # counted where the caller's patience is
             except _UNREADABLE as error:
                 # Asked again it would say the same.
                 self._failed(ticker)

@@ -16,7 +16,7 @@ _PUT_IN = re.compile(
     r"hubiera\w*|"
     r"if i|si hubi\w+|cash|capital|starting with|(?:con|with) (?=\W?\d))"
 )
-_WITH_MONEY = re.compile(
+WITH_MONEY = re.compile(
     rf"(?<![\w.,])(?:{_MONEY} ?(?P<a>{_VALUE})|(?P<b>{_VALUE}|{WORDED}|an?|una?)(?: de)? ?{_MONEY})(?!\w)"
 )
 _PLAIN = re.compile(
@@ -30,7 +30,7 @@ _LARGE = re.compile(rf"(?<![\w.,$€£])(?P<a>\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|
 
 def amount_in(unread: Unread) -> tuple[float, str | None] | None:
     """How much was put in, and its currency where it is said; None: nothing was. What is read of it is taken."""
-    for pattern in (_WITH_MONEY, _PLAIN, _LARGE):
+    for pattern in (WITH_MONEY, _PLAIN, _LARGE):
         if pattern is not _PLAIN and not _PUT_IN.search(unread.text) and not _LARGE_IN.search(unread.text):
             continue
         match = unread.first(pattern)

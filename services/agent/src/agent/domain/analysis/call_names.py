@@ -4,12 +4,14 @@ from typing import Any
 
 from agent.domain.analysis.wanted_calls import (
     BACKTEST,
+    COMPANY,
     CORRELATION,
     CROSSINGS,
     INDICATORS,
     NEWS,
     PERFORMANCE,
     SENTIMENT,
+    SNAPSHOT,
 )
 from contracts.languages import Language
 
@@ -17,6 +19,8 @@ from contracts.languages import Language
 def named(tool: str, arguments: dict[str, Any], language: Language) -> str:
     """What a person calls what was asked for."""
     labels = {
+        SNAPSHOT: {"es": "las cifras", "en": "the figures"},
+        COMPANY: {"es": "las cifras", "en": "the figures"},
         PERFORMANCE: {"es": "las cifras del periodo", "en": "the figures of the period"},
         CORRELATION: {"es": "la correlación o la beta", "en": "the correlation or beta"},
         CROSSINGS: {"es": "los cruces de medias", "en": "the crossings of averages"},

@@ -33,7 +33,8 @@ class Asked:
 
     `amount`: money put in. `relation`, `rule`, `crossing`: the arguments of a correlation or beta, of a trial, of a
     search for crossings. `lengths`: of indicators, by name. `every`: the parts that stretches are cut into.
-    `timeframe`: of bars, where it is not the usual one.
+    `timeframe`: of bars, where it is not the usual one. `now`: prices and indicators of now are asked for beside a
+    past time.
     """
 
     amount: float | None
@@ -43,13 +44,17 @@ class Asked:
     lengths: Mapping[str, int]
     every: str | None
     timeframe: str | None
+    now: bool
 
 
 class CallPlan:
-    """The calls of one question."""
+    """The calls of one question. `own`: the stretches of the tickers that have one of their own."""
 
-    def __init__(self, tickers: tuple[str, ...], asked: Asked, question: Question, by_kind: ByKind) -> None:
-        self._tickers = tickers
+    def __init__(
+        self, tickers: tuple[str, ...], asked: Asked, question: Question, by_kind: ByKind, own: Mapping[str, When]
+    ) -> None:
+        self._all = self._tickers = tickers
+        self._own = own
         self._asked = asked
         self._question = question
         self._by_kind = by_kind
@@ -58,12 +63,17 @@ class CallPlan:
     def calls(self, stretches: Sequence[When]) -> list[WantedCall]:
         """Those of each stretch, and those that need none."""
         for when in stretches or [When({})]:
+            self._tickers = tuple(one for one in self._all if self._own.get(one, when) == when) or self._all
             self._rule_calls(when)
             self._stretch_calls(when)
-            self._indicator_calls(when)
+            if when.is_day or not self._asked.now:
+                self._indicator_calls(when)
             for name in self._by_kind.get("news", []):
                 self._each(NEWS if name == "news" else SENTIMENT, when.tool_arguments)
-        if "standing" in self._by_kind:
+        self._tickers = self._all
+        if self._asked.now:
+            self._indicator_calls(When({}))
+        if "standing" in self._by_kind or (self._asked.now and "price" in self._question.figures):
             self._call(SNAPSHOT, {})
         if "company" in self._by_kind:
             self._call(COMPANY, {})

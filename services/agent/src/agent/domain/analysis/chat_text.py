@@ -21,7 +21,7 @@ def told(report: dict[str, Any], language: Language) -> str:
     if sources:
         lines = (f"- {'; '.join([told_from, *reports])}" for told_from, reports in sources.items())
         parts.append("\n".join([f"{_SOURCES[language]}:", *lines]))
-    limitations = report["limitations"][:MAX_LIMITATIONS]
+    limitations = [one for one in report["limitations"] if one not in parts[0]][:MAX_LIMITATIONS]
     if limitations and report["findings"]:
         parts.append("\n".join([f"{_LIMITS[language]}:", *(f"- {one}" for one in limitations)]))
     parts.append(str(report["disclaimer"]))

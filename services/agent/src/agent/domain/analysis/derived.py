@@ -62,6 +62,9 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
     side_by_side = _ranks(findings, ranked, language, question.lowest_first, question.periods, by_size=question.by_size)
     alone = frozenset(names) - {"sentiment"} - {name for name in ranked if _known(findings, name, question.periods) > 1}
     lines: list[str] = []
+    if question.by_year and len(findings) == 1:
+        side_by_side = _years(findings[0], sorted(alone), language, question.lowest_first)
+        alone = frozenset[str]() if side_by_side else alone
     for finding in findings:
         if "averages" in question.figures:
             lines += _beside_averages(finding, question.averages, language)
@@ -342,24 +345,46 @@ def _ranks(
             if by_size and name == "return":
                 order = sorted(known, key=lambda ticker: abs(float(known[ticker]["value"])), reverse=not lowest_first)
             said = ", ".join(f"{ticker} {_side(known[ticker], language)}" for ticker in order)
-            label = figure_name(name, language)
-            if name == "growth":
-                label = {"es": "cantidad final", "en": "final amount"}[language]
-            head = {"es": f"por {label}, de menor a mayor" if lowest_first else f"por {label}, de mayor a menor",
-                    "en": f"by {label}, {'lowest' if lowest_first else 'highest'} first"}[language]  # fmt: skip
-            if falls:
-                head = {"es": f"por {label}, de {'menor a mayor' if lowest_first else 'mayor a menor'}",
-                        "en": f"by {label}, {'smallest' if lowest_first else 'deepest'} first"}[language]  # fmt: skip
-            if by_size and name == "return":
-                head = {
-                    "es": f"por tamaño del movimiento, de {'menor a mayor' if lowest_first else 'mayor a menor'}",
-                    "en": f"by size of move, {'smallest' if lowest_first else 'largest'} first",
-                }[language]
-            if name in _DATES:
-                head = label
+            head = _order_of(name, language, lowest_first, by_size=by_size)
             head = f"{over(asked, language)}, {head}" if asked else head[0].upper() + head[1:]
             lines.append(f"{head}: {said}.")
     return lines
+
+
+def _years(finding: Finding, names: Sequence[str], language: Language, lowest_first: bool) -> list[str]:
+    """One ticker's whole years side by side, a figure a line, in its order."""
+    lines: list[str] = []
+    for name in names:
+        known = {
+            str(one["asked"])[:4]: one
+            for one in _typed(finding)
+            if one["figure"] == name and one.get("value") is not None and str(one.get("asked")).endswith("-12-31")
+        }
+        order = sorted(known, key=lambda year: _sortable(known[year]["value"], name in FALLS), reverse=not lowest_first)
+        if len(order) > 1:
+            said = ", ".join(f"{year}: {_side(known[year], language)}" for year in order)
+            lines.append(f"{finding['ticker']}, {_order_of(name, language, lowest_first)}: {said}.")
+    return lines
+
+
+def _order_of(name: str, language: Language, lowest_first: bool, *, by_size: bool = False) -> str:
+    """By what, and from which end, tickers or years are told."""
+    label = figure_name(name, language)
+    if name in _DATES:
+        return label
+    if by_size and name == "return":
+        return {
+            "es": f"por tamaño del movimiento, de {'menor a mayor' if lowest_first else 'mayor a menor'}",
+            "en": f"by size of move, {'smallest' if lowest_first else 'largest'} first",
+        }[language]
+    if name == "growth":
+        label = {"es": "cantidad final", "en": "final amount"}[language]
+    most = "deepest" if name in FALLS else "highest"
+    least = "smallest" if name in FALLS else "lowest"
+    return {
+        "es": f"por {label}, de {'menor a mayor' if lowest_first else 'mayor a menor'}",
+        "en": f"by {label}, {least if lowest_first else most} first",
+    }[language]
 
 
 def _side(one: Mapping[str, Any], language: Language) -> str:

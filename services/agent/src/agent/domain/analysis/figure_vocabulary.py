@@ -58,7 +58,9 @@ ROWS: tuple[FigureWords, ...] = (
          r"more )?expensive", r"barat[oa]s?", r"car[oa]s?"),
     _row("company", "market_cap", _CLAIMS["market_cap"], r"(?:biggest|largest|smallest) (?:compan(?:y|ies)|firms?)",
          r"empresas? (?:mas grandes?|mayor(?:es)?)", r"most valuable|mas valios[oa]s?"),
-    _row("company", "next_dividend_date", r"(?:fecha )?ex[- ]?divide?n\w*(?: dates?)?"),
+    _row("company", "next_dividend_date", r"(?:fecha )?ex[- ]?divide?n\w*(?: dates?)?",
+         r"(?:next|upcoming) dividends?(?: (?:date|payment)s?)?", r"dividend dates?",
+         r"(?:proximo|siguiente) (?:pago (?:del? )?)?dividendo", r"fecha del dividendo"),
     _row("company", "dividend_yield", _CLAIMS["dividend_yield"]),
     _row("company", "gross_margin", _CLAIMS["gross_margin"]),
     _row("company", "net_margin", _CLAIMS["net_margin"]),
@@ -107,7 +109,9 @@ ROWS: tuple[FigureWords, ...] = (
          r"main|longest) (?:falls|"
          r"drawdowns|drops|declines)", r"periodos? de (?:caidas?|retroceso|drawdown)|(?:mayores|peores|"
          r"principales) (?:caidas|retrocesos)",
-         r"recover(?:ed|s|y)?|recuper\w+"),
+         r"recover(?:ed|s|y)?|recuper\w+",
+         r"(?:when|cuando)\b[^?;\x00]{0,30}?(?:bottom(?:ed)?(?: out)?|(?:hit|reach(?:ed)?) (?:the |its )?bottom|"
+         r"toco (?:suelo|fondo))"),
     _row("stretch", "high low", r"(?:trading |price )?range", r"rango(?: de (?:precios|cotizacion))?",
          r"(?:entre|between) (?:que|what|which) (?:precios|prices|levels|niveles)(?: se (?:movio|ha movido|mueve))?"),
     _row("stretch", "high low price", r"closer to[^?\x00]{0,40}?(?:high|low)[^?\x00]{0,20}?(?:high|low)s?",
@@ -125,8 +129,8 @@ ROWS: tuple[FigureWords, ...] = (
          _CLAIMS["current_drawdown"]),
     _row("stretch", "max_drawdown", _CLAIMS["max_drawdown"], r"drawdowns?", r"(?:biggest|largest|deepest|"
          r"worst|smallest|maximum|"
-         r"shallowest) (?:drawdowns?|falls?|drops?|declines?|loss(?:es)?)", r"(?:mayor|menor|peor|maxima|"
-         r"minima) (?:caida|retroceso|perdida|drawdown)",
+         r"shallowest) (?:drawdowns?|falls?|drops?|declines?|loss(?:es)?)", r"(?:mayor|menor|peor|maxim[oa]|"
+         r"minim[oa]) (?:caida|retroceso|perdida|drawdown)",
          r"retrocesos?|caidas?"),
     _row("stretch", "volatility", _CLAIMS["volatility"], r"(?:least |less |more |"
          r"most )?volatile", r"volatil(?:es)?", r"risk(?:y|ier|iest)?",
@@ -159,6 +163,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"cerraban?|cierres?|cotizaba"),
     _row("stretch", "return", _CLAIMS["return"], r"moved? (?:the )?(?:most|least)", r"(?:se )?(?:ha |han )?"
          r"mov(?:io|ieron|ido) (?:mas|menos)|(?:mas|menos) se (?:ha |han )?mov(?:io|ieron|ido)",
+         r"(?:(?:was|were|is|are) (?:\x01+ )?)?up or down", r"(?:better|worse) (?:year|quarter|month|week)",
          r"gain(?:s|ed)?", r"los[et]|lost|"
          r"lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
          r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
@@ -204,8 +209,8 @@ podria porcentaje porque posee positiva positivas positive positivo positivos po
 puedes puesto puse pusiera quedaria quedarian queria quiero rank ranked ranking rate regla respecto resume
 resumeme right rule salio sea sell selling serie should siempre sort sorted starting strategies strategy subir
 summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria tendrian tenemos thank thanks
-bad coming economicos i'd ordename
-thing things three tipo together told tres two use usually valdria valdrian vale valen valia vender ver versus
+bad chart coming dibuja draw economicos grafico i'd inside ordename plot puesta puestos
+thing things three times tipo together told tres two use usually valdria valdrian vale valen valia vender ver versus
 view vs want way whats whether whose
 """
 QUESTION_WORDS = WORDS | frozenset(_ASKING.split())

@@ -31,6 +31,11 @@ class Gathered:
     notes: list[str] = field(default_factory=list[str])
     """What the tools say of all their figures."""
 
+    @property
+    def unknown(self) -> set[str]:
+        """The tickers of which every call has failed."""
+        return {str(one["ticker"]) for one in self.errors} - {str(one["ticker"]) for one in self.findings}
+
 
 def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
     """What usable answers say about the analysis' own tickers; later answers about a ticker replace earlier ones."""

@@ -10,7 +10,7 @@ Nothing here computes a figure: each of these is a call of a tool. What no rule 
 import re
 from typing import Any
 
-from agent.domain.analysis.amounts import amount_in
+from agent.domain.analysis.amounts import WITH_MONEY, amount_in
 from agent.domain.analysis.call_plan import Asked, ByKind, CallPlan
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, ROWS, Kind, meant
 from agent.domain.analysis.normalization import normalized
@@ -18,11 +18,13 @@ from agent.domain.analysis.question_patterns import (
     AVERAGES,
     BEATING,
     BETA,
+    BEYOND,
     BY_SIZE,
     CORRELATED,
     COSTS,
     CROSSING,
     DOWN,
+    DURING,
     EACH,
     EXTREME,
     FROM_THE_TOP,
@@ -31,7 +33,10 @@ from agent.domain.analysis.question_patterns import (
     LENGTH_OF,
     LENGTHS,
     LEVEL,
+    NOW,
     ODD_BARS,
+    OF_SHARES,
+    OTHER_AVERAGE,
     OVERALL,
     PAST,
     RECOVERED,
@@ -40,6 +45,7 @@ from agent.domain.analysis.question_patterns import (
     TRIAL,
     UP,
     WHICH_DAY,
+    WHICH_YEAR,
     WHOLE_AVERAGE,
     WORST,
     numbers_of,
@@ -54,8 +60,10 @@ from agent.domain.analysis.stretches import (
     SNAPSHOTS,
     Unread,
     When,
+    own_stretches,
     since,
     stretches_in,
+    years_of,
 )
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALLS
@@ -65,6 +73,8 @@ from agent.domain.tickers import NAMES, tickers_in
 from contracts.spoken import NUMBERS
 
 HOLDING = "buy_and_hold"
+MOST_YEARS = 3
+"""Years that are looked at one by one: calls of one tool for a ticker, by its budget."""
 _OF_A_YEAR = frozenset(("current_drawdown", "max_drawdown", "volatility"))
 
 
@@ -91,7 +101,15 @@ class _QuestionReader:
         regular = self._unread.first(REGULAR)
         if regular is not None:
             found.unread.append(regular[0].strip())
+        if (beyond := self._unread.first(BEYOND)) is not None:
+            found.unread.append(beyond[0])
+            self._places.append((beyond.start(), "highest_close", "stretch"))
         money = amount_in(self._unread)
+        if money is not None and (other := self._unread.first(WITH_MONEY)) is not None:
+            found.unread.append(other[0])
+        if (shares := self._unread.first(OF_SHARES)) is not None:
+            found.unread.append(shares[0])
+            self._places.append((shares.start(), "price", "stretch"))
         relation = self._relation()
         rule = self._rule()
         crossing = None if rule else self._crossing()
@@ -101,7 +119,8 @@ class _QuestionReader:
         hours = self._unread.first(HOURS)
         every = self._counted() or every
         self._figures()
-        stretches = stretches_in(self._unread, invested=money is not None)
+        from_then = money is not None and not DURING.search(folded(self._query))
+        stretches = stretches_in(self._unread, invested=from_then)
         self._overall()
         known = {part for one in self._tickers for part in folded(one).split("/")}
         found.unread += unread_words(self._unread.text, known)
@@ -119,8 +138,10 @@ class _QuestionReader:
             found.now_only = [*by_kind.get("company", []), *by_kind.get("standing", [])]
         amount = None if money is None else money[0]
         timeframe = None if hours is None else f"{hours['n'] or 1}h"
-        asked = Asked(amount, relation, rule, crossing, lengths, every, timeframe)
-        found.calls = CallPlan(self._tickers, asked, found, by_kind).calls(stretches)
+        now = bool(NOW.search(folded(self._query))) and amount is None and any(one.arguments for one in stretches)
+        asked = Asked(amount, relation, rule, crossing, lengths, every, timeframe, now)
+        own = own_stretches(self._query) if amount is None and relation is None else {}
+        found.calls = CallPlan(self._tickers, asked, found, by_kind, own).calls(stretches)
         return found
 
     def _mean(self, stretches: list[When], *, invested: bool) -> None:
@@ -140,8 +161,17 @@ class _QuestionReader:
         if RECOVERED.search(query):
             # A fall of 2008 may have been recovered later.
             stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
-        if not stretches and (every not in (None, "day") or ALL_TIME_WORDS.search(query)):
+        if all(one.period == "1d" for one in stretches) and (
+            every not in (None, "day") or ALL_TIME_WORDS.search(query)
+        ):
             stretches = [ALL_TIME]
+        which = WHICH_YEAR.search(query)
+        if which is not None and by_kind.get("stretch") and every is None:
+            years = years_of(stretches[0]) if len(stretches) == 1 else stretches
+            if len(years) > MOST_YEARS:
+                found.unread.append(which[0])
+            elif years:
+                stretches, found.by_year = years, len(years) > 1
         if names and names <= FALLS and WORST.search(query):
             # The worst fall is the deepest.
             found.lowest_first = False
@@ -178,7 +208,7 @@ class _QuestionReader:
         if match is None:
             return None
         self._places.append((match.start(), "backtest", None))
-        lengths = self._lengths() or self._price_and_average()
+        lengths = self._lengths() or self._of_averages()
         hinted = [name for name, pattern in RULES if self._unread.first(pattern)]
         beside = lengths or BEATING.search(self._unread.text) or CROSSING.search(self._unread.text)
         rule = next((name for name in hinted if name != HOLDING or not beside), "sma_cross")
@@ -188,26 +218,23 @@ class _QuestionReader:
         costs = {"cost_percent": number_of(cost["a"] or cost["b"])} if cost else {}
         return {"rule": rule, **(lengths or ({"fast": 14} if rule == "rsi_reversion" else {})), **costs}
 
-    def _price_and_average(self) -> dict[str, int] | None:
-        """Above its 100-day average: the close and that one."""
-        found = [number for _, numbers in self._unread.take(AVERAGES, numbers_of) for number in numbers]
-        return {"fast": 1, "slow": found[0]} if len(found) == 1 and 3 <= found[0] <= 250 else None
-
     def _crossing(self) -> dict[str, Any] | None:
         """The arguments of a search for crossings: of two averages, or of the price and one."""
         match = self._unread.first(CROSSING)
         if match is None:
             return None
         self._places.append((match.start(), "crossings", None))
-        lengths = self._lengths()
-        if lengths is None:
-            found = [number for _, numbers in self._unread.take(AVERAGES, numbers_of) for number in numbers]
-            numbers = sorted(one for one in found if 2 <= one <= 250)
-            lengths = {"fast": 1, "slow": numbers[0]} if len(numbers) == 1 else {}
-            if len(numbers) == 2:
-                lengths = {"fast": numbers[0], "slow": numbers[1]}
+        lengths = self._lengths() or self._of_averages() or {}
         self._unread.first(WHOLE_AVERAGE)
         return lengths
+
+    def _of_averages(self) -> dict[str, int] | None:
+        """Of two averages that are named apart; of one, the close and that one."""
+        taken = [*self._unread.take(AVERAGES, numbers_of), *self._unread.take(OTHER_AVERAGE, numbers_of)]
+        numbers = sorted({number for _, found in taken for number in found if 2 <= number <= 250})
+        if len(numbers) not in (1, 2):
+            return None
+        return {"fast": numbers[0] if len(numbers) == 2 else 1, "slow": numbers[-1]}
 
     def _lengths(self) -> dict[str, int] | None:
         match = self._unread.first(LENGTHS)

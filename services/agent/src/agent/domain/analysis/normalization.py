@@ -14,7 +14,7 @@ from agent.domain.analysis.question_patterns import UNIT
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
 from agent.domain.tickers import NAMES, tickers_in
-from contracts.spoken import MONTHS
+from contracts.spoken import MONTHS, NUMBERS
 
 _ENDS = r"(?=\W*(?:$|[?.,;:!]))"
 _ORDER = r"(?:first|second|third|fourth|primero?|segundo|tercero?|cuarto)"
@@ -64,7 +64,41 @@ def _each_length(match: re.Match[str]) -> str:
 _UP = r"(?:r[io]se|risen|gain(?:s|ed)?|climb\w*|went up|go up|subi(?:o|eron|do)|subio|sub[ei]|gan(?:o|aron|ado))"
 _DOWN = r"(?:f[ae]ll(?:en)?|los[et]|lost|drop\w*|went down|cayo|ca(?:e|ido|yeron)|baj(?:o|aron|ado)|perdi(?:o|eron|do))"
 _MOST = r"(?:the most|most|mas)"
+_ANY_SPANISH = re.compile(r"\b(?:el|la|los|las|de|del|en|que|como|cual|fecha)\b")
+
+
+def _iso(match: re.Match[str]) -> str:
+    """14/02/2012: the day first, unless that cannot be, or the text is English and both can be."""
+    one, two = int(match["one"]), int(match["two"])
+    month_first = two > MONTHS_OF_A_YEAR or (one <= MONTHS_OF_A_YEAR and not _ANY_SPANISH.search(match.string))
+    month, day = (one, two) if month_first else (two, one)
+    return f"{match['year']}-{month:02}-{day:02}"
+
+
+MONTHS_OF_A_YEAR = 12
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(rf"(?<![\d/])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})/(?P<year>{times.YEAR})(?![\d/])"), _iso),
+    (re.compile(r"\brecord (?=(?:highs?|lows?)\b)"), lambda match: "all-time "),
+    # The highest and lowest close.
+    (
+        re.compile(
+            r"\b(?P<one>highest|lowest) (?P<and>and|or) (?:the )?(?P<two>highest|lowest) "
+            r"(?P<what>clos(?:e|ing)|price)\b"
+        ),
+        lambda match: f"{match['one']} {match['what']} {match['and']} {match['two']} {match['what']}",
+    ),
+    (
+        re.compile(r"\b(?P<what>cierre|precio) mas (?P<one>alto|bajo) (?P<and>y|o) (?:el )?mas (?P<two>alto|bajo)\b"),
+        lambda match: f"{match['what']} mas {match['one']} {match['and']} {match['what']} mas {match['two']}",
+    ),
+    # Which two years were the best?
+    (
+        re.compile(
+            rf"\b(?:which|what|que|cuales) (?P<count>{'|'.join(NUMBERS)}|\d) {UNIT} (?P<mid>[^?;]{{0,30}}?)"
+            r"\b(?:(?P<best>best|mejores)|worst|peores)\b"
+        ),
+        lambda match: f"{match['count']} {'best' if match['best'] else 'worst'} {match['unit']} {match['mid']}",
+    ),
     # In which month of 2008 did it fall most?
     (
         re.compile(
@@ -107,8 +141,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (
         re.compile(
             rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue "
-            rf")?)?(?:the |el |la )?"
-            rf"(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS})"
+            rf")?)?(?:(?:the|its|their|el|la|su) )?"
+            rf"(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS}| (?:of|in|de|en) )"
         ),
         _other_extreme,
     ),
@@ -153,6 +187,20 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
             r"(?:to|hasta|a) (?:its|the|their|su|sus|el|un)? ?(?:lows?|troughs?|bottoms?|minimos?|suelos?)\b"
         ),
         lambda match: f"maximum drawdown {match['mid'] or ''} {match['rest']}",
+    ),
+    # It fell from its highs in 2008.
+    (
+        re.compile(
+            rf"\b(?:fell|lost|dropped|declined|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) "
+            rf"(?:(?:its|the|their|sus|los) )?(?:highs|peaks|tops|maximos) "
+            rf"(?:in|during|en|durante) (?P<year>{times.YEAR})\b"
+        ),
+        lambda match: f"maximum drawdown {match['mid']}in {match['year']}",
+    ),
+    # How was it doing on the year?
+    (
+        re.compile(r"\bon the year\b|(?P<head>\b(?:va|van|iba|iban|lleva\w*|acumula\w*)\b[^,?;]{0,30}? )en el ano\b"),
+        lambda match: f"{match['head'] or ''}year to date",
     ),
     # Since its high of September 2012.
     (

@@ -10,6 +10,8 @@ CORRELATED = re.compile(
     r"|mov(?:e|es|ed|ing) (?:\w+ ){0,2}?(?:together|alike|in (?:the same direction|tandem|step|sync|parallel))"
     r"|se (?:mueven|movieron|han movido) (?:\w+ )?(?:junt[oa]s|a la vez|igual|al unisono|"
     r"en la misma direccion|en paralelo))\b"
+    r"(?: (?:of|in|between) (?:the |their )?(?:daily |weekly |monthly )?returns\b"
+    r"| (?:de|entre) (?:las |sus )?rentabilidades(?: diarias| semanales| mensuales)?\b)?"
 )
 BETA = re.compile(
     r"\bbetas?\b(?:(?! (?:and|y|e) (?!\S+ (?:against|versus|vs|relative|to|with|frente|contra|respecto))).)*?"
@@ -23,9 +25,13 @@ CROSSING = re.compile(
     r"golden cross(?:es)?|"
     r"death cross(?:es)?)\b)(?: (?:al alza|a la baja|hacia (?:arriba|abajo)|upwards?|downwards?)\b)?"
 )
+OTHER_AVERAGE = re.compile(
+    r"\b(?:la de|the|its)(?: los| las)? (\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ones?)?\b(?![.,]?\d| ?%)"
+)
+"""Beside an average: that of 200, its 200-day one."""
 LENGTHS = re.compile(
     r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|over|sobre|with the|con la de|con|"
-    r"-) ?)(?:the |la de )?(\d{1,3})\b"
+    r"-) ?)(?:the |la de )?(\d{1,3})\b(?! ?%)"
     r"(?:[- ]?(?:day|session|dia|sesion)\w*)?"
 )
 MEAN = r"(?:moving |simple ){0,3}(?:averages?|sma|ma|dma)"
@@ -81,6 +87,9 @@ EACH = re.compile(
 )
 TRIAL = re.compile(
     r"\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b"
+    r"|\b(?:buy(?:ing)?|compr(?:ar|ando|o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?"
+    r"\b(?:when(?:ever)?|(?:each|every) time|if|cuando|cada vez que|si)\b"
+    r"(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
     r"|\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
 REGULAR = re.compile(
@@ -97,10 +106,23 @@ LEVEL = re.compile(
     r"[$€]?\d[\d.,]*\b(?![- ]?(?:day|session|dia|sesion|%))"
 )
 """A close above a price."""
+BEYOND = re.compile(
+    r"\b(?:super(?:o|aron|aba|ado)|exceed(?:ed)?|topp?(?:ed)?|br(?:oke|eak|oken)(?: above| through)?) "
+    r"(?:[^?;\x00\d]{0,25}? )?[$€]?\d[\d.,]*(?: ?(?:dollars|dolares|euros|usd))?(?![\d.,]*%| ?%)"
+)
+"""A price that was gone beyond, which is no amount put in."""
+DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
 """Of days that are counted, where the verb stands apart from them."""
+NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
+OF_SHARES = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
+"""So many shares, whose worth no tool counts."""
+WHICH_YEAR = re.compile(
+    r"\b(?:which|what|que|cual)\b[^?;]{0,60}?(?<!last )(?<!this )(?<!a )\b(?:years?|anos?)\b"
+    r"|\b(?:most|least) \w+ years?\b|\banos? (?:(?:con|de) )?(?:mas|menos|mayor|menor)\b"
+)
 HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UNIT}\b")
 RULES = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
@@ -122,8 +144,8 @@ PAST = re.compile(r"\bago\b|\bhace (?!falta)")
 """A price of then, beside the one of now."""
 OVERALL = re.compile(
     r"\bhow(?:'s| (?:did|has|have|had|is|are|was|were))\b[^?;,]*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|"
-    r"\bcompar\w+|\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|anda|andan)(?= \x01| la "
-    r"| las ))"
+    r"\bcompar\w+|"
+    r"\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la | las ))"
 )
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word, or a percentage: what a question measures by and no rule has read is said too."""

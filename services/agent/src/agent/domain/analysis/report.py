@@ -82,22 +82,31 @@ def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
 
 
 def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Language) -> list[str]:
-    """What the question asked for by name and no tool could answer, with the tool's own reason."""
+    """What the question asked for by name and no tool could answer, with the tool's own reason; and the tickers of
+    which nothing is known."""
     told: list[str] = []
     for call in calls:
-        if call.tool in ANALYSIS_TOOLS or call.again:
+        if call.again:
             continue
+        by_name = call.tool not in ANALYSIS_TOOLS
         what = named(call.tool, call.arguments or {}, language)
         error: dict[str, Any] = (call.result or {}).get("error") or {}
-        if error:
-            reason = str(error.get("message") or error.get("code")).rstrip(".")
+        if error and by_name:
+            reason = _reason(error.get("message") or error.get("code"))
             told.append(note("not_answered", language, what=what, tickers=", ".join(call.tickers), reason=reason))
         told += [
-            note("not_answered", language, what=what, tickers=entry["ticker"], reason=str(entry["error"]).rstrip("."))
+            note("not_answered", language, what=what, tickers=entry["ticker"], reason=_reason(entry["error"]))
             for entry in found.errors
             if entry["tool"] == call.tool and entry["ticker"] in call.tickers
+            if by_name or entry["ticker"] in found.unknown
         ]
     return list(dict.fromkeys(told))
+
+
+def _reason(text: object) -> str:
+    """A tool's own sentence, as the end of one: "You have reached" as "you have reached"."""
+    said = str(text).rstrip(".")
+    return said[:1].lower() + said[1:] if said[1:2].islower() else said
 
 
 def not_read(
@@ -108,7 +117,7 @@ def not_read(
     told: list[str] = []
     unknown: set[str] = set()
     tickers = ", ".join(record.tickers)
-    failed = {str(entry["ticker"]) for entry in found.errors}
+    failed = found.unknown | {str(entry["ticker"]) for entry in found.errors if entry["tool"] not in ANALYSIS_TOOLS}
     away = {call.tool for call in question.calls} - {call.tool for call in record.calls} if by_rule else set[str]()
     for name in question.figures:
         have = {str(one["ticker"]) for one in found.findings if answers(one, name, question.periods)}
@@ -123,6 +132,12 @@ def not_read(
         reason = plain_reason("now_only", language)
         told.append(note("not_answered", language, what=figure_name(name, language), tickers=tickers, reason=reason))
     if by_rule:
+        made = [(call.tool, call.arguments or {}, ticker) for call in record.calls for ticker in call.tickers]
+        for call in question.calls:
+            lack = [one for one in call.tickers if (call.tool, call.arguments, one) not in made]
+            if lack and call.tool not in away:
+                what, reason = named(call.tool, call.arguments, language), plain_reason("budget", language)
+                told.append(note("not_answered", language, what=what, tickers=", ".join(lack), reason=reason))
         for words in question.unread:
             reason = plain_reason("unread", language)
             told.append(note("not_answered", language, what=f"“{words}”", tickers=tickers, reason=reason))
@@ -144,7 +159,7 @@ def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, 
     notes: list[str] = []
     same: dict[tuple[str, str, str], list[str]] = {}
     for entry in found.errors:
-        if entry["tool"] not in ANALYSIS_TOOLS:
+        if entry["tool"] not in ANALYSIS_TOOLS or entry["ticker"] in found.unknown:
             continue  # told as not answered
         same.setdefault((entry["ticker"], entry["reason"], entry["error"]), []).append(entry["tool"])
     for (ticker, reason, error), tools in same.items():

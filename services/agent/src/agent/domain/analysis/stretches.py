@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
+from agent.domain.tickers import tickers_in
 from contracts.json_values import JsonObject
 
 SNAPSHOTS = frozenset(("1d", "1w", "1m", "3m", "1y", "ytd"))
@@ -55,10 +56,12 @@ class When:
 ALL_TIME = When({"start": "1900-01-01"}, "1900-01-01/")
 """All the data there are."""
 ALL_TIME_WORDS = re.compile(
-    r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole )?history|(?<=maximo )historico|"
-    r"(?<=minimo )historico|de (?:toda )?su historia|desde siempre|"
-    r"(?:since|at|on) (?:its|the|their) (?:ipo|listing|flotation|debut|first (?:trading )?day)|since it (?:listed|"
-    r"went public|began trading)|(?:desde|en|con) su (?:salida a bolsa|opv|debut)|desde que (?:cotiza|salio a bolsa)|"
+    r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
+    r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|"
+    r"(?:since|at|on) (?:its|the|their) (?:ipo|listing|flotation|debut|first (?:trading )?day)|"
+    r"(?:since|(?:on )?(?:the )?day(?: that)?) (?:it|\x01+) (?:was )?(?:listed|went public|floated|(?:began|started) "
+    r"trading)|(?:desde|en|con) su (?:salida a bolsa|opv|debut)|(?:desde|(?:el )?dia(?: en)?) que "
+    r"(?:\x01+ )?(?:cotiza|(?:salio|entro) a bolsa|debuto|empezo a cotizar)|"
     r"(?:(?:desde )?(?:el |su )|en su )primer dia(?: (?:de cotizacion|en bolsa))?)\b"
 )
 
@@ -122,6 +125,29 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
             return _since_then(days)
         return [_on_a_session(one) if one.is_day else one for one in days]
     return _lengths(unread)
+
+
+_PARTS = re.compile(r"[,;]|\b(?:and|y|e|while|mientras(?: que)?|versus|vs\.?|against|frente a)\b")
+
+
+def own_stretches(query: str) -> dict[str, When]:
+    """Of "IBM in 2008 and MSFT in 2010" each ticker's own stretch; empty where the parts are no such pairs."""
+    found: dict[str, When] = {}
+    parts = _PARTS.split(query)
+    for part in parts:
+        named, stretches = tickers_in(part), stretches_in(Unread(folded(part)))
+        if len(named) != 1 or len(stretches) != 1 or not stretches[0].arguments:
+            return {}
+        found[named[0]] = stretches[0]
+    return found if len(found) == len(parts) > 1 else {}
+
+
+def years_of(when: When) -> list[When]:
+    """The years of a stretch of whole years; none of any other."""
+    first, _, last = (when.period or "").partition("/")
+    if not (first.endswith("-01-01") and last.endswith("-12-31")):
+        return []
+    return [_days(times.year_range(year)) for year in range(int(first[:4]), int(last[:4]) + 1)]
 
 
 def since(when: When) -> When:
@@ -249,6 +275,22 @@ def _one_day(match: re.Match[str]) -> str | None:
     return f"{day}/{day}"
 
 
+_WEEK_OF = re.compile(
+    rf"\b(?:(?:in|en|during|durante) )?(?:the |la )?(?:week|semana) (?:of|from|starting|beginning|del?|que empezo)"
+    rf"(?: on)? (?:the |el |lunes )?{times.DATE.pattern}"
+)
+
+
+def _week_of(match: re.Match[str]) -> str | None:
+    """The week that has a day, from Monday to Sunday."""
+    found = _one_day(match)
+    if found is None:
+        return None
+    day = date.fromisoformat(found[:10])
+    monday = day - timedelta(days=day.weekday())
+    return f"{monday}/{monday + timedelta(days=6)}"
+
+
 def _on_a_session(when: When) -> When:
     """Of a Saturday or Sunday, the Friday before."""
     day = date.fromisoformat(str(when.arguments["end"]))
@@ -261,6 +303,7 @@ _STRETCHES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]],
     (times.QUARTER, times.quarter_range),
     (times.HALF, times.half_range),
     (times.SINCE, lambda match: times.since_of(match["first"])),
+    (_WEEK_OF, _week_of),
     (_DAY, _one_day),
     (times.IN_MONTH, lambda match: times.month_range(int(match["year"]), times.month_of(match["month"]))),
     (times.IN_YEAR, lambda match: times.year_range(int(match["year"]))),

@@ -209,6 +209,10 @@ _WHY: dict[str, dict[Language, str]] = {
         "es": "la herramienta que lo da no está disponible con este plan",
         "en": "the tool that gives it is not available on this plan",
     },
+    "budget": {
+        "es": "el presupuesto de consultas no llega",
+        "en": "the budget of calls does not reach that far",
+    },
     "now_only": {
         "es": "solo se conoce el dato más reciente, no el de esas fechas",
         "en": "only the newest figure is known, not that of those days",

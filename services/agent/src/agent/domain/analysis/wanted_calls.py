@@ -36,4 +36,6 @@ class Question:
     lowest_first: bool = False
     by_size: bool = False
     """Whether returns are ranked by their size, up or down alike: what moved most."""
+    by_year: bool = False
+    """Whether one of several years is asked for."""
     currency: str | None = None

@@ -51,6 +51,7 @@ _CLOSE = re.compile(
     r"(?:(?P<up>higher|more|above|m[aá]s|por encima)"
     r"|(?:lower|less|below|menos|por debajo)) (?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|su) )?"
     r"(?:(?:previous|prior|last|yesterday's) clos(?:e|ing)|cierre (?:anterior|previo|de ayer)|"
+    r"day before|previous (?:day|session)|d[ií]a anterior|sesi[oó]n anterior|"
     r"(?:what )?you paid|(?:your )?(?:average )?(?:cost|purchase price)|lo que pagaste|"
     r"(?:tu )?(?:precio|coste) (?:medio|de compra))"
     r"(?: price)?",

@@ -7,7 +7,8 @@ from itertools import chain
 
 from agent.domain.claims.agreement import agrees, beside_the_close, without_span_verbs
 from agent.domain.claims.claim import Carried, Claim, SentenceClaims
-from agent.domain.claims.crossings import crossings_right, only_lengths
+from agent.domain.claims.clauses import BEARING
+from agent.domain.claims.crossings import COUNT, crossings_right, only_lengths
 from agent.domain.claims.events import events, in_general, of_speaker
 from agent.domain.claims.facts import HOLDING, Facts
 from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
@@ -16,7 +17,7 @@ from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.claims.unbacked import unbacked
 from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
-from agent.domain.tickers import NAMES, tickers_in
+from agent.domain.tickers import NAMES
 
 _END = re.compile(
     r"(?<=[.!?…])(?<!\bvs\.)(?<!\bapprox\.)(?<!\baprox\.)(?<!\bU\.S\.)(?<!\bEE\.)(?<!\bInc\.)(?<!\bNo"
@@ -65,9 +66,10 @@ class ClaimChecker:
         names |= {folded(spelling): ticker for spelling, ticker in NAMES.items() if ticker in self._known}
         names |= {folded(name): name for name in self._known if len(name) <= 2}
         if HOLDING in self._known and len(tickers) == 1:
-            names |= dict.fromkeys(_HOLDING, HOLDING)
+            its = [name for name, of in names.items() if of == tickers[0]]
+            names |= dict.fromkeys((*_HOLDING, *(f"{word} {name}" for word in _HOLDING for name in its)), HOLDING)
         own = {word for texts in facts.texts.values() for text in texts for word in _WORD.findall(folded(text))}
-        self._lexer = Lexer(names, facts.sources, own, tickers_in)
+        self._lexer = Lexer(names, facts.sources, own)
         self._texts = sorted(
             {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
         )
@@ -98,6 +100,9 @@ class ClaimChecker:
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
             return ("it is no prose",)
+        calm = _CALM.search(folded(said))
+        if calm is not None:
+            said = said[: calm.start()] + said[calm.end() :]
         said = self._without_quotes(said if self._strict else without_frame(said))
         tokens = self._lexer.tokens(without_span_verbs(said))
         if not self._strict:
@@ -109,16 +114,16 @@ class ClaimChecker:
             if is_talk(tokens) or (in_general(said) and not any(token.kind in _DEFINITE for token in tokens)):
                 return ()
         reading = read(tokens, self._known, self._carried, self._asked)
+        if not self._strict and self._retells(tokens):
+            reading.claims = [one for one in reading.claims if one.number is None and one.relation not in _MOVES]
         if _EVERY_YEAR.search(folded(said)):
             reading.claims = list(self._in_every_stretch(reading.claims))
         if self._strict:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
         else:
             found = self._against(reading, said, tokens)
-        if (state := _STATE.search(folded(said))) and not _NEITHER.search(folded(said)):
-            scores = [one.value for one in self._facts.facts if one.figure == "RSI" and isinstance(one.value, float)]
-            if scores and not any(one > OVERBOUGHT if state["over"] else one < OVERSOLD for one in scores):
-                found.append("the RSI says otherwise")
+        if self._misreads_rsi(folded(said), calm=calm is not None):
+            found.append("the RSI says otherwise")
         if (tone := _TONE.search(folded(said))) and not _NOT_SAID.search(folded(said)[: tone.end()]):
             label = "bullish" if tone["up"] or tone["up2"] else "bearish"
             if self._facts.labels and label not in self._facts.labels:
@@ -128,9 +133,11 @@ class ClaimChecker:
             found.append("the direction is not that of its numbers")
         crossed = crossings_right(folded(said), tokens, self._facts.crossed)
         if crossed is False:
-            found.append("averages did not cross that way that day")
-        elif crossed and only_lengths(tokens):
-            found = [reason for reason in found if " sma_" not in reason]
+            found.append("averages did not cross like that")
+        elif crossed:
+            said = COUNT.sub(" ", folded(said))
+            if only_lengths(tokens):
+                found = [reason for reason in found if " sma_" not in reason and not reason.startswith("words")]
         if not self._strict and reading.claims and _CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
             found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
@@ -142,10 +149,21 @@ class ClaimChecker:
         self._carried = Carried(reading.subjects or self._carried.subjects, reading.periods)
         return tuple(dict.fromkeys(found))
 
+    def _misreads_rsi(self, low: str, *, calm: bool) -> bool:
+        """Whether it calls a price overbought, oversold or (`calm`) neither, and no RSI is like that."""
+        scores = [one.value for one in self._facts.facts if one.figure == "RSI" and isinstance(one.value, float)]
+        if calm:
+            return not all(30 <= one <= 70 for one in scores)
+        state = None if _NEITHER.search(low) else _STATE.search(low)
+        if state is None or not scores:
+            return False
+        return not any(one > OVERBOUGHT if state["over"] else one < OVERSOLD for one in scores)
+
     def _against(self, reading: SentenceClaims, said: str, tokens: Sequence[Token]) -> list[str]:
         """What speaks against a sentence of a chat."""
         low = folded(said)
-        supposed, offers = bool(_SUPPOSED.search(low)), bool(_OFFER.search(low))
+        # What a rule or holding would have come to is no supposition: a trial has told it.
+        supposed, offers = HOLDING not in self._known and bool(_SUPPOSED.search(low)), bool(_OFFER.search(low))
         figures = [token.value for token in tokens if token.kind == "figure"]
         numbers = [token for token in tokens if token.kind == "number"]
         beside, paired = frozenset(chain.from_iterable(figures)), 1 < len(figures) == len(numbers)
@@ -159,8 +177,13 @@ class ClaimChecker:
         # "The stock", where nobody is named: whichever of those before it is so of.
         anybody = not reading.named and not any(token.kind in ("all", "neither") for token in tokens)
         found = [] if anybody and not all(told.values()) else list(chain.from_iterable(told.values()))
+        kinds = {token.kind for token in tokens}
+        symbols = any(token.kind == "foreign" and token.text == folded(token.value) for token in tokens)
+        unclaimed = offers or (
+            not kinds & (BEARING - {"unknown"}) and (bool(kinds & {"not", "unknown"}) or not symbols)
+        )
         for problem in reading.problems:
-            foreign = problem.startswith("a source") or (problem.startswith("a ticker") and not offers)
+            foreign = problem.startswith("a source") or (problem.startswith("a ticker") and not unclaimed)
             promised = reading.named and problem.startswith("a promise") and not _WILL_TELL.search(low)
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
             untold = untold and not of_speaker(said) and not (self._facts.labels and _TONE.search(low))
@@ -184,6 +207,18 @@ class ClaimChecker:
         nearly = [text for text in texts if len(words & text) >= _NEARLY * len(words)]
         return bool(nearly) and not any(words <= text for text in texts)
 
+    def _retells(self, tokens: Sequence[Token]) -> bool:
+        """Whether it says a headline again: most of its words, and no number, direction or ticker beside its own."""
+        stems = {token.text[:_SAME] for token in tokens}
+        odd = {token.word[:_SAME] for token in tokens if token.kind == "odd"}
+        for text in self._texts:
+            words = {word[:_SAME] for word in _WORD.findall(text)}
+            if odd <= words and len(words & stems) >= _NEARLY * len(words):
+                theirs = self._lexer.tokens(text)
+                same = _told(tokens, "rise", "fall") == _told(theirs, "rise", "fall")
+                return same and _told(tokens, "number", "ticker") <= _told(theirs, "number", "ticker")
+        return False
+
     def _odd(self, tokens: Sequence[Token]) -> list[str]:
         """The words that no tool gave, unless one text of the talk has them all."""
         odd = [token.word for token in tokens if token.kind == "odd" and token.word]
@@ -206,7 +241,12 @@ class ClaimChecker:
 _HOLDING = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
 OVERBOUGHT, OVERSOLD = 65.0, 35.0
 """An RSI from which on nobody is misled by the word: the usual 70 and 30, and those who use narrower ones."""
-_STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecomprad[oa]s?)|oversold|sobrevendid[oa]s?)\b")
+_CALM = re.compile(
+    r"\b(?:neither|ni) (?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*) (?:nor|ni) "
+    r"(?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)\b"
+)
+"""Of an RSI between the usual 30 and 70."""
+_STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b")
 _TONE = re.compile(
     r"\b(?:(?P<up>bullish|alcista)|bearish|bajista)\b[^.;]{0,20}\b(?:signals?|prediction|senal(?:es)?|prediccion)\b|"
     r"\b(?:model|prediction|signals?|modelo|prediccion|senal(?:es)?)\b[^.;]{0,30}\b(?:(?P<up2>bullish|alcista)|bearish|"
@@ -214,18 +254,19 @@ _TONE = re.compile(
 )
 _NOT_SAID = re.compile(r"\b(?:not|no|neither|nor|without|if|ni|sin|si)\b|n't\b")
 _QUOTE = re.compile(r"[\"“«]([^\"“”«»]{12,})[\"”»]")
+_MOVES = ("rose", "fell")
 _NEARLY = 0.6
 """Share of its words from which on a quotation is taken for one of a text."""
 _NEITHER = re.compile(
     r"\b(?:not|neither|nor|no|ni|near|close to|approach\w+|cerca|lejos|far from|if|above|below|over|under|si|when|"
-    r"cuando|usually|suele\w*|considera\w*|considered|means?|signals?|indica\w*|territory|zona|would|levels?|niveles)\b|n't\b|\?"
+    r"cuando|usually|suele\w*|considera\w*|considered|means?|signals?|indica\w*|would|levels?|niveles)\b|n't\b|\?"
 )
 _OF_STRETCHES = frozenset(("rose", "fell", "more", "less", "highest", "lowest"))
 _EVERY_YEAR = re.compile(
     r"\b(?:both|either|each|every) (?:of the (?:two )?)?(?:years?|periods?|stretch(?:es)?)\b"
     r"|\b(?:l[oa]s dos|ambos|cada|(?:ninguno|cada uno) de los dos) (?:anos?|periodos?|tramos?)\b"
 )
-_DEFINITE = frozenset(("ticker", "foreign", "number", "spelled", "source"))
+_DEFINITE = frozenset(("ticker", "foreign", "number", "spelled", "source", "day"))
 """What a sentence about things in general does not have."""
 _SAME = 5
 """Letters in which the forms of a word agree: cancel, cancelled."""
@@ -274,6 +315,11 @@ def _has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
 
 
 _OF = frozenset(("for", "of", "in", "de", "del", "para", "en", "by"))
+
+
+def _told(tokens: Sequence[Token], *kinds: str) -> set[str]:
+    """The tokens of these kinds: rises and falls as such, others as they are written."""
+    return {one.kind if one.kind in ("rise", "fall") else one.text.strip() for one in tokens if one.kind in kinds}
 
 
 def _asks(sentence: str, tokens: Sequence[Token]) -> bool:

@@ -23,6 +23,8 @@ report confirmed expected
 BEARING = frozenset(_BEARING.split())
 
 
+LINES = ("sma_", "upper", "middle", "lower")
+"""What a price stands above or below: averages, and the bands around one."""
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, beside that there is none."""
 _PLAIN = frozenset(("is", "dated", "report", "unknown"))
@@ -119,7 +121,7 @@ class Clause:
             )
             if move_token is not None:
                 used.add(move_token.at)
-            carried = cast("Number", token.value).scale == 1 and (not figure or "return" in figure)
+            carried = cast("Number", token.value).scale == 1 and (not figure or ("return" in figure and not figures))
             move = MOVES[move_token.kind] if move_token else context.move if carried else None
             periods = self._periods_of(token, start, end) or context.periods
             allowed = periods or context.later or context.fallback
@@ -362,7 +364,7 @@ class Clause:
             averages = [
                 cast("tuple[str, ...]", f.value)[0]
                 for f in figures
-                if f.at > token.at and cast("tuple[str, ...]", f.value)[0].startswith("sma_")
+                if f.at > token.at and cast("tuple[str, ...]", f.value)[0].startswith(LINES)
             ]
             if averages:
                 for subject in context.subjects or (None,):

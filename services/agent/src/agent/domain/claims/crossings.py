@@ -7,21 +7,27 @@ from itertools import pairwise
 
 from agent.domain.claims.lexer import Number, Token
 from agent.domain.claims.times import Day
+from contracts.spoken import NUMBERS
 
 _CROSSING = re.compile(r"\b(?:averages?|medias?|cross(?:es|ed|ing|ings)?|cruces?|cruz\w+)\b")
 _WAY = re.compile(
     r"\b(?:(?P<up>above|over|por encima|al alza|golden cross|cruce dorado)|"
     r"(?:below|under|por debajo|a la baja|death cross|cruce de la muerte))\b"
 )
+COUNT = re.compile(rf"\b(?:(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)}) (?:times|veces|crossings|cruces)|twice)\b")
+"""How often they crossed."""
 _LENGTHS = frozenset(map(float, range(2, 251)))
 """Of the averages that may cross: sessions."""
 
 
 def crossings_right(low: str, tokens: Sequence[Token], crossed: Mapping[date, bool]) -> bool | None:
-    """Whether each crossing in a folded sentence that stands with its day went that way; None: it dates none.
+    """Whether crossings in a folded sentence are as many as it counts, and each that stands with its day went that
+    way; None: it counts and dates none.
     `crossed`: the days of crossings, each with whether it went above."""
     if not crossed or not _CROSSING.search(low):
         return None
+    if counted := COUNT.search(low):
+        return int(NUMBERS.get(counted["n"], counted["n"] or 2)) == len(crossed)
     days = [(token.at, token.value) for token in tokens if token.kind == "day" and isinstance(token.value, Day)]
     right: bool | None = None
     for (at, day), (end, _) in pairwise([*days, (len(low), None)]):

@@ -75,7 +75,7 @@ _DIRECTION = re.compile(
 )
 """After what "it" did: a move of its price."""
 _OF_PRICES = re.compile(
-    r"(?:mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|open|paus|stay|remain|seem|appear)ed|"
+    r"(?:cross|mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|open|paus|stay|remain|seem|appear)ed|"
     r"(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc)(?:o|aron|ad[oa])|(?:volv|romp)(?:io|ieron|ido)|mov(?:io|ieron|ido)|"
     r"need|speed|feed|seed|indeed|exceed|proceed|succeed|sido|estado|ido|tenido"
 )

@@ -26,6 +26,8 @@ FALLS = frozenset(("max_drawdown", "current_drawdown"))
 """Figures that are said as so many percent down."""
 WINDOWED = frozenset(("max_drawdown", "current_drawdown", "volatility"))
 """Figures of a snapshot that look at a year."""
+_LISTED = ("figures", "derived")
+"""Where a tool's answer, and a finding of an analysis, list typed figures."""
 _DATES = ("next_earnings_date", "next_dividend_date")
 _DAY = re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?!\d)")
 _TEXTS = frozenset(
@@ -231,15 +233,16 @@ def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
             facts.loose += [float(one) for one in numbers]
             facts.loose += _shares(entry)
         facts.add_crossing(entry)
-        if is_list(entry.get("figures")):
-            facts.add_figures(cast("list[Mapping[str, object]]", entry["figures"]))
+        for listed in _LISTED:
+            if is_list(entry.get(listed)):
+                facts.add_figures(cast("list[Mapping[str, object]]", entry[listed]))
         for key, part in entry.items():
             if key == "indicators" and subject:
                 _indicators(facts, subject, cast("Mapping[str, object]", part))
             elif key == "tickers" and is_object(part):
                 for ticker, one in object_of(part).items():
                     _walk(facts, ticker, one, ticker)
-            elif isinstance(part, dict | list) and key not in ("returns", "window", "ohlcv", "figures", "tail"):
+            elif isinstance(part, dict | list) and key not in ("returns", "window", "ohlcv", "tail", *_LISTED):
                 _walk(facts, key, cast("object", part), subject)
     elif is_list(value):
         for part in list_of(value):

@@ -12,13 +12,14 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("current_drawdown",),
         r"current(?:ly)? (?:drawdown|fall)|fallen (?:further |more )?from (?:its|their) (?:peaks?|highs?)|"
-        r"caida actual|drawdown actual|(?:from|below|under|off|beneath) its "
+        r"caida actual|drawdown actual|(?:from|below|under|off|beneath) (?:its|their) "
         r"(?:peak|high|top)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (
         ("max_drawdown", "current_drawdown"),
         r"(?:(?<=smaller )|(?<=larger )|(?<=bigger )|(?<=deeper )|(?<=milder ))(?:fall|drop|decline)|"
-        r"drawdowns?|caidas? desde (?:el|su|un) maximo|fall from (?:a|its|the) peak",
+        r"drawdowns?|desde (?:los )?maximos|(?:from|below|off) (?:its |their )?(?:highs|peaks)|"
+        r"caidas? desde (?:el|su|un) maximo|fall from (?:a|its|the) peak",
     ),
     (("volatility",), r"volatility|volatilidad(?:es)?|annualised vol|vol\b"),
     (
@@ -141,6 +142,7 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 _FALL_IS = r"(?=[^.;,]{0,40}?\b(?:was|of|is|fue|es|era|del?|:) ?(?:del? |un |of )?\d)"
 PARTS = (
+    (("RSI",), re.compile(r"\b(?:rsi de 14 (?:sesiones|dias|periodos)|14[- ](?:day|session|period) rsi)\b")),
     *((names, re.compile(rf"\b(?:{pattern})\b")) for names, pattern in FIGURES if names[0][:5] in ("best_", "worst")),
     (
         ("max_drawdown",),
@@ -150,4 +152,4 @@ PARTS = (
         ),
     ),
 )
-"""Best and worst parts of a stretch, whose months and years are no periods; its deepest fall, with its number."""
+"""Names in which days, months and years are no periods; the deepest fall of a stretch, with its number."""

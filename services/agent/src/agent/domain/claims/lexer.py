@@ -25,6 +25,7 @@ from agent.domain.claims.patterns import (
     TOKENS,
 )
 from agent.domain.claims.words import COMPARING, TALK, WORDS
+from agent.domain.tickers import NAMES, tickers_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,7 @@ def readings(digits: str) -> tuple[tuple[float, int], ...]:
 class Lexer:
     """Reads sentences about `names` (by spelling in lower case); `sources` and `words` are those of the tools."""
 
-    def __init__(
-        self, names: dict[str, str], sources: Iterable[str], words: Iterable[str], foreign: Callable[[str], list[str]]
-    ) -> None:
+    def __init__(self, names: dict[str, str], sources: Iterable[str], words: Iterable[str]) -> None:
         self._names = names
         spellings = sorted(names, key=len, reverse=True)
         self._tickers = re.compile(
@@ -91,7 +90,6 @@ class Lexer:
         )
         self._sources = {folded(one) for one in sources}
         self._words = WORDS | frozenset(words)
-        self._foreign = foreign
 
     def tokens(self, sentence: str) -> list[Token]:
         """The tokens in their order."""
@@ -132,11 +130,13 @@ class Lexer:
                 take("source", match, name)
         for match in each(self._tickers):
             take("ticker", match, self._names[match[0]])
-        for ticker in self._foreign(sentence):
+        for ticker in tickers_in(sentence):
             if ticker in self._names.values():
                 continue
-            for match in each(re.compile(rf"(?<!\w){re.escape(folded(ticker))}(?!\w)")):
-                if sentence[match.start() : match.end()] == ticker:
+            spellings = [ticker, *(name for name, its in NAMES.items() if its == ticker and name not in self._words)]
+            for match in each(re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(folded(one)) for one in spellings)})(?!\w)")):
+                written = sentence[match.start() : match.end()]
+                if written == ticker or (match[0] in NAMES and written[0].isupper()):
                     take("foreign", match, ticker)
         for match in each(REPORT):
             take("report", match, int(match["year"]))
@@ -175,6 +175,9 @@ class Lexer:
             take("period", match, times.month_range(int(match["year"]), times.month_of(match["month"])))
         for match in each(times.IN_YEAR):
             take("period", match, times.year_range(int(match["year"])))
+        for match in each(times.UNIT):
+            if times.SORT_OF.search(text, 0, match.start()):
+                take("word", match)
         for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.NAMED):
             for match in each(pattern):
                 take("period", match, times.span_of(match) if name == "span" else name)

@@ -95,14 +95,14 @@ FLAT = (
 EVEN = r"\b(?:next to no difference|la diferencia es minima)\b"
 BETTER = (
     r"\b(?:outperform\w*|outpac\w*|beat|beats|beating|beaten|"
-    r"(?:did|done|fared|performed) better(?: than)?|returned better than|ahead of|"
+    r"(?:did|done|fared|performed) better(?: than)?|(?:better|stronger) performer|returned better than|ahead of|"
     r"super(?:o|a|aron|an|ando) a|bati(?:o|eron) a|bate a|(?:lo hizo|lo hicieron|"
     r"se comporto|fue|rindio|le fue|evoluciono) mejor que|mejor que|better than|"
     r"por delante de|gano a|rindio mas que|rinde mas que|returned more than|more than)\b"
 )
 WORSE = (
     r"\b(?:underperform\w*|lagg\w*|lags|trail(?:s|ed|ing)?|short of|"
-    r"(?:did|done|fared|performed) worse(?: than)?|returned worse than|behind|"
+    r"(?:did|done|fared|performed) worse(?: than)?|(?:worse|weaker) performer|returned worse than|behind|"
     r"(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|evoluciono) peor "
     r"que|peor que|worse than|por detras de|rindio menos que|rinde menos que|"
     r"quedo por debajo de|returned less than|less than)\b"
@@ -169,7 +169,8 @@ SOURCE = re.compile(
     r"\(?\b(?:from |de |figures from |data from |cifras de |datos de )?(?:(?:the "
     r"|la )?(?:sources?|fuentes?)\b ?(?:is |was |es |fue |are |son )?:? ?)(?:the "
     r"|la )?[«\"'“]?(?P<a>[a-z][\w.-]*(?:\.\w+)?)?[»\"'”]?\)?"
-    r"|\b(?:according to|as reported by|reported by|as per|data by|data from|"
+    r"|\b(?:(?:based on|using|from)(?= (?:the )?[\w-]+ (?:[\w-]+ )?(?:data|figures)\b)|"
+    r"according to|as reported by|reported by|as per|data by|data from|"
     r"figures from|per|segun|de acuerdo con|datos de|cifras de|informa|via|citing|"
     r"citando a?)(?: the| la| el| los| las)? (?P<b>[a-z][\w-]*(?:\.[a-z]\w*)?)"
 )

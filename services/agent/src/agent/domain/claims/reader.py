@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from agent.domain.claims.claim import Carried, Context, SentenceClaims
-from agent.domain.claims.clauses import BEARING, DENIAL, Clause, periods_of
+from agent.domain.claims.clauses import BEARING, DENIAL, LINES, Clause, periods_of
 from agent.domain.claims.lexer import Token
 
 _ODD = {
@@ -133,7 +133,7 @@ def _averages(segments: Sequence[Sequence[Token]]) -> Iterator[str]:
     for segment in segments:
         figures = [cast("tuple[str, ...]", token.value)[0] for token in segment if token.kind == "figure"]
         others = {token.kind for token in segment} & {"ticker", "above", "below", "rise", "fall"}
-        if not figures or others or not all(name.startswith("sma_") for name in figures):
+        if not figures or others or not all(name.startswith(LINES) for name in figures):
             return
         yield from figures
 

@@ -69,6 +69,9 @@ _UNITS = {
     "year": "y",
     "ano": "y",
 }
+UNIT = re.compile(r"\b(?:year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
+SORT_OF = re.compile(r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$")
+"""What comes before a unit that is no length: 2008 was a rough year."""
 LAST_YEAR = "last_year"
 """The calendar year before this one, and for some the twelve months up to now."""
 IN_LAST_YEAR = re.compile(r"\b(?<!the )last year\b|\b(?:en )?el ano pasado\b")

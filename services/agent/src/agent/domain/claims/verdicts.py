@@ -5,12 +5,14 @@ from datetime import date
 from itertools import combinations
 
 from agent.domain.claims.claim import Claim
-from agent.domain.claims.facts import FALLS, Facts, FigureFact, is_fraction
+from agent.domain.claims.facts import FALLS, HOLDING, Facts, FigureFact, is_fraction
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
 
 FLAT = 0.0015
 """A return below which a price has hardly moved: it is written as 0.1 % at most."""
+FLAT_OVER_TIME = 0.01
+"""The same over more than a day."""
 EVEN = 0.0011
 """Returns that differ by less are written alike."""
 
@@ -154,14 +156,27 @@ def _given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> boo
         if not timed and (near or any(_rounds(number, value) for value in facts.loose)):
             return True
         known = [one for one in facts.facts if not timed or one.period in claim.periods]
+        if claim.subject is not None and HOLDING in facts.subjects:  # each side of a trial has its own figures
+            known = [one for one in known if one.subject == claim.subject]
         return any(_as_said(number, one, claim.move) for one in known)
     names = _named(claim, number)
     mine = [fact for fact in facts.facts if fact.subject == claim.subject]
     if (claim.soft or not claim.periods) and any(_fits(one, number, claim.move) for one in mine if one.figure in names):
         return True
-    if any(_as_said(number, fact, claim.move) for fact in mine if fact.figure not in _NAMED):
+    others = (fact for fact in mine if fact.figure not in _NAMED and not _is_of_other_days(fact, claim))
+    if any(_as_said(number, fact, claim.move) for fact in others):
         return True
     return not number.percent and set(names) <= _PRICES and any(_rounds(number, value) for value in facts.loose)
+
+
+def _is_of_other_days(fact: FigureFact, claim: Claim) -> bool:
+    """Whether the figure's stretch of days has none of those that the claim names."""
+    first, dated, last = (fact.period or "").partition("/")
+    named = [one.partition("/") for one in claim.periods if "/" in one and not claim.soft]
+    return bool(dated and named) and all(
+        end < first or start > (last or "9")
+        for start, _, end in ((start, slash, end or "9") for start, slash, end in named)
+    )
 
 
 def _as_said(number: Number, fact: FigureFact, move: str | None) -> bool:
@@ -290,7 +305,8 @@ def _moved(claim: Claim, facts: Facts) -> str | None:
     value = _value(facts, claim.subject, ("return",), claim.periods)
     if value is None:
         return f"{claim.subject}: no return of that period"
-    holds = abs(value) < FLAT if claim.relation == "flat" else value > 0 if claim.relation == "rose" else value < 0
+    flat = FLAT if claim.periods in ((), ("1d",)) else FLAT_OVER_TIME
+    holds = abs(value) < flat if claim.relation == "flat" else value > 0 if claim.relation == "rose" else value < 0
     return None if holds else f"{claim.subject} did not move like that"
 
 

@@ -32,6 +32,7 @@ show shows showed shown showing stand stands stood standing sit sits sat remain 
 give gives gave given say says said see seen know known mean means meant include includes included including
 cover covers covered covering hold holds held holding put puts take takes taken make makes made making come comes came
 go goes went reach reaches reached stretch run runs ran look looks looked looking back recorded
+cross crosses crossed crossing crossings
 register registered post posts posted deliver delivered delivers mark marks marked see saw
 trade trades traded trading quote quotes quoted
 amount amounts amounted equal equals equalled correspond corresponds corresponding range ranged ranging

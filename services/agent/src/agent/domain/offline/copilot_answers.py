@@ -237,6 +237,9 @@ def _bars(body: Fields, language: Language) -> str:
     start, end = _day(first, language), _day(last, language)
     if start == end:
         start, end = moment(first["time"], language), moment(last["time"], language)
+    elif body.get("timeframe") == "1w":  # a bar bears its week's first day, and its close is of the last
+        week = {"es": "semana del", "en": "week of"}[language]
+        start, end = f"{week} {start}", f"{week} {end}"
     return {
         "es": f"{body['symbol']}: de {begun} ({start}) a {ended} ({end}). {_source(body, language)}",
         "en": f"{body['symbol']}: from {begun} ({start}) to {ended} ({end}). {_source(body, language)}",
