@@ -89,7 +89,7 @@ def driver_says(error: PyMongoError) -> str:
     """What the driver names as wrong, in 300 characters: without the documents, which the error of a bulk write holds,
     and without the state of all servers."""
     if isinstance(error, BulkWriteError):
-        refused = error.details.get("writeErrors") or [{}]
+        refused: list[Document] = error.details.get("writeErrors") or [{}]
         return str(refused[0].get("errmsg", "a write was refused"))[:300]
     # The driver cancels what a server was asked that has stopped answering.
     said = str(error).replace("operation cancelled", "it has stopped answering")
