@@ -86,7 +86,7 @@ async def test_axe_finds_nothing_in_any_view(visits: Visits, stack: RunningStack
         await page.get_by_role("region", name="Answer B").get_by_role("button", name="Answer again").click()
         await expect(page.get_by_text("Same as the recorded answer, word for word")).to_be_visible()
         await page.get_by_role("button", name="Turn this into a test case").click()
-        await expect(page.get_by_role("link", name="Save ")).to_be_visible()
+        await expect(page.get_by_role("dialog").get_by_role("link", name="Save ")).to_be_visible()
         await clean(page, "why")
         await page.keyboard.press("Escape")
     await page.route("**/v2/turns/failed?*", failures)

@@ -1,5 +1,6 @@
 """A company's settings in the console: checked, tried, saved, by several admins at once, and the kill switch."""
 
+import json
 from typing import Any
 
 import pytest
@@ -191,7 +192,7 @@ async def test_what_a_newer_version_has_stored_is_kept_by_an_older_console(visit
 
     async def of_a_newer_server(route: Route) -> None:
         if route.request.method == "PATCH":
-            sent.append(route.request.post_data_json)
+            sent.append(json.loads(route.request.post_data or ""))
             await route.abort()
         else:
             found = await route.fetch()

@@ -16,7 +16,7 @@ SENT = "018f7e2a-7c0d-7b5e-8a9b-0c1d2e3f4a5d"
 
 async def listed(stack: RunningStack, conversation: str, company: str = "demo") -> dict[str, Any] | None:
     """The conversation among those of the inbox that need a person; None: it is not."""
-    headers = {"Authorization": f"Bearer {stack.token('commercial', 'ana', company)}"}
+    headers = {"Authorization": f"Bearer {stack.mint('commercial', 'ana', company)}"}
     async with (
         aiohttp.ClientSession(headers=headers) as http,
         http.get(f"{stack.url}/v2/conversations?state=needs_human&limit=200") as reply,
@@ -48,7 +48,7 @@ async def test_who_asks_for_a_person_in_words_waits_in_the_inbox_and_is_answered
     stack: RunningStack, question: str, wish: str, locale: str, summary: str, told: str
 ) -> None:
     token, _ = await stack.visitor(locale=locale)
-    async with ChatClient(stack.url, token) as visitor, ChatClient(stack.url, stack.token("commercial", "ana")) as ana:
+    async with ChatClient(stack.url, token) as visitor, ChatClient(stack.url, stack.mint("commercial", "ana")) as ana:
         await visitor.hello(locale=locale, page={"url": "https://shop.example/pricing", "title": "Pricing"})
         await ana.hello()
         await visitor.ask(question)
