@@ -82,7 +82,7 @@ class Marks:
         """The metadata of a stream that is made now, by name: in it marks are demanded from the first message on."""
         return {name: _demanded(1, self._keys[0]) for name in MARKED} if self._keys else {}
 
-    async def learn(self, *, deadline: float = _ANSWER) -> None:
+    async def learn(self) -> None:
         """Reads since when marks are demanded.
 
         Raises:
@@ -90,7 +90,7 @@ class Marks:
                 wrote would count.
         """
         for name in MARKED if self._taking_part else ():
-            metadata = metadata_of(await _info(self._client, name, deadline))
+            metadata = metadata_of(await _info(self._client, name))
             if SINCE not in metadata:
                 self._since.pop(name, None)
                 if self._keys and not self._told:
@@ -148,7 +148,7 @@ async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
     """
     since: dict[str, int] = {}
     for name in MARKED:
-        info = await _info(client, name, _ANSWER)
+        info = await _info(client, name)
         since[name] = info["state"]["last_seq"] + 1
         await _update(client, info, {**metadata_of(info), **_demanded(since[name], keys[0])})
     return since
@@ -157,7 +157,7 @@ async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
 async def lift(client: Client) -> None:
     """From now on what has no mark counts as well, as before `demand`. Raises NotReady."""
     for name in MARKED:
-        info = await _info(client, name, _ANSWER)
+        info = await _info(client, name)
         await _update(client, info, {k: v for k, v in metadata_of(info).items() if k not in (SINCE, KEY_NAME)})
 
 
@@ -165,8 +165,8 @@ def _demanded(since: int, key: bytes) -> dict[str, str]:
     return {SINCE: str(since), KEY_NAME: key_name(key)}
 
 
-async def _info(client: Client, name: str, deadline: float) -> StreamInfo:
-    return await granted(ReplyInbox.of(client), StreamInfo, f"STREAM.INFO.{name}", deadline=deadline)
+async def _info(client: Client, name: str) -> StreamInfo:
+    return await granted(ReplyInbox.of(client), StreamInfo, f"STREAM.INFO.{name}", deadline=_ANSWER)
 
 
 async def _update(client: Client, info: StreamInfo, metadata: Mapping[str, str]) -> None:

@@ -23,11 +23,10 @@ class Recent(Generic[KeyT, ValueT]):
         *,
         largest: int | None = None,
         size: Callable[[ValueT], int] = lambda value: 1,
-        seconds: float = KEPT_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`largest`: of all values together, by `size`."""
-        self._most, self._largest, self._seconds = most, largest, seconds
+        self._most, self._largest = most, largest
         self._size_of, self._clock = size, clock
         self._kept: OrderedDict[KeyT, tuple[float, int, ValueT]] = OrderedDict()
         self._size = 0
@@ -40,7 +39,7 @@ class Recent(Generic[KeyT, ValueT]):
 
     def get(self, key: KeyT) -> ValueT | None:
         kept = self._kept.get(key)
-        if kept is None or self._clock() - kept[0] > self._seconds:
+        if kept is None or self._clock() - kept[0] > KEPT_SECONDS:
             return None
         return kept[2]
 
@@ -53,7 +52,7 @@ class Recent(Generic[KeyT, ValueT]):
         while self._kept and (
             len(self._kept) > self._most
             or (self._largest is not None and self._size > self._largest)
-            or now - next(iter(self._kept.values()))[0] > self._seconds
+            or now - next(iter(self._kept.values()))[0] > KEPT_SECONDS
         ):
             self.drop(next(iter(self._kept)))
 

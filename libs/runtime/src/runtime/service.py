@@ -88,9 +88,7 @@ class Service:
         host: str = "127.0.0.1",
         logging: LogSettings | None = None,
         drain: DrainSettings | None = None,
-        traces: TraceSettings | None = None,
         marks: MarkSettings | None = None,
-        streams: tuple[Stream, ...] = STREAMS,
     ) -> None:
         """`port`: of /healthz, /readyz and /metrics; 0 takes a free one; None: the service serves
         `service.health.routes()` itself. `marks`: of those who write conversations and journals, and read them."""
@@ -102,9 +100,9 @@ class Service:
         self._nats_settings = nats
         self._log_settings = logging or LogSettings()
         self._drain_settings = drain or DrainSettings()
-        self._trace_settings = traces or TraceSettings()
+        self._trace_settings = TraceSettings()
         self._mark_settings = marks
-        self.streams = StreamSettings().applied(streams)
+        self.streams = StreamSettings().applied(STREAMS)
         """As the settings want them."""
         for stream in self.streams:
             DEAD_LETTERS.labels(name, stream.name)  # 0 first: a series that begins with 1 raises no alarm

@@ -3,7 +3,6 @@
 What a newer release has written into a turn's journal stays there while this one drives that turn (decision 0041).
 """
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -38,11 +37,10 @@ class JournalStore:
         publisher: Publisher,
         instance: str,
         ended_by: Callable[[Key], str | None],
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`ended_by`: the turn that ended last in a conversation, while nobody can have driven another one since."""
         self._ended_by = ended_by
-        self._kept = Recent[Key, tuple[Journal, int]](KEPT, clock=clock)
+        self._kept = Recent[Key, tuple[Journal, int]](KEPT)
         self._turns = turns
         self._publisher = publisher
         self._instance = instance
