@@ -88,6 +88,10 @@ def amended(
     if own and row is None and tool == _ORDER and GOING_ON.search(said) and "quantity" in given:
         told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
+    if row is None and not own and tool not in _REPLACED and len(said.split()) <= FEW:
+        frame = given.get("timeframe")
+        if frame is not None and frame != arguments.get("timeframe"):
+            return Wish(Intent.TOOL, ((tool, {**arguments, "timeframe": frame}),))
     if own and row is None and tool not in _REPLACED and len(said.split()) <= FEW - 1 and GOING_ON.search(said):
         name = "tickers" if "tickers" in arguments else "symbol"
         if name in arguments:

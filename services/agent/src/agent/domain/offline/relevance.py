@@ -6,6 +6,7 @@ the other four. They say which of the sections that were found it is, and not wh
 
 import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from agent.domain.offline.constraints import FREE_OR_PAID
@@ -24,6 +25,8 @@ _THERE = 1.28
 """to stand in the section that was quoted last;"""
 _HEADED = 1.2
 """to have the question's words in the heading;"""
+_SAME_QUESTION = 1.5
+"""for a heading that asks the same in the same words, small ones included (not fitted);"""
 _FOUND = 1.5
 """to be of the passage that was found first;"""
 _FOREIGN = 1.5
@@ -32,6 +35,7 @@ _NEEDED, _NOT_ASKED = 0.79, 0.5
 """to tell what such a question needs; and how much it counts where it needs nothing;"""
 _BEGINS_BESIDE, _BEGINS = 1.34, 1.97
 """to have words of its section, or its own, that begin as the question's do."""
+_HALF_ALIKE = 0.5
 _SHORTEST, _LONGEST = 4, 6
 """Letters that two words share from their beginning to be taken for one."""
 
@@ -66,6 +70,7 @@ def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Se
             _SECTION * (covered / whole if whole else 0.0)
             + _THERE * any(passages[at].text in told for at in those)
             + _HEADED * (sum(bool(keys & headed) for keys in asked.values()) / max(len(asked), 1))
+            + _SAME_QUESTION * _alike(set(words_of(question)), set(words_of(place[1])))
             + _BEGINS_BESIDE * _begun(said, [*words_of(place[1]), *(word for at in those for word in index.words(at))])
         )
         for at in those:
@@ -96,6 +101,12 @@ def _ranked(places: Mapping[tuple[str, str], Sequence[int]], scores: Mapping[int
         for place, those in places.items()
     ]
     return sorted(found, key=lambda one: -scores[one.sentences[0]])
+
+
+def _alike(said: AbstractSet[str], heading: AbstractSet[str]) -> float:
+    """How much of two texts is the same; nothing below half of it."""
+    shared = len(said & heading) / max(len(said | heading), 1)
+    return shared if shared >= _HALF_ALIKE else 0.0
 
 
 def _begun(said: Sequence[str], words: Sequence[str]) -> float:

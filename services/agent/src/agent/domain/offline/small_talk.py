@@ -2,7 +2,17 @@
 
 import re
 
-from agent.domain.offline.talk_words import LONG_TALK, OPENING, SHORT_TALK, THANKFUL, TONGUE, UPSET, WAITED, WANTS
+from agent.domain.offline.talk_words import (
+    LONG_TALK,
+    OPENING,
+    SHORT_TALK,
+    THANKFUL,
+    TONGUE,
+    UPSET,
+    WAITED,
+    WANTS,
+    WRONGED,
+)
 from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import word_set
 
@@ -42,6 +52,8 @@ def mood(said: str, text: str) -> Intent | None:
         return None
     if len(said.split()) <= LONG_TALK and WAITED.search(re.sub("['’]", " ", said)):
         return Intent.WAITED
+    if len(said.split()) <= LONG_TALK and WRONGED.search(re.sub("['’]", " ", said)):
+        return Intent.WRONGED
     if len(said.split()) > SHORT_TALK or WANTS.search(said):
         return None
     if UPSET.search(said):

@@ -21,6 +21,7 @@ class Intent(Enum):
     STATED = auto()
     UPSET = auto()
     WAITED = auto()
+    WRONGED = auto()
     CHOSEN = auto()
     TONGUE = auto()
     FORGET = auto()
