@@ -146,6 +146,14 @@ def test_the_second_miss_offers_a_person_by_itself_and_a_yes_is_for_them() -> No
     assert "Talk to a person" in said("yes", "en", None, *more)
 
 
+def test_what_comes_nearest_to_a_question_for_a_price_shows_one() -> None:
+    school = passage("Join the pottery school", "A pottery school with six teachers and much clay.", "en")
+    voucher = passage("Vouchers", "Ten afternoons of pottery for 90 €.", "en")
+    answer = said("how much does joining your pottery school cost?", "en", [school, voucher])
+    assert "90 €" in answer
+    assert "clay" not in answer
+
+
 def test_a_pair_is_used_word_by_word() -> None:
     pair = passage("Greenhouses", "No. But our sister company *does*!", source="answer", url=None, exact=True)
     assert said("do you sell greenhouses?", "en", [*SHEDS, pair]) == "No. But our sister company *does*! [6]"

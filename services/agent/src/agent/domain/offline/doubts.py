@@ -98,6 +98,8 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     found = [one for one in likely(question, earlier, told, among) if stands_near(one)]
     if not found:
         return [], False
+    # A price, or when, is told by what shows one.
+    found = [one for one in found if index.holds(must, one.sentences[0])] or found
     of_a_thing = DO_YOU.search(plain(question)) or any(keys & BARE for keys in asked.values())
     at = found[0].sentences[0]
     if not specific:
