@@ -148,7 +148,9 @@ class Crawler:
         first = await state.first_with(document.page.hash, document.url)
         if item.known is None and first != document.url:
             duplicate = said("duplicate", other=first)
-            return PageOutcome("skipped", "duplicate", duplicate, found=read.outcome.found, refused=read.outcome.refused)
+            return PageOutcome(
+                "skipped", "duplicate", duplicate, found=read.outcome.found, refused=read.outcome.refused
+            )
         await self._facts.upserted(_upserted(plan, document, same=read.outcome.kind == "unchanged"))
         return read.outcome
 

@@ -1,5 +1,4 @@
-"""What an answer is unsure of: a word of the question that it does not tell, another section that is as likely; and
-what comes nearest where nothing answers."""
+"""Decides whether an answer is certain, what else to show where it is not, and what comes nearest where nothing answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,11 +14,11 @@ from agent.domain.offline.shapes import BARE, DO_YOU, TOLD_OTHERWISE
 from agent.domain.text_features import plain
 
 CERTAIN = 0.5
-"""How likely the section of an answer must be of all that were found."""
+"""The likelihood that an answer's section needs for the answer to be certain."""
 _FAR_BEHIND = 0.1
-"""How likely the section of an answer is at most that another one is shown with it, whatever it tells."""
+"""Below this likelihood an answer's section is overruled by one that is likely enough to be certain."""
 _AS_WELL = 0.6
-"""How likely one must be to be shown alone where nothing is certain."""
+"""The likelihood from which a section is shown alone where nothing is certain."""
 NEAR = 0.4
 """Of a question's weight, what a passage must cover to be told as what may answer it, where nothing does."""
 NEAR_DOING = 0.3

@@ -1,4 +1,4 @@
-"""Small talk: a greeting, thanks, a complaint, and nothing that could be looked up."""
+"""Recognises small talk: greetings, thanks and complaints, which need no look-up."""
 
 import re
 
@@ -33,19 +33,19 @@ _AROUND_SMALL = word_set(
 
 
 def small(said: str) -> Intent | None:
-    """Small talk: nothing but its words."""
+    """The kind of small talk, if the text has nothing else in it."""
     words = re.findall(r"\w+", OPENING.sub("hola", said))
     around = [word for word in words if word not in _AROUND_SMALL]
     kinds = [next((kind for kind, known in _SMALL if word in known), None) for word in around]
     if not words or None in kinds or len(words) > 12:
         return None
     greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)
-    # Thanks with a greeting, or a goodbye with thanks, is the one that ends.
+    # Where two kinds meet, the one that ends a conversation counts: goodbye before thanks, thanks before hello.
     return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if greeted else None)
 
 
 def mood(said: str, text: str) -> Intent | None:
-    """Thanks, a complaint about the assistant, or which language it speaks, whatever else is said around it."""
+    """Thanks, a complaint or a question about languages, also in a longer message."""
     if TONGUE.search(said):
         return Intent.TONGUE
     if "?" in text:
