@@ -1,4 +1,4 @@
-"""Decides whether an answer is certain, what else to show where it is not, and what comes nearest where nothing answers."""
+"""Decides whether an answer is certain, what to show beside it where it is not, and what comes nearest to none."""
 
 from collections.abc import Mapping, Sequence
 
