@@ -74,19 +74,21 @@ WAITED = re.compile(
 )
 """Said by somebody who asked or waited in vain."""
 _FAULT_EN = (
-    r"(?:over|double |wrongly )?(?:charged|billed)|sent|delivered|gave|lost|broken?|forgot(?:ten)?|cancell?ed|damaged|"
-    r"ignored|cheated|lied|deleted"
+    r"(?:over|double |wrongly )?(?:charged|billed)|lost|broken?|forgot(?:ten)?|cancell?ed|damaged|ignored|cheated|lied|"
+    r"deleted"
 )
+_DONE = r"(?:ad[oa]s?|aron|aste(?:is)?)"
 _FAULT_ES = (
-    r"(?:cobr|carg|mand|envi|cancel|anul|entreg|estrope|dej|olvid|engan|borr|fall|ignor)(?:ad[oa]s?|aron|aste(?:is)?)|"
-    r"(?:perdi|rompi|menti|tim)(?:do|ad[oa]|eron|aron|ste(?:is)?|aste(?:is)?)|rot[oa]s?"
+    rf"(?:cobr|carg|cancel|anul|estrope|dej|olvid|engan|borr|fall|ignor|tim){_DONE}|(?:perdi|rompi|menti)(?:do|eron|ste(?:is)?)|"
+    rf"rot[oa]s?|(?:mand|envi|entreg|tra){_DONE}\b(?=.*\b(?:otr[oa]s?|mal|no era|equivocad[oa]s?|rot[oa]s?)\b)"
 )
 WRONGED = re.compile(
-    rf"\b(?:you|they|your \w+) (?:guys |have |ve |had |just |still |never )*(?:{_FAULT_EN}) "
-    r"(?:me|us|it|my|our|the wrong|to me|to us)\b|"
+    rf"\b(?:you|they|your \w+) (?:guys |have |ve |had |just |still |never )*"
+    rf"(?:(?:{_FAULT_EN}) (?:me|us|it|my|our|to)\b|"
+    r"(?:sent|delivered|gave|brought) (?:me |us )?the wrong\b)|"
     r"\b(?:i|we) (?:have been|ve been|was|were|got|am|m|are|re) (?:being )?(?:over|double |wrongly )?"
     r"(?:charged|billed) (?:twice|again|double|for|too|the wrong|\d)|"
-    rf"\b(?:me|nos) (?:(?:habeis|has|han|ha) (?:vuelto a )?)?(?:{_FAULT_ES})\b"
+    rf"(?<!se )\b(?:me|nos) (?:(?:habeis|has|han|ha) (?:vuelto a )?)?(?:{_FAULT_ES})\b"
 )
 """Said by somebody to whom the company did something wrong."""
 TONGUE = re.compile(
