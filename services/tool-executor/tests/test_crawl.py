@@ -227,6 +227,16 @@ async def test_addresses_of_the_same_page_are_one(served: Served, memory: SiteMe
     assert "/photo.jpg" not in asked_for(served)
 
 
+async def test_a_page_that_is_known_is_the_first_to_say_what_another_address_says_too(
+    served: Served, memory: SiteMemory
+):
+    served.pages |= {path: html_page(markup("Home", "Welcome", "/index.html")) for path in ("/", "/index.html")}
+    await memory.read(f"{served.origin}/")
+    run = await memory.read()
+    assert set(memory.said()) == {"/"}
+    assert left_of(run) == {"/index.html": "duplicate"}
+
+
 async def test_documents_that_the_site_links_to_are_read(served: Served, memory: SiteMemory):
     served.pages |= {
         "/": html_page(markup("Home", "Welcome", "/manual.pdf", "/terms.docx", "/notes.md", "/scan.pdf")),

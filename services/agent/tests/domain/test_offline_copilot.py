@@ -102,6 +102,13 @@ def test_what_was_shown_is_chosen_by_its_place(before: str, text: str, alert: st
         assert found == UseTools((("delete_alert", {"alert_id": alert}),))
 
 
+def test_the_first_of_a_list_of_one_can_be_ended() -> None:
+    wish = chosen_in("borra la primera", "Tus alertas:\n- IBM >= 210,00", TOOLS, ["mis alertas"])
+    assert wish is not None
+    found = step_of(wish, [("list_alerts", {}, {"alerts": ALERTS[:1]})], "es")
+    assert found == UseTools((("delete_alert", {"alert_id": "a210.0"}),))
+
+
 HELD = [{"symbol": "IBM", "quantity": 12, "average_price": 1.0}]
 WAITS = {"order_id": "o1", "symbol": "IBM", "side": "sell", "quantity": 6, "order_type": "market",
          "status": "pending_confirmation"}  # fmt: skip
@@ -328,6 +335,7 @@ def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
     ["I prefer dividend stocks", "I am a swing trader", "I moved from swing to day trading", "Call me Zoe",
      "my risk profile is aggressive", "Prefiero ETF", "soy principiante", "me llamo Ana", "hago swing trading",
      "mi perfil de riesgo es moderado", "Ahora opero a largo plazo", "btw I prefer short answers",
+     "I mostly like bonds", "solo me gustan los fondos",
      "I'm not allergic to nuts any more", "la verdad es que me he mudado a Lugo"],
 )  # fmt: skip
 def test_what_a_customer_says_of_themselves_is_taken_note_of(text: str) -> None:

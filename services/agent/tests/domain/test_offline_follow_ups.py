@@ -150,6 +150,13 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     ),
     (("RSI of IBM", "sorry, MSFT"), "", "get_indicators", {"symbol": "MSFT", "indicators": ["RSI"]}),
     (("price of IBM", "half of that?"), "part", "get_price", {"symbol": "IBM"}),
+    (("RSI of IBM", "and hourly?"), "", "get_indicators", {"symbol": "IBM", "indicators": ["RSI"], "timeframe": "1h"}),
+    (
+        ("compro a 20 y salgo a 26, con el stop en 18: ¿qué ratio es?",),
+        "",
+        "calculate_risk_reward",
+        {"entry_price": 20.0, "stop_loss_price": 18.0, "take_profit_price": 26.0},
+    ),
     (("price of the banks", "IBM and MSFT"), "", "get_price", {"symbol": "IBM"}),
     (("¿qué acabo de comprar?",), "", "get_trade_history", {}),
     (("how is my watchlist doing?",), "watched", "get_watchlist", {}),

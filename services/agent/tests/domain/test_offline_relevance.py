@@ -11,7 +11,8 @@ from agent.domain.offline.relevance import likely
 KILOMETRES = Excerpt("250 km al día, y cada kilómetro de más 0,20 €.", "Kilómetros", "/a", "Preguntas", 1, 1)
 FINES = Excerpt("Las multas las paga el conductor.", "Multas", "/a", "Preguntas", 2, 2)
 CELEBRATION = Excerpt("Dos horas con monitor, 16 € cada uno.", "Cumpleaños", "/b", "Fiestas", 1, 3)
-FOUND = (KILOMETRES, FINES, CELEBRATION)
+ABSENCE = Excerpt("Avisa un día antes.", "¿Y si no puedo ir?", "/a", "Preguntas", 3, 4)
+FOUND = (KILOMETRES, FINES, CELEBRATION, ABSENCE)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,7 @@ FOUND = (KILOMETRES, FINES, CELEBRATION)
         ("¿quién paga las multas?", "", "", "Multas"),
         ("un cumple", "", "", "Cumpleaños"),
         ("¿y si me paso?", "¿hay límite de kilómetros?", "", "Kilómetros"),
+        ("y si al final no puedo ir?", "", "", "¿Y si no puedo ir?"),
         ("¿y eso cómo va?", "", CELEBRATION.text, "Cumpleaños"),
     ],
 )

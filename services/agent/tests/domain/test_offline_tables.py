@@ -27,10 +27,18 @@ MUSIC = [
         ("how much is it?", "Lute: Days Monday, Fee 60 €. [1]"),
         ("and for 3 weeks?", "Lute: Days Monday, Fee 60 €. [1]"),
         ("what days?", "Lute: Days Monday, Fee 60 €. [1]"),
-        ("and the flute?", "I do not know: "),
+        ("and the flute?", "I do not know for certain: "),
     ],
 )
 def test_what_follows_a_row_of_a_table_is_of_that_table(question: str, answer: str) -> None:
     row = {"role": "assistant", "content": "Lute: Days Monday, Fee 60 €. [1]"}
     asked = {"role": "user", "content": "when is the lute lesson?"}
     assert answered(question, MUSIC, "en", asked, row).startswith(answer)
+
+
+def test_another_day_of_the_weekend_is_no_row_of_it() -> None:
+    hours = passage("Hours", "| Day | Open |\n| --- | --- |\n| Friday | 9:00 – 14:00 |\n| Saturday | 10:00 – 12:00 |")
+    row = {"role": "assistant", "content": "Saturday: Open 10:00 – 12:00. [1]"}
+    asked = {"role": "user", "content": "when do you open on Saturday?"}
+    told = answered("and Sunday?", [hours], "en", asked, row)
+    assert told.startswith("Friday: Open 9:00 – 14:00. Saturday: Open 10:00 – 12:00. [1]"), "that it is not among them"

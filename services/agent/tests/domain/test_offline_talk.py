@@ -46,6 +46,9 @@ TALK: dict[Intent, list[str]] = {
         "I need a real person",
         "necesito un asesor",
         "quiero hablar con una perosna",
+        "ponme con Beatriz",
+        "que me escriba Don Tomás",
+        "put me through to Olga",
     ],
     Intent.STATED: [
         "I was born in Leeds",
@@ -71,6 +74,15 @@ TALK: dict[Intent, list[str]] = {
         "ya os he escrito dos veces",
         "eso no es lo que he preguntado",
         "I've been waiting for two weeks",
+        "that wasn't what I meant",
+        "no era eso lo que preguntaba",
+    ],
+    Intent.WRONGED: [
+        "you billed us twice in May",
+        "they delivered the wrong size",
+        "I was charged again",
+        "nos habéis anulado la clase",
+        "me mandasteis otra talla",
     ],
     Intent.TONGUE: [
         "do you speak English?",

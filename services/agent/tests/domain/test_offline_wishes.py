@@ -380,6 +380,15 @@ def test_the_worst_day_of_a_share_is_no_complaint() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["you sent me a code by email", "me habéis enviado un correo con el enlace", "se me ha roto la pantalla",
+     "why was I charged twice?"],
+)  # fmt: skip
+def test_what_was_done_and_what_broke_is_no_complaint_and_a_question_is_looked_up(text: str) -> None:
+    assert wish_in(text, SCHEMAS).intent is not Intent.WRONGED
+
+
+@pytest.mark.parametrize(
     ("text", "argument", "value"),
     [
         ("Compra dos mil acciones de IBM", "quantity", 2000.0),

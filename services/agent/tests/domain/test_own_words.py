@@ -44,6 +44,14 @@ def test_a_value_that_only_a_page_holds_is_not_the_users_however_the_page_holds_
     assert asked(OwnWords("do that thing with EVIL"), "create_alert", ALERT)
 
 
+def test_what_the_rules_take_from_the_users_messages_needs_no_proof_and_what_a_model_takes_does() -> None:
+    words = OwnWords("y otra si sube de 600", "Alerta creada: MSFT <= 300")
+    call = TurnCall("c", "create_alert", json.dumps({"symbol": "MSFT", "condition": ">=", "price": 600}))
+    for provider, may in (("offline", True), ("groq", False)):
+        by = Journal("t", 1, 0.0, 1.0, steps=(TurnStep(1, "", (call,), provider=provider),))
+        assert words.ask_for(call, None, by) is may
+
+
 def test_figures_of_the_users_own_lists_are_known_and_results_of_other_services_are_not() -> None:
     words = OwnWords("sell half of my GOOG", "something of a page about 6 GOOG")
     order = {"symbol": "GOOG", "side": "sell", "quantity": 6}

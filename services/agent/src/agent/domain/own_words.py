@@ -30,6 +30,7 @@ from agent.domain.text_features import (
     word_set,
 )
 from agent.domain.turn.journal import Journal, TurnCall
+from contracts.providers import OFFLINE
 
 TRUSTED = word_set(
     "get_price get_ohlcv get_indicators get_fundamentals market_snapshot get_portfolio get_trade_history "
@@ -134,7 +135,7 @@ class OwnWords:
     def ask_for(self, call: TurnCall, tool: OfferedTool | None, journal: Journal) -> bool:
         """Whether they ask for this call of a tool with effects, or nobody else can have asked for it."""
         known, foreign = self._texts(journal)
-        if foreign == "":
+        if foreign == "" or _by_rules(call, journal):
             return True
         asks = _kind_of(call.tool, tool)
         said = plain(self.said)
@@ -169,6 +170,13 @@ class OwnWords:
         known = [self.said, in_figures(plain(self.said)), *symbols_in(self.said, MOST_NAMES), self.about, *trusted]
         others = [text for tool, text in done if tool not in TRUSTED and tool not in KINDS]
         return " ".join(known), " ".join([self.foreign, *others]).strip()
+
+
+def _by_rules(call: TurnCall, journal: Journal) -> bool:
+    """Whether the assistant without a model asked for it: its rules read the user's messages alone, and what goes on
+    with an earlier one ("and another at 600") names its kind no more."""
+    asking = (step for step in journal.steps if any(one.call_id == call.call_id for one in step.calls))
+    return any(step.provider == OFFLINE.name for step in asking)
 
 
 class HeldText:

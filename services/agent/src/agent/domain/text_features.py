@@ -135,11 +135,12 @@ _ENDINGS = (
 """Longest first: of verbs and nouns, es and en."""
 _HUNG_ON = re.compile(r"(?<=[a-z]{2})([aei]r)(?:me|te|se|nos|os|l[oae]s?|sel[oa]s?|mel[oa]s?)$")
 """Spanish pronouns behind a verb: pedirla, apuntarme."""
+_SAID_TO_YOU = re.compile(r"(?<=[a-z]{2})([ae])is$")
 
 
 def bare_verb(word: str) -> str:
-    """A Spanish infinitive without the pronouns behind it: hacerme, traerlo."""
-    return _HUNG_ON.sub(r"\1", word)
+    """A Spanish infinitive without the pronouns behind it, or of a verb said to several: hacerme, traerlo, usáis."""
+    return _SAID_TO_YOU.sub(r"\1r", _HUNG_ON.sub(r"\1", word))
 
 
 _MORE_BEFORE = ("s", "es", "ed", "ing", "y")

@@ -142,15 +142,15 @@ class Crawler:
         if document is None:
             if read.same and item.known is not None:
                 known = item.known
+                await state.first_with(known.hash, item.url)
                 await self._facts.upserted(_again(plan, item, known.document_id, known.hash, known.etag))
             return read.outcome
-        if item.known is None:
-            first = await state.first_with(document.page.hash, document.url)
-            if first != document.url:
-                duplicate = said("duplicate", other=first)
-                return PageOutcome(
-                    "skipped", "duplicate", duplicate, found=read.outcome.found, refused=read.outcome.refused
-                )
+        first = await state.first_with(document.page.hash, document.url)
+        if item.known is None and first != document.url:
+            duplicate = said("duplicate", other=first)
+            return PageOutcome(
+                "skipped", "duplicate", duplicate, found=read.outcome.found, refused=read.outcome.refused
+            )
         await self._facts.upserted(_upserted(plan, document, same=read.outcome.kind == "unchanged"))
         return read.outcome
 

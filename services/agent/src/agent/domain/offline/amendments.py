@@ -1,4 +1,4 @@
-"""What was asked for before, with what a text changes or adds: another figure, share or name, a little more of it."""
+"""Applies a follow-up to the previous request: another quantity, price, symbol or timeframe, or a missing figure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,18 +25,18 @@ from agent.domain.offline.wishes import Intent, Wish
 
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
 FEW = 7
-"""Words of what leans on what was said before."""
+"""The most words that a follow-up has."""
 _ORDER = "create_paper_order"
 _REPLACED = {_ORDER: "replace", "create_alert": "replace_alert"}
-"""What is made anew when it is changed, and the way to that."""
+"""Tools whose result is replaced when it changes, and the way that does it."""
 GOES_ON = ("", "sell", "stop", "resell", *_REPLACED.values())
-"""Of what was asked for before, what a text can change or complete."""
+"""The ways whose requests a follow-up can change or complete."""
 
 
 def amended(
     text: str, said: str, earlier: Wish, schemas: Mapping[str, Schema], own: Sequence[str], row: ToolPhrase | None
 ) -> Wish | None:
-    """What was asked for before, with what this text changes or adds; None: it is about something else."""
+    """The earlier request with what this text changes or adds; None if the text is about something else."""
     tool, arguments = earlier.calls[0]
     schema = schemas[tool]
     given = arguments_for(tool, schema, ParsedText.of(text))
@@ -45,7 +45,7 @@ def amended(
     if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None:
         return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
     if len(earlier.missing) == 1 and (figure := FIGURE_ALONE.fullmatch(said)):
-        given = {earlier.missing[0]: as_given(earlier.missing[0], figure["figure"])}  # it is what was asked for
+        given = {earlier.missing[0]: as_given(earlier.missing[0], figure["figure"])}  # the answer to our question
     changes = row is None or (same and tool != _ORDER) or AMENDS.search(said)
     if not earlier.missing and changes and (merged := _with_change(said, tool, arguments)) is not None:
         return _instead(earlier, merged, tuple(name for name in arguments if name not in merged))
@@ -88,6 +88,10 @@ def amended(
     if own and row is None and tool == _ORDER and GOING_ON.search(said) and "quantity" in given:
         told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
+    if row is None and not own and tool not in _REPLACED and len(said.split()) <= FEW:
+        frame = given.get("timeframe")
+        if frame is not None and frame != arguments.get("timeframe"):
+            return Wish(Intent.TOOL, ((tool, {**arguments, "timeframe": frame}),))
     if own and row is None and tool not in _REPLACED and len(said.split()) <= FEW - 1 and GOING_ON.search(said):
         name = "tickers" if "tickers" in arguments else "symbol"
         if name in arguments:
@@ -96,7 +100,7 @@ def amended(
 
 
 def _with_change(said: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A call's arguments with one figure half as large, 5 higher …; without it where how much is not said."""
+    """The arguments with one figure changed, and without that figure where the text does not say by how much."""
     change = change_in(said)
     name = changed(said, arguments, ALONE.get(tool) if tool not in FIGURES else None) if change is not None else None
     if change is None or name is None:
@@ -109,13 +113,13 @@ def _with_change(said: str, tool: str, arguments: Mapping[str, Any]) -> dict[str
 def _with_figures(
     said: str, tool: str, arguments: Mapping[str, Any], given: Mapping[str, Any], own: Sequence[str]
 ) -> dict[str, Any] | None:
-    """An order's or an alert's arguments with those that a text gives instead; None: it gives none."""
+    """The arguments of an order or alert with the new values of the text; None if it has none."""
     told = dict(given)
     prices = [name for name in arguments if name in ("limit_price", "stop_price")]
     if tool == _ORDER and len(prices) == 1 and "quantity" in told and MOVES.search(said):
-        told[prices[0]] = told.pop("quantity")  # what is raised to so much is its price
+        told[prices[0]] = told.pop("quantity")  # "raise it to 30" is about the price
     other = [one for one in own if one != arguments.get("symbol")]
-    # A price that the text gives is a new price; a number of which it says nothing, a new quantity.
+    # A number without a word about it was read as the quantity.
     new = {name: told[name] for name in ("quantity", "limit_price", "stop_price", "price", "side") if name in told}
     new |= {"symbol": other[0]} if other else {}
     if "side" in arguments and not SAYS_SIDE.search(said):
@@ -132,7 +136,7 @@ def _with_figures(
 
 
 def _instead(earlier: Wish, arguments: dict[str, Any], missing: tuple[str, ...] = ()) -> Wish:
-    """A call with other arguments; what was made before is ended first."""
+    """The call with other arguments. An order or alert that exists already is cancelled first."""
     (tool, before), way = earlier.calls[0], earlier.way
     if tool not in _REPLACED:
         return Wish(Intent.TOOL, ((tool, arguments),), missing)

@@ -42,6 +42,10 @@ _SAY: dict[Intent, dict[Language, str]] = {
         "es": f"Siento que hayas tenido que esperar o repetirte. {_OFFER['es']}",
         "en": f"I am sorry you had to wait or repeat yourself. {_OFFER['en']}",
     },
+    Intent.WRONGED: {
+        "es": f"Siento lo ocurrido. Eso lo tiene que mirar una persona. {_OFFER['es']}",
+        "en": f"I am sorry about that. A person has to look into it. {_OFFER['en']}",
+    },
     Intent.TONGUE: {
         "es": "Sí: puedes escribirme en español o en inglés, como prefieras.",
         "en": "Yes: you can write to me in English or Spanish, whichever you prefer.",
@@ -83,8 +87,8 @@ _UNSURE: dict[Language, str] = {
     "en": "I am not sure this answers your question.",
 }
 _NEAREST: dict[Language, str] = {
-    "es": "No lo sé: no encuentro la respuesta en el sitio. Esto es lo más cercano:",
-    "en": "I do not know: I cannot find the answer on the site. This comes closest:",
+    "es": "No lo sé con certeza: no encuentro una respuesta clara en el sitio. Esto es lo más cercano:",
+    "en": "I do not know for certain: I cannot find a clear answer on the site. This comes closest:",
 }
 _SAYS: dict[Language, str] = {"es": "El sitio dice:", "en": "The site says:"}
 _SAYS_UNDER: dict[Language, str] = {"es": "En «{name}» el sitio dice:", "en": "Under “{name}” the site says:"}

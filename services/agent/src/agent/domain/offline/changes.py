@@ -1,6 +1,6 @@
-"""What a text does to a figure that was given before: half of it, twice the capital, 5 higher, a bit less. es and en.
+"""Reads changes to a figure that was given earlier, in es and en: half of it, twice the capital, 5 higher, a bit less.
 
-A change names its figure, or says by its own words whether a price or a count is meant. Texts are plain.
+A change either names the figure or shows by its words whether it means a price or a count. All texts are plain.
 """
 
 import re
@@ -66,13 +66,13 @@ _NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A figure times `factor` and `plus` so much; neither: how much is not said."""
+    """Multiply by `factor`, or add `plus`. With neither, the text says that something changes but not by how much."""
 
     factor: float | None = None
     plus: float | None = None
 
     def of(self, figure: float) -> float | None:
-        """What a figure becomes; None: that has to be asked."""
+        """The figure after the change; None where the user has to be asked for it."""
         if self.factor is None and self.plus is None:
             return None
         changed = round(figure * (1 if self.factor is None else self.factor) + (self.plus or 0), 6)
@@ -80,7 +80,7 @@ class Change:
 
 
 def share_in(said: str) -> float | None:
-    """The share of a whole that a text names: a third, 30 %, all; None: none, or no share of it (0 %, 200 %)."""
+    """The share that a text names, between 0 and 1: a third, 30 %, all. None for no share, 0 % or 200 %."""
     match = SHARE.search(said)
     if match is None:
         return None
@@ -93,19 +93,19 @@ def share_in(said: str) -> float | None:
 
 
 def percent_in(said: str) -> float | None:
-    """The per cent of the first share that a text names, which may be of something else than what is held."""
+    """The first percentage in a text, whatever it is a percentage of."""
     match = SHARE.search(said)
     return number_of(match["percent"]) if match is not None and match["percent"] else None
 
 
 def kept_in(said: str) -> float | None:
-    """How many are left of what is sold: all but five."""
+    """How many to keep: 5 in "sell all but five"."""
     match = _KEPT.search(said)
     return float(match["kept"] or match["left"]) if match else None
 
 
 def change_in(said: str) -> Change | None:
-    """What a text does to a figure; None: nothing."""
+    """The change that a text asks for; None if it asks for none."""
     if match := _BY.search(said) or _MOVED.search(said):
         by = number_of(match["by"]) * (-1 if match["down"] else 1)
         return Change(factor=1 + by / 100) if re.search(r"%|cent|ciento", match["unit"]) else Change(plus=by)
@@ -119,8 +119,8 @@ def change_in(said: str) -> Change | None:
 
 
 def changed(said: str, arguments: Mapping[str, Any], alone: str | None) -> str | None:
-    """Which of a call's figures a change is of: the one that it names, the price where it speaks of one, or else
-    `alone`, what the tool is asked for first; None: it cannot be told."""
+    """The name of the argument that a change applies to: the one that it names, the only price where it speaks of a
+    price, else `alone`, the tool's main figure. None if that cannot be told."""
     named = [name for name, noun in _NOUNS.items() if name in arguments and re.search(rf"\b(?:{noun})\b", said)]
     if len(named) == 1:
         return named[0]

@@ -83,8 +83,8 @@ _DOING = word_set(
     "mejor peor verdad mentira raro normal posible imposible necesario necesaria obligatorio obligatoria "
     "incluido incluida minimo maximo mama papa vive vivo vivimos somos soy "
 )
-_SHARED = frozenset(("log", "nin"))
-"""Stems of common words (luego, nine) that are those of telling ones, too: logo, nino."""
+_SHARED = frozenset(("log", "nin", "bon"))
+"""Stems of common words (luego, nine, bueno) that are those of telling ones, too: logo, nino, bono."""
 COMMON = (frozenset(map(stem, _COMMON)) | {stem(word) for word in _DOING if not meanings_of(word)}) - _SHARED
 """Stems of what anybody says about anything: they help to choose, and their absence is no reason for silence."""
 _LONG = 6

@@ -1,5 +1,4 @@
-"""What an answer is unsure of: a word of the question that it does not tell, another section that is as likely; and
-what comes nearest where nothing answers."""
+"""Decides whether an answer is certain, what to show beside it where it is not, and what comes nearest to none."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,9 +14,11 @@ from agent.domain.offline.shapes import BARE, DO_YOU, TOLD_OTHERWISE
 from agent.domain.text_features import plain
 
 CERTAIN = 0.5
-"""How likely the section of an answer must be of all that were found."""
+"""The likelihood that an answer's section needs for the answer to be certain."""
+_FAR_BEHIND = 0.1
+"""Below this likelihood an answer's section is overruled by one that is likely enough to be certain."""
 _AS_WELL = 0.6
-"""How likely one must be to be shown alone where nothing is certain."""
+"""The likelihood from which a section is shown alone where nothing is certain."""
 NEAR = 0.4
 """Of a question's weight, what a passage must cover to be told as what may answer it, where nothing does."""
 NEAR_DOING = 0.3
@@ -36,6 +37,8 @@ _TOLD = 0.75
 """What a word of the question counts at least in a sentence that tells it, or whose section does."""
 _TITLED = 0.5
 """What a word counts at least that the page's title has."""
+_SHORTEST = 3
+"""Letters of a word that says what a question is about: shorter ones are "m" and "ke"."""
 _NAMING = 4
 """Digits from which on a number is a name, a year or an amount."""
 
@@ -48,9 +51,10 @@ def doubts(
     if as_a_whole(question, before, among.passages):
         return None
     index, must, places = among.index, needed(question), {(one.url, one.heading) for one in chosen}
+    whole = likely(question, earlier, told, among)
     sections = [
         one
-        for one in likely(question, earlier, told, among)
+        for one in whole
         # What does not tell what such a question needs is no other answer.
         if one.place in places
         or any(index.holds(must, at) and tells(question, index.section(at)) for at in one.sentences)
@@ -61,11 +65,13 @@ def doubts(
     untold = [word for word in _untold(asked, spots, among) if not asked[word] & TOLD_OTHERWISE]
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
     first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
-    if not untold and first in mine and share >= CERTAIN:
+    far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
+    if not untold and first in mine and share >= CERTAIN and not far_behind:
         return None
+    first = whole[0] if far_behind else first
     shown = _extract(chosen, mine[0], among)
     other = [] if first in mine else _extract((), first, among)
-    return [*shown, *other]
+    return [*other, *shown] if far_behind else [*shown, *other]
 
 
 def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[list[Excerpt], bool]:
@@ -73,7 +79,10 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     no section stands out, and no word of it, or of the one before it, is told."""
     asked = terms(FREE_OR_PAID.sub(" ", question))
     before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
-    index, about = among.index, [(asked | before)[word] for word in (*_specific(asked), *_specific(before))]
+    specific, must = _specific(asked), needed(question)
+    # Of a question that has only words that anybody says, those.
+    words = [*(specific or (word for word in asked if word[0] != "=")), *_specific(before)]
+    index, about = among.index, [(asked | before)[word] for word in words]
 
     def stands_near(section: Section) -> bool:
         at = section.sentences[0]
@@ -88,12 +97,17 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     found = [one for one in likely(question, earlier, told, among) if stands_near(one)]
     if not found:
         return [], False
+    # A price, or when, is told by what shows one.
+    found = [one for one in found if index.holds(must, one.sentences[0])] or found
     of_a_thing = DO_YOU.search(plain(question)) or any(keys & BARE for keys in asked.values())
     at = found[0].sentences[0]
-    may = any(index.has(asked[word], at) >= _TOLD for word in _specific(asked)) and not (
-        among.passages[at].row and _untold(asked, [at], among)
-    )
-    may = may and index.share(asked, at) >= (NEAR if of_a_thing else NEAR_DOING)
+    if not specific:
+        # "How many hours is it?" says nothing of what: that section may tell it which has such a figure.
+        may = bool(must) and index.holds(must, at) and found[0].likelihood >= _HALF and index.share(asked, at) >= NEAR
+    else:
+        may = any(index.has(asked[word], at) >= _TOLD for word in specific)
+        may = may and not (among.passages[at].row and _untold(asked, [at], among))
+        may = may and index.share(asked, at) >= (NEAR if of_a_thing else NEAR_DOING)
     shown = found[: 1 if found[0].likelihood >= _AS_WELL else _SHOWN]
     return [one for section in shown for one in _extract((), section, among)], may
 
@@ -111,7 +125,11 @@ def _untold(asked: Mapping[str, frozenset[str]], at_places: Sequence[int], among
 
 def _specific(asked: Mapping[str, frozenset[str]]) -> list[str]:
     """The words of a question that say what it is about."""
-    return [word for word, keys in asked.items() if not (word[0] == "=" or word.isdigit() or is_common(keys))]
+    return [
+        word
+        for word, keys in asked.items()
+        if not (word[0] == "=" or word.isdigit() or len(word) < _SHORTEST or is_common(keys))
+    ]
 
 
 def _extract(chosen: Sequence[Excerpt], section: Section, among: Candidates) -> list[Excerpt]:

@@ -30,7 +30,12 @@ def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence
         return []
     if is_bare(asked):
         return _shown(asked, question, told) if leans else []
-    about = {word: keys for word, keys in asked.items() if is_day(word) or not (word[0] == "=" or is_common(keys))}
+    about = {
+        # Saturday's row is not Sunday's, though both are of the weekend.
+        word: keys - {"=weekend"} if is_day(word) and not word.startswith(("weekend", "find")) else keys
+        for word, keys in asked.items()
+        if is_day(word) or not (word[0] == "=" or is_common(keys))
+    }
     alike = [one for one in passages if one.row and _columns(one) == _columns(told[0])]
     beside = [one for one in alike if _table(one) == _table(told[0])]
     named = [one for one in beside if _says(about, _name(one), one)] if leans else []

@@ -55,7 +55,8 @@ def _row(tool: str, *asks: str, unless: str = "", about: bool = False, way: str 
 TABLE: tuple[ToolPhrase, ...] = (
     _row("calculate_risk_reward",
          r"\b(risk.{0,5}reward|reward.{0,5}risk|r/r|riesgo.{0,7}(?:beneficio|recompensa)|beneficio.{0,5}riesgo|"
-         r"risk ratio)\b"),
+         r"risk ratio)\b|"
+         r"^(?=.*\bratio\b)(?=.*\bstop\b)(?=.*\b(?:target|objetivo|take profit|exit|salgo|salida|vendo)\b)"),
     _row("calculate_position_size",
          r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size)\b.{0,20}\b(?:position|trade)\b"
          r"|how many shares|how much (?:should|can|could) i (?:buy|risk)|"

@@ -31,7 +31,7 @@ def chosen_in(text: str, shown: str, offered: Collection[str], before: Sequence[
     listed: list[str] = _LINE.findall(shown) or (names[1].split(", ") if names else [])
     # "Delete it" is of the one line that is left of a list.
     ends = bool(match and match["ends"]) or (len(listed) == 1 and TAKES_BACK.search(said) is not None)
-    if not before or not listed or (match is None and not ends) or (match and len(listed) == 1):
+    if not before or not listed or (match is None and not ends) or (match and len(listed) == 1 and not ends):
         return None
     place = match["place"] if match else "1"
     at = int(place) - 1 if place.isdigit() else PLACES[place]

@@ -56,6 +56,10 @@ _KINDS = (
     rf"redirig\w+|enlaz[ae]\w*) (?:esto |el chat |la conversacion )?(?:con|a|al|hacia) {_ANY}{_WHO}\b",
     rf"\b(?:dame|denme|deme|mand[ae](?:me|nme|r)?|envi[ae](?:me|nme|r)?|busca(?:me)?|llama(?:d)?|avis[ae](?:r|d)?|"
     rf"traeme) (?:a |con )?(?:(?:un|una|algun|alguna|el|la|otra|otro) )?{_WHO}{_END}",
+    # By a name.
+    r"\b(?:pas[ae]|pon|ponga|pasad|poned|comuniqu?[ae]|conect[ae]|pasen)(?:me|nos) con (?:(?:el|la|don|dona) )?\w+\W*$",
+    r"\b(?:put|patch) (?:me|us) (?:through|on) to \w+\W*$",
+    r"\bque (?:me|nos) (?:llame|escriba|atienda|conteste)n?(?: (?:don |dona )?\w+)?(?: por favor)?\W*$",
     # Wanting.
     rf"\b(?:want|wanna have|need|(?:would|d|i'd) (?:like|prefer)|prefer|demand|require|looking for|insist on|"
     rf"rather have)"

@@ -30,6 +30,7 @@ from agent.domain.offline.shapes import (
     BRINGING,
     CHEAPER,
     CLOCK,
+    COSTS,
     DO_YOU,
     DURATION,
     FIGURE,
@@ -112,6 +113,7 @@ def needed(question: str) -> list[frozenset[str]]:
     found += [frozenset(("=include",))] if MADE_OF.search(said) else []
     found += [frozenset(("=name",))] if WHO.search(said) else []
     found += [PRICE | FIGURE | {"=percent"}] if HOW_PRICED.search(said) else []
+    found += [PRICE | {"=percent", "=free"}] if COSTS.search(said) else []
     obliged = OBLIGED.search(said)
     if obliged is not None and not ASKS_WHICH.search(said, 0, obliged.start()):
         found.append(frozenset(("=need",)))

@@ -1,11 +1,12 @@
-"""Which sections answer a question the likeliest: a few signals of each sentence, and what each counts.
+"""Ranks the sections that were found by how likely each answers the question.
 
-What they count is fitted on labelled questions over five companies' pages (decision 0122), each judged by weights of
-the other four. They say which of the sections that were found it is, and not whether any is.
+A section's score is a weighted sum of a few signals. The weights were fitted on labelled questions over the pages of
+five companies (decision 0122). The score compares sections; it does not say whether any of them answers.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from agent.domain.offline.constraints import FREE_OR_PAID
@@ -15,30 +16,34 @@ from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.questions import is_vague, leans, needed, terms
 
 _OWN = 2.9
-"""What it counts to cover the question, by itself …"""
+"""The share of the question that the sentence covers."""
 _SECTION = 1.17
-"""… and by its section;"""
+"""The share of the question that its whole section covers."""
 _EARLIER, _EARLIER_LEANT_ON = 0.97, 0.76
-"""to cover the question before, and more where this one leans on it;"""
+"""The share of the previous question that it covers; the second is added where this question leans on that one."""
 _THERE = 1.28
-"""to stand in the section that was quoted last;"""
+"""It is in the section that was quoted last."""
 _HEADED = 1.2
-"""to have the question's words in the heading;"""
+"""The share of the question's words that the heading has."""
+_SAME_QUESTION = 1.5
+"""The heading is the question in nearly the same words, common ones included (not fitted)."""
 _FOUND = 1.5
-"""to be of the passage that was found first;"""
+"""It is in the passage that the search put first; divided by the place for later ones."""
 _FOREIGN = 1.5
-"""against it: to be written in another language (not fitted: what says the same in both is told in the question's);"""
+"""It is written in another language: subtracted (not fitted)."""
 _NEEDED, _NOT_ASKED = 0.79, 0.5
-"""to tell what such a question needs; and how much it counts where it needs nothing;"""
+"""It shows what the question needs, such as a price or a time; the second stands in where the question needs nothing.
+"""
 _BEGINS_BESIDE, _BEGINS = 1.34, 1.97
-"""to have words of its section, or its own, that begin as the question's do."""
+"""The share of the question's words that begin like a word of its section, or like one of its own."""
+_HALF_ALIKE = 0.5
 _SHORTEST, _LONGEST = 4, 6
-"""Letters that two words share from their beginning to be taken for one."""
+"""Letters that two words must share at their beginning to count as the same word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section with its sentences, the likeliest first, and how likely it is of all that were found."""
+    """A section, its sentences with the likeliest first, and its likelihood; over all sections these add up to 1."""
 
     place: tuple[str, str]
     sentences: tuple[int, ...]
@@ -46,7 +51,7 @@ class Section:
 
 
 def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Section]:
-    """The sections that were found, the likeliest first. `earlier`: what was asked last; `told`: what was quoted."""
+    """The sections that were found, likeliest first. `earlier`: the previous question; `told`: the last quotation."""
     passages, index = among.passages, among.index
     if not passages:
         return []
@@ -66,6 +71,7 @@ def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Se
             _SECTION * (covered / whole if whole else 0.0)
             + _THERE * any(passages[at].text in told for at in those)
             + _HEADED * (sum(bool(keys & headed) for keys in asked.values()) / max(len(asked), 1))
+            + _SAME_QUESTION * _alike(set(words_of(question)), set(words_of(place[1])))
             + _BEGINS_BESIDE * _begun(said, [*words_of(place[1]), *(word for at in those for word in index.words(at))])
         )
         for at in those:
@@ -79,7 +85,7 @@ def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Se
                 + _BEGINS * _begun(said, index.words(at))
             )
     ranked = _ranked(places, scores)
-    # Of a section what tells what such a question needs is shown before the rest.
+    # Within a section, sentences that show what the question needs come first.
     return [replace(one, sentences=tuple(sorted(one.sentences, key=lambda at: not index.holds(must, at))))
             for one in ranked]  # fmt: skip
 
@@ -98,7 +104,13 @@ def _ranked(places: Mapping[tuple[str, str], Sequence[int]], scores: Mapping[int
     return sorted(found, key=lambda one: -scores[one.sentences[0]])
 
 
+def _alike(said: AbstractSet[str], heading: AbstractSet[str]) -> float:
+    """The share of words that two texts have in common; 0 below one half."""
+    shared = len(said & heading) / max(len(said | heading), 1)
+    return shared if shared >= _HALF_ALIKE else 0.0
+
+
 def _begun(said: Sequence[str], words: Sequence[str]) -> float:
-    """Of a question's words, how many begin like one of these."""
+    """The share of the question's words that begin like one of these."""
     begun = {word[:length] for word in words for length in range(_SHORTEST, _LONGEST + 1) if len(word) >= length}
     return sum(word[: max(_SHORTEST, min(_LONGEST, len(word) - 1))] in begun for word in said) / max(len(said), 1)

@@ -197,6 +197,7 @@ TOLD_OTHERWISE = frozenset(("=price",))
 HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
 PRICE_WORD = re.compile(r"\b(?:pric|preci|tarif|cost|rate|fee|cuest|val(?:e|en|or)\b|cheap|barat)")
 HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b")
+COSTS = re.compile(r"\bhow much (?:does|do|did|would|will)\b.*\bcosts?\b|\bcuanto (?:me |nos )?(?:cuesta|costaria)n?\b")
 OBLIGED = re.compile(
     r"\b(?:have|has|need) to\b|\bmust\b|\bhace falta\b|\b(?:teng\w+|tien\w+|ten(?:eis|emos)|"
     r"hay) que\b"

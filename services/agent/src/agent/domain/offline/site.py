@@ -95,7 +95,11 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         return SayText(f"{found.passages[exact - 1].text} [{exact}]")
     spoken: list[Excerpt] = []
     others: list[Excerpt] = []
+    read: set[str] = set()
     for number, one in enumerate(found.passages, start=1):
+        if one.text in read:
+            continue  # the same page at another address, as "/" and "/index.html" are
+        read.add(one.text)
         # Its heading is that of the section that fits best; a passage of several sections tells the later ones itself.
         heading = one.heading[-1] if one.heading and f"# {one.heading[-1]}" not in one.text else ""
         mine = one.language is None or one.language[:2].lower() == asked.language

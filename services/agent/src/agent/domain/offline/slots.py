@@ -24,7 +24,7 @@ _BEFORE: dict[str, str] = {
     r"con",
     "entry_price": _ENTRY,
     "stop_loss_price": _STOP,
-    "take_profit_price": r"target|take[ -]?profit|tp|objetivo|profit|salida|exit",
+    "take_profit_price": r"target|take[ -]?profit|tp|objetivo|profit|salida|salgo|exit",
     "risk_percent": r"risk(?:ing)?|riesgo|arriesg\w+",
     "limit_price": r"limit(?:e)?|at most|no more than|como mucho|maximo",
     "stop_price": _STOP,

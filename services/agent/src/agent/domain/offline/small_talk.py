@@ -1,8 +1,18 @@
-"""Small talk: a greeting, thanks, a complaint, and nothing that could be looked up."""
+"""Recognises small talk: greetings, thanks and complaints, which need no look-up."""
 
 import re
 
-from agent.domain.offline.talk_words import LONG_TALK, OPENING, SHORT_TALK, THANKFUL, TONGUE, UPSET, WAITED, WANTS
+from agent.domain.offline.talk_words import (
+    LONG_TALK,
+    OPENING,
+    SHORT_TALK,
+    THANKFUL,
+    TONGUE,
+    UPSET,
+    WAITED,
+    WANTS,
+    WRONGED,
+)
 from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import word_set
 
@@ -28,7 +38,7 @@ _NAMES_ITSELF = re.compile(
 
 
 def small(said: str) -> Intent | None:
-    """Small talk: nothing but its words."""
+    """The kind of small talk, if the text has nothing else in it."""
     if named := _NAMES_ITSELF.search(said):
         said = named["hello"]
     words = re.findall(r"\w+", OPENING.sub("hola", said))
@@ -37,18 +47,20 @@ def small(said: str) -> Intent | None:
     if not words or None in kinds or len(words) > 12:
         return None
     greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)
-    # Thanks with a greeting, or a goodbye with thanks, is the one that ends.
+    # Where two kinds meet, the one that ends a conversation counts: goodbye before thanks, thanks before hello.
     return next((kind for kind, _ in _SMALL if kind in kinds), Intent.GREETING if greeted else None)
 
 
 def mood(said: str, text: str) -> Intent | None:
-    """Thanks, a complaint about the assistant, or which language it speaks, whatever else is said around it."""
+    """Thanks, a complaint or a question about languages, also in a longer message."""
     if TONGUE.search(said):
         return Intent.TONGUE
     if "?" in text:
         return None
     if len(said.split()) <= LONG_TALK and WAITED.search(re.sub("['’]", " ", said)):
         return Intent.WAITED
+    if len(said.split()) <= LONG_TALK and WRONGED.search(re.sub("['’]", " ", said)):
+        return Intent.WRONGED
     if len(said.split()) > SHORT_TALK or WANTS.search(said):
         return None
     if UPSET.search(said):

@@ -67,11 +67,30 @@ WAITED = re.compile(
     r"atiend|hac\w+ caso|pick)|\b(?:i|we) (?:have |ve )?already (?:told|asked|said|explained|wrote)\b|"
     r"\bi keep (?:asking|writing|calling)\b|"
     r"\bya (?:(?:te|os|se|lo|le) )*(?:he|hemos|dije|pregunte|explique|escribi|llame)\b(?=.*\b(?:veces|dije|dicho|"
-    r"preguntado|pregunte|explicado|explique)\b)|\b(?:that s|that is|thats) not what i (?:asked|said|meant)\b|"
-    rf"\bno es lo que (?:he |te )*{_ASKED_FOR}|\byou (?:didn t|didnt|did not|haven t|havent|never) answer|"
+    r"preguntado|pregunte|explicado|explique)\b)|\b(?:not|wasn t|isn t) what i (?:asked|said|meant)\b|"
+    rf"\bno (?:es|era|fue) (?:eso |esto )?lo que (?:he |te |os |yo )*{_ASKED_FOR}|"
+    r"\byou (?:didn t|didnt|did not|haven t|havent|never) answer|"
     r"\bno me (?:has|habeis|han) (?:contestado|respondido)\b"
 )
 """Said by somebody who asked or waited in vain."""
+_FAULT_EN = (
+    r"(?:over|double |wrongly )?(?:charged|billed)|lost|broken?|forgot(?:ten)?|cancell?ed|damaged|ignored|cheated|lied|"
+    r"deleted"
+)
+_DONE = r"(?:ad[oa]s?|aron|aste(?:is)?)"
+_FAULT_ES = (
+    rf"(?:cobr|carg|cancel|anul|estrope|dej|olvid|engan|borr|fall|ignor|tim){_DONE}|(?:perdi|rompi|menti)(?:do|eron|ste(?:is)?)|"
+    rf"rot[oa]s?|(?:mand|envi|entreg|tra){_DONE}\b(?=.*\b(?:otr[oa]s?|mal|no era|equivocad[oa]s?|rot[oa]s?)\b)"
+)
+WRONGED = re.compile(
+    rf"\b(?:you|they|your \w+) (?:guys |have |ve |had |just |still |never )*"
+    rf"(?:(?:{_FAULT_EN}) (?:me|us|it|my|our|to)\b|"
+    r"(?:sent|delivered|gave|brought) (?:me |us )?the wrong\b)|"
+    r"\b(?:i|we) (?:have been|ve been|was|were|got|am|m|are|re) (?:being )?(?:over|double |wrongly )?"
+    r"(?:charged|billed) (?:twice|again|double|for|too|the wrong|\d)|"
+    rf"(?<!se )\b(?:me|nos) (?:(?:habeis|has|han|ha) (?:vuelto a )?)?(?:{_FAULT_ES})\b"
+)
+"""Said by somebody to whom the company did something wrong."""
 TONGUE = re.compile(
     r"\b(?:do|can|could) you (?:speak|talk|write|understand|answer)(?: me)?(?: in)? (?:english|spanish|castilian)\b|"
     r"\b(?:habl(?:as|ais|an|a usted)|entiendes|entendeis) (?:en )?(?:espanol|castellano|ingles)\b|"
@@ -88,10 +107,10 @@ STATED = re.compile(
     r"^(?:(?:and|but|well|actually|now|hi|hey|so|ok|btw|by the way|honestly|y|pero|bueno|buenas|hola|pues|oye|mira|"
     r"ahora|la verdad(?: es que)?|por cierto)[, ]+)*"
     r"(?:i(?:'m| am) (?:no longer|not) .*any ?more\b|(?:me|nos) (?:he|hemos) (?:mudado|jubilado|casado)\b|ya no soy\b|"
-    r"i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now) )?(?:like|love)\b|i always\b|"
-    r"my name is\b|call me\b|"
-    r"(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a mi )?(?:ahora )?me gustan?\b|me llamo\b|mi nombre es\b|llamame\b|"
-    r"my (?:risk (?:profile|tolerance)|level|experience|(?:trading )?style|time ?zone) is\b|"
+    r"i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now|only|just|mostly) )?(?:like|love)\b|"
+    r"i always\b|my name is\b|call me\b|"
+    r"(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a mi )?(?:ahora |solo )?me gustan?\b|me llamo\b|"
+    r"mi nombre es\b|llamame\b|my (?:risk (?:profile|tolerance)|level|experience|(?:trading )?style|time ?zone) is\b|"
     r"mi (?:perfil(?: de \w+)?|nivel(?: de experiencia)?|experiencia|estilo(?: de \w+)?|zona horaria) es\b|"
     r"i(?:'m| am) (?:now |no longer )?(?:an? )?(?:\w+ )?(?:trader|investor|beginner|novice|conservative|moderate|"
     r"aggressive|intermediate|advanced)\b|(?:ya no |ahora )?soy (?:una? )?(?:\w+ )?(?:trader|inversora?|operadora?|"

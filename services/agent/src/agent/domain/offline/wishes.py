@@ -1,4 +1,4 @@
-"""What a person can want, as a value."""
+"""What a message asks for."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Intent(Enum):
-    """What somebody may want."""
+    """The kinds of requests."""
 
     HANDOFF = auto()
     ANALYSIS = auto()
@@ -21,6 +21,7 @@ class Intent(Enum):
     STATED = auto()
     UPSET = auto()
     WAITED = auto()
+    WRONGED = auto()
     CHOSEN = auto()
     TONGUE = auto()
     FORGET = auto()
@@ -35,9 +36,9 @@ Calls = tuple[tuple[str, dict[str, Any]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """An intent with the tool calls that serve it. `missing`: arguments that the person has to give first (`calls` is
-    what there is of the call so far); `withheld`: the tool that it needs, and that the asker is not offered; `way`:
-    what has to be looked up before `calls` can be made; `shown`: which line of the newest answer's list is meant.
+    """An intent with the tool calls that serve it. `missing`: arguments that the user still has to give, while `calls`
+    holds the rest of the call; `withheld`: a tool that it needs and that the user's plan lacks; `way`: which look-up
+    comes before `calls`; `shown`: the line of the last answer's list that is meant.
     """
 
     intent: Intent
