@@ -16,9 +16,8 @@ from typer.testing import CliRunner, Result
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import scripted_model
 from contracts.memory_rpc import fact_id
-from contracts.proposal_rpc import ProposalGround
 from memory.domain.lesson import FinishedTurn, learned
-from memory.domain.proposals import judged, own_statements, touched
+from memory.domain.proposals import ground, judged
 from memory.domain.remembered import Remembered
 from memory.domain.statements import kept
 from nexus_cli.evaluation.memory_cases import KINDS, MemoryCase, read_memory_cases
@@ -68,9 +67,7 @@ def test_what_is_proposed_before_the_rules_have_learned_the_turn_comes_to_the_sa
             turn, at = f"t{number}", START + timedelta(days=number)
             lesson = FinishedTurn(turn, at, (text,), frozenset())
             state = learned(state, lesson) if rules_first else state
-            said = own_statements([text])
-            ground = ProposalGround(said=said, facts=touched(state.memory, said))
-            state = judged(state, turn, at, [text], model(case, number, ground)).state
+            state = judged(state, turn, at, [text], model(case, number, ground(state.memory, [text]))).state
             state = state if rules_first else learned(state, lesson)
         past = {(one.value, one.until, one.by) for one in state.memory.superseded}
         return set(kept(state.memory)), past
@@ -80,7 +77,7 @@ def test_what_is_proposed_before_the_rules_have_learned_the_turn_comes_to_the_sa
 
 
 def test_a_models_answers_are_recorded_over_a_socket_and_replayed(tmp_path: Path) -> None:
-    home, gone = "I live in Lima", "Lima is behind me for good"
+    home, gone = "I live in Lima", "I have unpacked my boxes in Bogotá"
     path = written(tmp_path, {"cases": [{"kind": "change", "language": "en", "said": [home, gone], "ends": True}]})
     answer = json.dumps({"changes": [{"do": "end", "id": fact_id(home), "quote": gone}]})
     served = Event()

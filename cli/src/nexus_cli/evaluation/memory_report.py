@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts.memory_rpc import LongTermMemory
-from contracts.proposal_rpc import ProposalGround
 from memory.domain.lesson import FinishedTurn, learned
-from memory.domain.proposals import judged, own_statements, touched
+from memory.domain.proposals import ground, judged
 from memory.domain.recall.words import folded, words
 from memory.domain.relevant_facts import relevant_facts
 from memory.domain.remembered import Remembered
@@ -137,8 +136,6 @@ def _after(case: MemoryCase, model: Proposes | None, turns: int | None = None) -
     for number, text in enumerate(case.said[:turns]):
         turn, at = f"t{number}", START + timedelta(days=number)
         state = learned(state, FinishedTurn(turn, at, (text,), frozenset()))
-        said = own_statements([text])
-        if model is not None and said:
-            ground = ProposalGround(said=said, facts=touched(state.memory, said))
-            state = judged(state, turn, at, [text], model(case, number, ground)).state
+        if model is not None and (shown := ground(state.memory, [text])).said:
+            state = judged(state, turn, at, [text], model(case, number, shown)).state
     return state

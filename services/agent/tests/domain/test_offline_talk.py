@@ -56,6 +56,9 @@ TALK: dict[Intent, list[str]] = {
         "I have two kids",
         "trabajo en un hospital",
         "tengo tres hijos",
+        "My cat is called Nube",
+        "mi perro se llama Trufa",
+        "Remember that I am vegan. Also I have a peanut allergy",
     ],
     Intent.ABILITIES: ["what can you do?", "¿qué sabes hacer?", "who are you?", "help", "are you a robot?", "ayuda"],
     Intent.MARKET: [

@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.domain.fact_changes import forgetting
+from memory.domain.fact_changes import all_forgotten, forgetting
+from memory.domain.forgotten import is_forgotten
+from memory.domain.keys import LogPosition
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import Remembered, corrected
 
@@ -37,3 +39,14 @@ def test_what_is_forgotten_leaves_questions_and_what_strategies_are_described_by
     taken_out = corrected(state, {"userNotes": []}, NOW).memory
     assert [one.description for one in taken_out.recent_strategies] == ["Is my Kappa account safe?"]
     assert taken_out.frequent_questions == state.memory.frequent_questions
+
+
+def test_after_everything_is_forgotten_none_of_it_is_found_in_what_was_said() -> None:
+    state = learned(Remembered(), FinishedTurn("t1", NOW, ("I keep bees in Segovia. I live in Lima",), frozenset()))
+    state = forgetting(state, ("I keep bees in Segovia",), NOW)
+    after = all_forgotten(state, LogPosition(1, 7), NOW)
+    assert after.memory == Remembered().memory
+    assert after.forgotten == LogPosition(1, 7)
+    for said in ("Forget that I keep bees in Segovia", "I live in Lima, you know"):
+        assert is_forgotten(said, after.gone, NOW)
+    assert not is_forgotten("What does the plan cost?", after.gone, NOW)

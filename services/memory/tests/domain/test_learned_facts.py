@@ -150,6 +150,21 @@ def test_what_stands_before_the_request_to_remember_it_is_kept_without_the_reque
 @pytest.mark.parametrize(
     ("first", "second"),
     [
+        ("I'm driving my grandma's old Buick", "the Buick finally died on the highway so I went and leased a Kia"),
+        ("my boss, Karen, approves all my expenses", "Karen left us for a competitor, now it's a guy called Dev"),
+        ("tengo el dinero en una cuenta del Santander", "me harté del Santander y lo pasé todo a MyInvestor"),
+    ],
+)
+def test_a_fact_is_over_when_its_thing_is_named_and_said_to_be_over(first: str, second: str) -> None:
+    said = ["I have two kids", first, second]
+    assert current(after(said)) != current(after(said[:2]))
+    assert first not in current(after(said))
+    assert "I have two kids" in current(after(said))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
         # What somebody else is or does is not over with what the writer gave up.
         ("My niece studies law", "I graduated last month"),
         ("My nephew works at Google", "I left Google"),

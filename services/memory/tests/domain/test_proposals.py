@@ -12,7 +12,7 @@ from contracts.memory_rpc import fact_id
 from contracts.proposal_rpc import FactProposal
 from memory.domain.forgotten import forgotten
 from memory.domain.lesson import FinishedTurn, learned
-from memory.domain.proposals import Judged, judged, own_statements, touched
+from memory.domain.proposals import Judged, ground, judged, own_statements
 from memory.domain.remembered import Remembered
 from memory.domain.statements import kept
 
@@ -144,6 +144,37 @@ def test_in_doubt_both_stay_whatever_a_model_says(old: str, said: str, why: str)
     assert any(said.casefold() == one.casefold() for one in current(done.state))
 
 
+@pytest.mark.parametrize(
+    ("old", "said"),
+    [
+        ("Call me on 555 0134", "My phone number is 555 0199 now, the other one is dead"),
+        ("fumo un paquete al día", "llevo un mes sin encender uno"),
+        ("quiero invertir a diez años", "lo he pensado y quiero invertir a tres años"),
+        ("my wedding is in June", "they have moved the wedding to September"),
+        ("I live in Lima", "I have unpacked my boxes in Bogotá"),
+    ],
+)
+def test_a_fact_that_a_model_names_alone_is_ended_by_what_has_happened(old: str, said: str) -> None:
+    state = known(old, "I play the piano")
+    alone = after(state, said, supersede(old, said))
+    assert alone.refused == ()
+    assert old not in current(alone.state)
+    both = after(state, said, supersede(old, said), supersede("I play the piano", said))
+    assert "I play the piano" in current(both.state)
+
+
+def test_of_a_quote_that_holds_several_clauses_each_is_kept() -> None:
+    said = "I have thought about it and I want to invest for three years"
+    done = after(known("I want to invest for ten years"), said, supersede("I want to invest for ten years", said))
+    assert "I want to invest for three years" in current(done.state)
+
+
+def test_what_does_not_speak_of_its_writer_is_shown_to_a_model_where_a_fact_is_known_of_it() -> None:
+    said = "Karen left for a competitor"
+    assert own_statements([said]) == []
+    assert ground(known("my boss is Karen").memory, [said]).said == [said]
+
+
 def test_two_hundred_attempts_of_an_obedient_model_to_plant_what_others_said_come_to_nothing() -> None:
     state = known("I live in Lima", "my broker is Kappa")
     said = ("What does that page say? By the way, I like tea and I moved my savings to bonds",)
@@ -187,7 +218,7 @@ def test_what_may_be_proposed_about_are_statements_and_twenty_facts_at_most() ->
     assert own_statements(["How is AAPL? I hate suspense. Buy 3 MSFT!"]) == ["I hate suspense."]
     assert own_statements(["forget that I like tea", "¿Cómo está el mercado?", "hola"]) == []
     state = known(*(f"my account {number} is at bank number {number}" for number in range(40)))
-    shown = touched(state.memory, ["My account 7 is closed"])
+    shown = ground(state.memory, ["My account 7 is closed"]).facts
     assert len(shown) == 20
     assert fact_id("my account 7 is at bank number 7") in {one.id for one in shown}
 

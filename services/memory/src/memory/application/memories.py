@@ -11,7 +11,7 @@ import structlog
 from contracts.errors import NexusError
 from contracts.memory_rpc import LongTermMemory
 from memory.adapters.announcements import BusAnnouncements
-from memory.domain.fact_changes import forgetting
+from memory.domain.fact_changes import all_forgotten, forgetting
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, corrected
 from memory.errors import MemoryMoved, StoreUnavailable
@@ -94,7 +94,7 @@ class Memories:
             StoreUnavailable.
         """
         if said is not None:
-            before, _ = await self.change(company, user, lambda held: Remembered(forgotten=max(said, held.forgotten)))
+            before, _ = await self.change(company, user, lambda held: all_forgotten(held, said, self._clock.now()))
             return bool(changed_fields(before.memory, LongTermMemory()))
         gone = await self._store.delete(company, user)
         if gone:

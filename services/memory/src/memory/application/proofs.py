@@ -12,7 +12,7 @@ from memory.application.history import HistoryReader
 from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.domain.keys import LogPosition
-from memory.domain.proposals import Judged, is_judged, judged, own_statements, touched
+from memory.domain.proposals import Judged, ground, is_judged, judged
 from memory.domain.remembered import Remembered
 from memory.errors import MarketUnavailable
 
@@ -45,13 +45,12 @@ class Proofs:
             StoreUnavailable, ProjectionBehind, UnknownSequence: all worth another try.
         """
         heard = await self._heard(turn)
-        if heard is None or not own_statements([text for _, text in heard.texts]):
+        if heard is None:
             return ProposalGround(said=[])
         held = await self._learned(turn, heard)
-        said = own_statements(heard.since(held.forgotten))
-        if not said or is_judged(held, turn.turn_id):
+        if is_judged(held, turn.turn_id):
             return ProposalGround(said=[])
-        return ProposalGround(said=said, facts=touched(held.memory, said))
+        return ground(held.memory, heard.since(held.forgotten))
 
     async def judge(self, request: ProposalsRequest) -> ProposalsJudged:
         """Takes what is proven, once a turn; raises as `ground` does."""

@@ -86,7 +86,7 @@ _MANY = content(
     "play"
 )
 """Concepts that hold of several things at a time."""
-_GENERIC = _PERIODS | content(
+GENERIC = _PERIODS | content(
     "turn turned cumple cumplio cumplido am have want need see ver recibir receive hear "
     "plan decide decided hope think pensandolo believe going pay make made get give keep show send "
     "time times once twice veces vez euro euros dollar dollars "
@@ -247,15 +247,9 @@ def replaces(new: Claims, old: Claims) -> bool:
 def may_replace(new: Claims, old: Claims) -> bool:
     """Whether it does so if the older one is the only one that can be meant: "I switched to Delta"."""
     ended = new.of == old.of and any(
-        ended_by(ending, old.words) and not old.ended and (ending.sole or _is_named(ending, old))
-        for ending in new.ended
+        ending.sole and ended_by(ending, old.words) and not old.ended for ending in new.ended
     )
     return ended or any(rule(new, old) for rule in (_changes, _takes_over, _from_one_to_another))
-
-
-def _is_named(ending: StatementEnd, old: Claims) -> bool:
-    """Whether what is over is a thing of this statement, whatever else that says: "I left the hospital"."""
-    return bool(ending.what - _GENERIC) and ending.what <= old.words and not (old.denied or old.did or old.listing)
 
 
 def ends_only(new: Claims) -> bool:
@@ -308,8 +302,8 @@ def _changes(new: Claims, old: Claims) -> bool:
         or not (new.changed or new.revalues)
     ):
         return False
-    shared = (new.words & old.words) - _GENERIC
-    if not shared and not new.words - _GENERIC - new.values:  # "now 350 a month"
+    shared = (new.words & old.words) - GENERIC
+    if not shared and not new.words - GENERIC - new.values:  # "now 350 a month"
         alike = old.given.get("period") or new.words & old.words & _FLOWS
         return bool(alike and old.given.get("figure")) and all(
             new.given.get(kind) and new.given[kind] != values if kind == "figure" else new.given.get(kind) == values
@@ -321,7 +315,7 @@ def _changes(new: Claims, old: Claims) -> bool:
         or old.where != new.where & old.where
     ):
         return False
-    before, after = old.words - new.words - _GENERIC - old.values, new.words - old.words - _GENERIC - new.values
+    before, after = old.words - new.words - GENERIC - old.values, new.words - old.words - GENERIC - new.values
     before, after = (frozenset(one for one in rest if not one[0].isdigit()) for rest in (before, after))
     another = new.revalues and len(before) == len(after) == 1  # I widened my stops, which were stop losses
     if (before and after and not another) or len(before) > LEFT_OVER:
@@ -338,7 +332,7 @@ def _from_one_to_another(new: Claims, old: Claims) -> bool:
     it is now: "55 isn't realistic, I'm aiming for 62 now"."""
     if new.of != old.of or old.denied or old.did or old.past or new.adds or not new.changed:
         return False
-    if not (new.corrects or (new.words & old.words) - _GENERIC - new.values):
+    if not (new.corrects or (new.words & old.words) - GENERIC - new.values):
         return False
     return any(
         values < new.named.get(kind, frozenset()) and len(new.named[kind]) == len(values) + 1
@@ -364,7 +358,7 @@ def _contradicts(new: Claims, old: Claims) -> bool:
     """Whether one denies what the other says: of the same person, in the same words."""
     if new.of != old.of or new.denied == old.denied or new.ended or old.ended:
         return False
-    if not new.denied and new.changed and (about := old.words - _GENERIC - _ATTITUDES) and about <= new.words:
+    if not new.denied and new.changed and (about := old.words - GENERIC - _ATTITUDES) and about <= new.words:
         return True
     telling = new.words - {"be", "have"}
     if new.denied:

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import fact_id
-from memory.domain.forgotten import forgotten, remembered_again
+from memory.domain.forgotten import MOST, forgotten, remembered_again
+from memory.domain.keys import LogPosition
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.speech import statements, unquoted
 from memory.domain.meant import facts_meant
@@ -79,6 +80,14 @@ def without(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembe
     since = {text: at for text, at in state.since.items() if text.casefold() not in dropped}
     state = replace(state.changed(now, **lists, superseded=history), since=since)
     return forgetting(state, facts, now)
+
+
+def all_forgotten(state: Remembered, said: LogPosition, now: datetime) -> Remembered:
+    """Nothing is remembered, and none of it is to be found in what was said. `said`: where the log ends; what was said
+    up to there is not learned afterwards."""
+    facts = (*kept(state.memory), *(past.value for past in state.memory.superseded))
+    words = [one for one in (forgotten(fact, now) for fact in facts) if one is not None]
+    return Remembered(forgotten=max(said, state.forgotten), gone=(*state.gone, *words)[-MOST:])
 
 
 def forgetting(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:

@@ -6,12 +6,12 @@ purchase, a visit) has happened for ever; another date, season, weekday or hour 
 
 import re
 
-from contracts.spoken import MONTHS
-from memory.domain.claims import claims, fact_claims, may_replace, replaces
+from contracts.spoken import MONTHS, NUMBERS
+from memory.domain.claims import GENERIC, Claims, claims, fact_claims, may_replace, replaces
 from memory.domain.long_term.concepts import concept, content, plain
 from memory.domain.long_term.slots import OCCASION
 from memory.domain.recall.words import words
-from memory.domain.relevant_facts import facets
+from memory.domain.relevant_facts import facets, kinds
 
 _NOT_TELLING = frozenset(
     [
@@ -37,6 +37,7 @@ _NOT_TELLING = frozenset(
     ]
 )
 """Concepts that two statements may share and speak of different things all the same."""
+_NUMBERS = content(" ".join(NUMBERS))
 _OVER = re.compile(
     r"\b(?:no longer|any ?more|any longer|no more|stopped|quit|g[ai]ve up|given up|giving up|ended|is over|am done|"
     r"finished|left|resigned|sold|closed|cancel\w*|paid off|broke|split|died|passed away|used to|instead|moved|"
@@ -61,8 +62,8 @@ _CORRECTS = re.compile(
 )
 _MOVES = re.compile(
     r"\b(?:moved|postponed|rescheduled|changed|instead|brought forward|pushed|delayed|actually|now|cancel\w*|"
-    r"cambi\w+|movi\w*|mueve\w*|aplaz\w+|adelant\w+|retras\w+|paso al|pasa al|pasado al|en vez|en lugar|en "
-    r"realidad|ahora|"
+    r"cambi\w+|movi\w*|mueve\w*|aplaz\w+|adelant\w+|retras\w+|paso al|pasa(?:mos|do|n)? (?:al?|para)|en vez|en "
+    r"lugar|en realidad|ahora|"
     r"mejor)\b"
 )
 _HAPPENED = re.compile(
@@ -72,32 +73,67 @@ _HAPPENED = re.compile(
     r"compre|compramos|comprado|vendi|vendimos|vendido|pague|pagamos|fui|fuimos|visite|conoci|gane|herede|lei|asisti|"
     r"preste|done)\b"
 )
+_HAS_HAPPENED = re.compile(
+    r"\b(?:i|we)(?: have|'ve) (?!an?\b|the\b|my\b)(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght)\b|"
+    r"\b(?:i|we) (?:\w+ ){0,2}(?:\w{3,}ed|went|got|took|had to|made|began|came|chose|lost|let)\b|"
+    r"\b(?:he|hemos|ha|han) (?:\w+ )?\w+(?:[ai]do|to|cho)\b|\b\w{2,}[éí]\b"
+)
+"""Says, by the tense of its verb, that something has happened to its writer."""
 _DATE = re.compile(r"\b(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?: (?:of|de) (?P<month>[a-z]+))?")
 
 
-def why_both_stay(said: str, old: str) -> str | None:
-    """None: what is said (a sentence of the user's) ends a fact, as a model proposes; otherwise why it does not."""
+def why_both_stay(said: str, old: str, *, alone: bool = False) -> str | None:
+    """None: what is said (a sentence of the user's) ends a fact, as a model proposes; otherwise why it does not.
+
+    `alone`: the model proposes it of this fact and of no other. Then it is enough that something has happened since, or
+    that the same is said with another figure; and the model is believed that both are about one thing, unless the words
+    are of another person or of another kind of thing.
+    """
     new, held = claims(said, short=True), fact_claims(old)
     if replaces(new, held) or may_replace(new, held):
         return None
-    plainly, before = plain(said), plain(old)
     if new.of and held.of and new.of != held.of:
         return "other_thing"
+    plainly, before = plain(said), plain(old)
     over, corrects = bool(_OVER.search(plainly)), bool(_CORRECTS.search(plainly))
-    if not _same_thing(said, old, changed=over):
+    happened = alone and bool(_HAS_HAPPENED.search(said.lower()))
+    linked = _telling(said) & held.words or (over and facets(said, forms=False) & facets(old, forms=False))
+    believed = alone and new.of == held.of and not _of_other_kinds(said, old)
+    if not linked and not (believed and (over or happened)):
         return "other_thing"
-    if not corrects and (_HAPPENED.match(before) or new.adds):
+    once = _HAPPENED.match(before) or (_HAS_HAPPENED.search(old.lower()) and not over)
+    if not corrects and (once or new.adds):
         return "both_true"
     if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before):
         return "both_true"
-    denies = new.denied and not held.denied and _telling(said) <= content(old)
-    return None if over or corrects or denies else "not_over"
+    denies = new.denied and not held.denied and _telling(said) <= held.words
+    refigured = alone and _differ_in_a_figure(new, held)
+    return None if over or corrects or denies or happened or refigured else "not_over"
 
 
-def _same_thing(said: str, old: str, *, changed: bool) -> bool:
-    return bool(_telling(said) & content(old)) or (
-        changed and bool(facets(said, forms=False) & facets(old, forms=False))
-    )
+def _of_other_kinds(said: str, old: str) -> bool:
+    """Whether each speaks of a kind of thing, and they have none in common."""
+    of, about = kinds(said), kinds(old)
+    return bool(of and about and not of & about)
+
+
+def is_over(said: str, old: str) -> bool:
+    """Whether a sentence names the thing of a fact, not only what is done with it, and says that it is over or other
+    now."""
+    if not _OVER.search(plain(said)):
+        return False
+    new, held = claims(said, short=True), fact_claims(old)
+    if new.of != held.of or held.did or new.where - held.where:
+        return False
+    thing = (_telling(said) & held.words) - GENERIC - {held.verb[0]}
+    return bool(thing) and why_both_stay(said, old) is None
+
+
+def _differ_in_a_figure(new: Claims, old: Claims) -> bool:
+    """Whether one says all that the other does, but with another figure."""
+    figures = new.given.get("figure"), old.given.get("figure")
+    other = {one for one in old.words if not (one[0].isdigit() or one in _NUMBERS)}
+    return all(figures) and figures[0] != figures[1] and other <= new.words
 
 
 def _telling(said: str) -> set[str]:

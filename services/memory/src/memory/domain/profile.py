@@ -105,7 +105,7 @@ _FIXED = tuple(
 _A_NAME = r"([A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}(?:\s+(?:(?:de|del|la|las|los|van|von)\s+)*[A-ZÁÉÍÓÚÑÜ][\w'’-]{0,30}){0,3})"
 _NAME = re.compile(
     rf"\b(?i:my name is|call(?:ing)? me|me llamo|mi nombre es|ll[aá]mame|llames|(?:everyone|everybody|people|friends) "
-    rf"calls? me|i go by|todos me llaman)\s+{_A_NAME}"
+    rf"calls? me|i go by|i'm going by|todos me llaman)\s+{_A_NAME}"
 )
 _OTHER_NAME = re.compile(
     rf"\b(?i:(?:don'?t|do not|never|stop) call(?:ing)? me|no me llames|(?:my name is|i am|i'm) not|no me "

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.memory_rpc import LongTermMemory, fact_id
-from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact
+from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact, ProposalGround
 from memory.domain.facts_apart import why_both_stay
 from memory.domain.forgotten import is_forgotten
 from memory.domain.lesson import ABOUT_MEMORY, told_elsewhere
 from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.own_words import speaks_of_oneself
-from memory.domain.long_term.plain_facts import clauses
+from memory.domain.long_term.plain_facts import clauses, is_order
 from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import fitting
@@ -37,17 +37,28 @@ class Judged:
     refused: tuple[str, ...] = ()
 
 
-def own_statements(texts: Sequence[str]) -> list[str]:
-    """What of a turn may tell something lasting of its writer: no questions, no orders, nobody else's words."""
+def own_statements(texts: Sequence[str], known: LongTermMemory | None = None) -> list[str]:
+    """What of a turn may tell something lasting of its writer: no questions, no orders, nobody else's words. What does
+    not speak of the writer counts where it has to do with a fact that is known: "the Buick died"."""
     told = (text for text in texts if not ABOUT_MEMORY.match(text))
-    return [one for text in told for one in map(meant, statements(unquoted(text))) if speaks_of_oneself(one)]
+    facts = kept(known) if known else []
+    return [
+        one
+        for text in told
+        for one in map(meant, statements(unquoted(text)))
+        if speaks_of_oneself(one) or (not is_order(plain(one)) and fitting(facts, one))
+    ]
 
 
-def touched(memory: LongTermMemory, said: Sequence[str]) -> list[KnownFact]:
-    """The facts that statements may touch: those that have to do with them first, then the newest."""
+def ground(memory: LongTermMemory, texts: Sequence[str]) -> ProposalGround:
+    """What a model is told: a turn's statements, and the facts that these may touch, those that have to do with them
+    first, then the newest. Empty where there is nothing to propose."""
+    said = own_statements(texts, memory)
+    if not said:
+        return ProposalGround(said=[])
     facts = kept(memory)
-    found = [*fitting(facts, " ".join(said)), *facts]
-    return [KnownFact(id=fact_id(one), fact=one) for one in dict.fromkeys(found)][:MOST_KNOWN]
+    found = dict.fromkeys([*fitting(facts, " ".join(said)), *facts])
+    return ProposalGround(said=said, facts=[KnownFact(id=fact_id(one), fact=one) for one in found][:MOST_KNOWN])
 
 
 def is_judged(state: Remembered, turn: str) -> bool:
@@ -62,53 +73,55 @@ def judged(
     if is_judged(state, turn):
         return Judged(state)
     refused: list[str] = []
-    own = own_statements(texts)
+    own = own_statements(texts, state.memory)
     # What is new first: a fact that it takes the place of is ended by words that are remembered.
     for proposal in sorted(proposals, key=lambda one: one.do == "end"):
-        state, why = _with(state, proposal, own, at)
+        same_words = [one.id for one in proposals if one.id and one.quote == proposal.quote]
+        state, why = _with(state, proposal, own, at, alone=len(set(same_words)) == 1)
         if why is not None:
             refused.append(why)
     return Judged(state.marked(MARK + turn), tuple(refused))
 
 
-def _with(state: Remembered, proposal: FactProposal, own: Sequence[str], at: datetime) -> tuple[Remembered, str | None]:
+def _with(
+    state: Remembered, proposal: FactProposal, own: Sequence[str], at: datetime, *, alone: bool
+) -> tuple[Remembered, str | None]:
     sentence = _holding(proposal.quote, own)
     if sentence is None or (proposal.fact is not None and not _in_a_row(proposal.fact, sentence)):
         return state, "not_said"
-    text = _whole(sentence, proposal.fact or proposal.quote)
-    if not text or not speaks_of_oneself(text) or is_passing(text):
+    told = _told(sentence, proposal.fact or proposal.quote)
+    by = told[0] if len(told) == 1 else _trimmed(sentence)
+    if not by or is_passing(by):
         return state, "no_kind"
-    if is_forgotten(text, state.gone, at):
+    if is_forgotten(by, state.gone, at):
         return state, "forgotten"
+    lasting = [one for one in told if speaks_of_oneself(one)]
     if proposal.do == "add":
-        return _with_new(state, text, at)
+        return _with_new(state, lasting, at) if lasting else (state, "no_kind")
     named = (*kept(state.memory), *(past.value for past in state.memory.superseded))
     old = next((one for one in named if fact_id(one) == proposal.id), None)
     if old is None:
         return state, "no_such_fact"
     if state.since.get(old, at) > at:
         return state, "newer"
-    if old.casefold() == text.casefold() or state.since.get(old) == at:
+    if old.casefold() == by.casefold() or state.since.get(old) == at:
         return state, "known"
-    why = why_both_stay(sentence, old)
+    why = why_both_stay(sentence, old, alone=alone)
     if why is None:
-        state = ending(state, old, text[:LONGEST], at)
+        state = ending(state, old, by[:LONGEST], at)
     if proposal.do == "supersede":
         # Where both stay, what is new is true all the same.
-        state, _ = _with_new(state, text, at)
+        state, _ = _with_new(state, lasting or ([by] if why is None else []), at)
     return state, why
 
 
-def _with_new(state: Remembered, text: str, at: datetime) -> tuple[Remembered, str | None]:
-    if told_elsewhere(text):
-        return state, "known"
-    if any(_in_a_row(text, one) for one in kept(state.memory)):
-        return state, "known"
-    same_turn = [one for one in kept(state.memory) if state.since.get(one) == at and _in_a_row(one, text)]
-    if same_turn:
-        return state, "known"
-    after = adding(state, text[:LONGEST], at)
-    return after, None if after is not state else "known"
+def _with_new(state: Remembered, told: Sequence[str], at: datetime) -> tuple[Remembered, str | None]:
+    before = state
+    for text in told:
+        same_turn = any(state.since.get(one) == at and _in_a_row(one, text) for one in kept(state.memory))
+        if not (told_elsewhere(text) or same_turn or any(_in_a_row(text, one) for one in kept(state.memory))):
+            state = adding(state, text[:LONGEST], at)
+    return state, None if state is not before else "known"
 
 
 def _holding(quote: str, own: Sequence[str]) -> str | None:
@@ -124,10 +137,17 @@ def _in_a_row(quote: str, text: str) -> bool:
     )
 
 
-def _whole(sentence: str, quote: str) -> str:
-    """The clause of a sentence that holds a quote, whole; the sentence where no single clause does."""
+def _told(sentence: str, quote: str) -> list[str]:
+    """The clause of a sentence that holds a quote, whole, or all those that the quote holds; without any, the
+    sentence."""
     if not _CONDITION.match(plain(sentence)):
-        for clause in (*notes_in(sentence), *preferences_in(sentence), *clauses(sentence)):
-            if _in_a_row(quote, clause) or _in_a_row(clause, quote):
-                return clause
+        every = list(dict.fromkeys((*notes_in(sentence), *preferences_in(sentence), *clauses(sentence))))
+        if holding := next((one for one in every if _in_a_row(quote, one)), None):
+            return [holding]
+        if held := [one for one in every if _in_a_row(one, quote)]:
+            return held
+    return [_trimmed(sentence)]
+
+
+def _trimmed(sentence: str) -> str:
     return " ".join(sentence.split()).strip(" .,;:!¡")

@@ -20,6 +20,7 @@ from memory.domain.claims import (
     replaces,
     says_what_comes,
 )
+from memory.domain.facts_apart import is_over
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.attributes import changing
 from memory.domain.long_term.concepts import content, plain
@@ -87,17 +88,20 @@ Known = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What a sentence states. `attribute` None: it is remembered only in the place of what it replaces."""
+    """What a sentence states. `attribute` None: it is remembered only in the place of what it replaces. `sentence`: in
+    which it stands, where it is one of several clauses."""
 
     text: str
     attribute: str | None
     said: Claims
+    sentence: str = ""
 
 
 def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: False) -> Remembered:
     """With what a text states. What it replaces, or says is true no longer, becomes history."""
-    for statement in _stated(text, known):
-        state = _with_statement(state, statement, now)
+    for sentence in statements(text):
+        for statement in _stated(sentence, known):
+            state = _with_statement(state, replace(statement, sentence=sentence), now)
     return state
 
 
@@ -158,45 +162,44 @@ def notes_in(text: str) -> list[str]:
     return found or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(own)]
 
 
-def _stated(text: str, known: Known) -> Iterator[_Statement]:
-    for whole in statements(text):
-        if notes := notes_in(whole):
-            yield from (_Statement(note, "user_notes", claims(note, short=True)) for note in notes)
-            continue
-        sentence = meant(unquoted(whole))
-        if is_standing_order(sentence):
-            order = sentence.strip(" .!¡")
-            yield _Statement(order, "preferences", claims(order, short=True))
-            continue
-        preferred: list[str] = []
-        for match in _PREFERENCE.finditer(sentence):
-            if not _PASSING.search(one := match[1].strip(" ,")):
-                preferred.append(one)
-                about = sentence if _PRONOUN.search(one) else match[0]
-                yield _Statement(one, "preferences", claims(about, short=True))
-        found = [one for one in clauses(sentence) if not any(one in other or other in one for other in preferred)]
-        before = sentence.partition(found[0])[0] if found else ""
-        if before and (head := claims(before, short=True)).ended:
-            yield _Statement(sentence.rstrip(" .!"), None, head)
-        whole = claims(sentence, short=True) if found else None
-        for clause in found:
-            about = before + clause if clause is found[0] and changing(plain(before)) else clause
-            said = whole if whole and _PRONOUN.search(clause) else claims(about, short=True)
-            if whole and clause is found[-1]:  # "I moved house, I'm in York now" says it in two
-                said = replace(
-                    said,
-                    made=tuple(dict.fromkeys([*said.made, *whole.made])),
-                    named=whole.given,
-                    corrects=whole.corrects,
-                )
-            worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
-            prefers = _is_about_answers(said) or (worth and preferences_in(clause))
-            yield _Statement(clause, "preferences" if prefers else "user_notes" if worth else None, said)
-        if not found and not preferred:
-            said = claims(sentence, short=True)
-            lasting = "user_notes" if _says_something_lasting(sentence) and not ends_only(said) else None
-            attribute = "preferences" if _is_about_answers(said) else lasting
-            yield _Statement(" ".join(sentence.split()).rstrip(" .!"), attribute, said)
+def _stated(written: str, known: Known) -> Iterator[_Statement]:
+    if notes := notes_in(written):
+        yield from (_Statement(note, "user_notes", claims(note, short=True)) for note in notes)
+        return
+    sentence = meant(unquoted(written))
+    if is_standing_order(sentence):
+        order = sentence.strip(" .!¡")
+        yield _Statement(order, "preferences", claims(order, short=True))
+        return
+    preferred: list[str] = []
+    for match in _PREFERENCE.finditer(sentence):
+        if not _PASSING.search(one := match[1].strip(" ,")):
+            preferred.append(one)
+            about = sentence if _PRONOUN.search(one) else match[0]
+            yield _Statement(one, "preferences", claims(about, short=True))
+    found = [one for one in clauses(sentence) if not any(one in other or other in one for other in preferred)]
+    before = sentence.partition(found[0])[0] if found else ""
+    if before and (head := claims(before, short=True)).ended:
+        yield _Statement(sentence.rstrip(" .!"), None, head)
+    whole = claims(sentence, short=True) if found else None
+    for clause in found:
+        about = before + clause if clause is found[0] and changing(plain(before)) else clause
+        said = whole if whole and _PRONOUN.search(clause) else claims(about, short=True)
+        if whole and clause is found[-1]:  # "I moved house, I'm in York now" says it in two
+            said = replace(
+                said,
+                made=tuple(dict.fromkeys([*said.made, *whole.made])),
+                named=whole.given,
+                corrects=whole.corrects,
+            )
+        worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
+        prefers = _is_about_answers(said) or (worth and preferences_in(clause))
+        yield _Statement(clause, "preferences" if prefers else "user_notes" if worth else None, said)
+    if not found and not preferred:
+        said = claims(sentence, short=True)
+        lasting = "user_notes" if _says_something_lasting(sentence) and not ends_only(said) else None
+        attribute = "preferences" if _is_about_answers(said) else lasting
+        yield _Statement(" ".join(sentence.split()).rstrip(" .!"), attribute, said)
 
 
 def _says_something_lasting(sentence: str) -> bool:
@@ -239,8 +242,6 @@ def _without(state: Remembered, gone: list[tuple[str, str]], by: str, now: datet
 
 def _replaced(state: Remembered, statement: _Statement, now: datetime) -> list[tuple[str, str]]:
     said = statement.said
-    if not (said.made or said.ended or said.denied or said.changed or said.revalues):
-        return []
     held = [
         (attribute, one, fact_claims(one))
         for attribute, _ in _FIELDS
@@ -251,6 +252,12 @@ def _replaced(state: Remembered, statement: _Statement, now: datetime) -> list[t
     if not gone:
         meant = [(attribute, one) for attribute, one, meant in held if may_replace(said, meant)]
         gone = meant if len(meant) == 1 else []
+    sentence = statement.sentence or statement.text
+    has_ended = any(past.until == now and past.by and past.by in sentence for past in state.memory.superseded)
+    if not gone and not has_ended:
+        older = [(attribute, one) for attribute, one, _ in held if state.since.get(one) != now]
+        over = [(attribute, one) for attribute, one in older if is_over(sentence, one)]
+        gone = over if len(over) == 1 else []
     return gone
 
 

@@ -97,7 +97,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     asked = f"{plain(before[-1])} {said}" if before and len(telling(said)) <= 2 else said
     if trades and OPEN.search(said) and MARKET.search(asked):
         return Wish(Intent.MARKET)
-    if _ABOUT_PEOPLE in schemas and "?" not in said and STATED.search(said):
+    if _ABOUT_PEOPLE in schemas and "?" not in text and (STATED.search(said) or _asks_to_remember(text)):
         return Wish(Intent.STATED)
     if talk := small(said) or mood(said, text):
         return Wish(talk)
@@ -111,6 +111,12 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return found or Wish(Intent.UNKNOWN)
     bare = YOU_ALL.sub("you", said)
     return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
+
+
+def _asks_to_remember(text: str) -> bool:
+    """Whether the first of several sentences asks to remember something."""
+    wish = memory_wish(re.split(r"(?<=[.!;])\s", text.strip(), maxsplit=1)[0])
+    return wish is not None and wish.kind == "remember"
 
 
 def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:

@@ -108,7 +108,7 @@ STATED = re.compile(
     r"ahora|la verdad(?: es que)?|por cierto)[, ]+)*"
     r"(?:i(?:'m| am) (?:no longer|not) .*any ?more\b|(?:me|nos) (?:he|hemos) (?:mudado|jubilado|casado)\b|ya no soy\b|"
     r"i(?:'d)? (?:(?:really|now) )?(?:prefer|rather)\b|i (?:(?:really|now|only|just|mostly) )?(?:like|love)\b|"
-    r"i always\b|my name is\b|call me\b|"
+    r"i always\b|my (?:\w+ )?(?:name is|\w+ is (?:called|named))\b|call me\b|mis? \w+ se llaman?\b|"
     r"(?:yo )?(?:siempre |ahora )?prefiero\b|(?:a mi )?(?:ahora |solo )?me gustan?\b|me llamo\b|"
     r"mi nombre es\b|llamame\b|my (?:risk (?:profile|tolerance)|level|experience|(?:trading )?style|time ?zone) is\b|"
     r"mi (?:perfil(?: de \w+)?|nivel(?: de experiencia)?|experiencia|estilo(?: de \w+)?|zona horaria) es\b|"

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from memory.domain.recall.words import folded
 
-_QUOTED = re.compile(r'"[^"]*"|“[^“”]*”|«[^«»]*»|^[^\S\n]*>.*$', re.M)
+_QUOTED = re.compile(r""""[^"]*"|“[^“”]*”|«[^«»]*»|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,}'(?!\w)|^[^\S\n]*>.*$""", re.M)
+"""What is quoted; in single quotes what is longer than a word, for they are apostrophes too."""
 _PASTED = re.compile(
     r"^[^:\n]{0,80}\b(?:translate|summari[sz]e|proofread|rewrite|paraphrase|correct|traduce(?:me)?|resume(?:me)?"
     r"|corr[ií]ge(?:me)?|reescribe(?:me)?|parafrasea(?:me)?"
