@@ -127,7 +127,8 @@ def test_a_row_for_another_age_is_no_answer(question: str, row: str) -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        "I do not know for certain: I cannot find a clear answer on the site. This comes closest: Prices: ",
+        ("can the tuner of harps varnish or polish a violin?", "I am not sure this answers your question."),
+        ("do you have a tuner of harps for polished varnished violins?", "I do not know for certain: "),
     ],
 )
 def test_what_is_done_is_told_in_other_words_and_what_is_not_named_is_not_there(question: str, answer: str) -> None:
