@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, expect
 
-from gateway.web.mcp_views import document
+from gateway.doors.mcp.views import document
 from runtime.testing import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

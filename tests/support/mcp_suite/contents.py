@@ -6,7 +6,7 @@ import re
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from gateway.web.mcp_offer import Context
+from gateway.doors.mcp.offer import Context
 from tests.support.mcp_suite.rounds import question
 from tests.support.mcp_suite.tools import PIXEL, TEXT, embedded, image
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import mcp_types as types
 
-from gateway.web.mcp_offer import Context, caller_of, principal_of
-from gateway.web.mcp_tasks import Json, needs_tasks, takes_tasks
+from gateway.doors.mcp.offer import Context, caller_of, principal_of
+from gateway.doors.mcp.tasks import Json, needs_tasks, takes_tasks
 from runtime.testing import eventually
 from tests.support.mcp_suite.rounds import NAME, question
 from tests.support.mcp_suite.tools import TEXT, Diagnostic, Outcome, Params, Run, arguments, said

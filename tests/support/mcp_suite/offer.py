@@ -11,10 +11,10 @@ import mcp_types as types
 from mcp.server.caching import CacheableMethod, CacheHint
 
 from gateway.domain.client_answers import Answers
+from gateway.doors.mcp.offer import Context, Offer
+from gateway.doors.mcp.server import GatewayMcpServer, serve
+from gateway.doors.mcp.tools import unknown_tool
 from gateway.web.deps import Api
-from gateway.web.mcp_offer import Context, Offer
-from gateway.web.mcp_server import GatewayMcpServer, serve
-from gateway.web.mcp_tools import unknown_tool
 from tests.support.mcp_suite import contents
 from tests.support.mcp_suite.jobs import JOB_TOOLS, JOBS
 from tests.support.mcp_suite.rounds import ROUNDS

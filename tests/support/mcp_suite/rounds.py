@@ -4,7 +4,7 @@ from typing import Any
 
 import mcp_types as types
 
-from gateway.web.mcp_offer import Context
+from gateway.doors.mcp.offer import Context
 from tests.support.mcp_suite.tools import TEXT, Diagnostic, Outcome, Params, Run, arguments, said
 
 

@@ -10,8 +10,8 @@ from mcp.shared.exceptions import MCPError
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.tools_rpc import ToolDetails
-from gateway.web.mcp_offer import Context
-from gateway.web.mcp_results import described, told
+from gateway.doors.mcp.offer import Context
+from gateway.doors.mcp.results import described, told
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA=="

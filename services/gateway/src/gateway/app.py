@@ -48,14 +48,14 @@ from gateway.chat.shares import CompanyShares
 from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
 from gateway.domain.client_answers import Answers
+from gateway.doors.mcp.endpoint import Build as McpBuild
+from gateway.doors.mcp.endpoint import McpEndpoint, load_product
 from gateway.handlers import HANDLERS
 from gateway.live_feed import NatsLive
 from gateway.market_feed import MarketFacts
 from gateway.settings import GatewaySettings
 from gateway.web.chat_endpoint import ChatEndpoint
 from gateway.web.deps import Api
-from gateway.web.mcp_endpoint import Build as McpBuild
-from gateway.web.mcp_endpoint import McpEndpoint, load_product
 from gateway.web.proxies import Proxies
 from gateway.web.server import WebServer
 from runtime.analyses import Analyses

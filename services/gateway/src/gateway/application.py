@@ -6,6 +6,8 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
+from gateway.doors.mcp.endpoint import PATH as MCP_PATH
+from gateway.doors.mcp.endpoint import McpEndpoint
 from gateway.doors.table import DOORS
 from gateway.web import (
     agent_help,
@@ -42,8 +44,6 @@ from gateway.web.cross_origin import CrossOrigin
 from gateway.web.deps import Api
 from gateway.web.docs.routes import docs_routes
 from gateway.web.field_words import complete
-from gateway.web.mcp_endpoint import PATH as MCP_PATH
-from gateway.web.mcp_endpoint import McpEndpoint
 from gateway.web.pages import page_routes
 from gateway.web.proxies import Proxies
 from gateway.web.settings_words import describe

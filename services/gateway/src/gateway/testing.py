@@ -29,11 +29,11 @@ from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.adapters.log import event_json
 from gateway.adapters.personas import DemoPersonas
 from gateway.app import Gateway, compose
+from gateway.doors.mcp.endpoint import Build as McpBuild
+from gateway.doors.mcp.endpoint import load_product
 from gateway.ports import Visit
 from gateway.settings import GatewaySettings
 from gateway.testing_withdrawals import WithdrawalsStandIn
-from gateway.web.mcp_endpoint import Build as McpBuild
-from gateway.web.mcp_endpoint import load_product
 from gateway.web.server import WebServer
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks, connect

@@ -14,10 +14,10 @@ from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.events.chat import Action, ActionState, Usage
 from gateway.adapters.completions import AT_ONCE
 from gateway.domain.budget_windows import seconds_left
+from gateway.doors.completions import route as web
 from gateway.testing import GatewayUnderTest, TokenMaker
 from gateway.testing_http import Http
 from gateway.testing_services import CompletionsStandIn
-from gateway.web import completions as web
 from runtime.errors import RpcError
 from runtime.testing import eventually
 
@@ -267,6 +267,24 @@ async def test_one_caller_has_so_many_at_a_time_and_others_have_theirs(
     await eventually(lambda: _asked(completions, AT_ONCE + 1))
     completions.hold.set()
     assert len(await asyncio.gather(asking, *running)) == AT_ONCE + 1
+
+
+async def test_a_customer_says_as_much_as_over_the_websocket_and_results_of_tools_come_on_top(
+    client: AsyncOpenAI, gateway: GatewayUnderTest, completions: CompletionsStandIn
+) -> None:
+    del completions
+    door = gateway.gateway.chat.door
+    for _ in range(door.limits.messages_per_visitor.count):
+        door.message("acme/ana", "127.0.0.1", opens_conversation=False)
+    with pytest.raises(openai.RateLimitError, match="too many messages") as caught:
+        await client.chat.completions.create(model="nexus", messages=HI)
+    assert 0 < int(caught.value.response.headers["Retry-After"]) <= 60
+    with pytest.raises(openai.RateLimitError, match="too many messages"):
+        await client.responses.create(model="nexus", input="hi", store=False)
+    call = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+    asked: Any = {"role": "assistant", "tool_calls": [call]}
+    result: Any = {"role": "tool", "tool_call_id": "c1", "content": "sunny"}
+    assert await client.chat.completions.create(model="nexus", messages=[*HI, asked, result])
 
 
 async def test_who_may_not_is_told_as_the_client_expects(client: AsyncOpenAI, tokens: TokenMaker) -> None:

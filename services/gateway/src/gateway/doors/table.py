@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from gateway.doors.a2a.route import router as a2a
 from gateway.doors.agui.route import router as agui
 from gateway.doors.chatwoot.route import router as chatwoot
+from gateway.doors.completions.route import router as completions
 from gateway.doors.responses.router import router as responses
 from gateway.doors.ui.route import router as ui
-from gateway.web import completions
 
-DOORS: tuple[APIRouter, ...] = (completions.router, responses, agui, a2a, ui, chatwoot)
+DOORS: tuple[APIRouter, ...] = (completions, responses, agui, a2a, ui, chatwoot)

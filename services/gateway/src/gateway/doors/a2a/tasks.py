@@ -20,10 +20,10 @@ from gateway.domain import server_frames
 from gateway.doors.a2a import request as wire
 from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
 from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskName
+from gateway.doors.completions.route import while_there
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
-from gateway.web.completions import while_there
 from gateway.web.deps import Api
 
 DOOR = "a2a"

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.json_values import JsonObject
-from gateway.domain.chat_completions import CalledFunction, ToolCall
+from gateway.doors.completions.request import CalledFunction, ToolCall
 
 
 class ChatCompletionUsage(BaseModel):

@@ -17,11 +17,12 @@ from starlette.exceptions import HTTPException
 from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEnd, ModelName
 from contracts.errors import ErrorCode, FieldFault
 from contracts.languages import named_language
-from gateway.domain.chat_chunks import ChatCompletion, ChunkedAnswer
-from gateway.domain.chat_completions import ChatCompletionRequest, request_of, shape_of
 from gateway.domain.text_shape import TextShape
+from gateway.doors.completions.chunks import ChatCompletion, ChunkedAnswer
+from gateway.doors.completions.request import ChatCompletionRequest, request_of, shape_of
 from gateway.errors import GatewayError, Limited, Refused, Unavailable
 from gateway.ports import TokenCaller
+from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
 from gateway.web.keepalive import EventStream
 from gateway.web.openai_errors import described, error_body
@@ -99,8 +100,7 @@ async def complete(
         principal=api.principals.sign(caller, None, language),
         language=language,
     )
-    if len(asked.to_json()) > MOST_BYTES:
-        raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
+    admit(request, api, caller, asked)
     answering = ChunkedAnswer(f"chatcmpl-{request_id}", int(api.clock.now().timestamp()), body.model)
     shape = shape_of(body)
     if asked.stream:
@@ -109,6 +109,21 @@ async def complete(
     work = collected(api, caller, asked) if shape is None else shaped(api, caller, asked, shape)
     text, end = await while_there(request, work)
     return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
+
+
+def admit(request: Request, api: Api, caller: TokenCaller, asked: CompleteRequest) -> None:
+    """Lets the request in, by its size and by the limits of the websocket, which count what the user says. A result of
+    the caller's own tool belongs to the message before.
+
+    Raises:
+        HTTPException: 413, it is too large.
+        Limited: the user or their address has sent too many.
+    """
+    if len(asked.to_json()) > MOST_BYTES:
+        raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
+    if asked.messages[-1].role != "tool":
+        subject = f"{caller.company}/{caller.subject}"
+        api.door.message(subject, client_address(request.scope), opens_conversation=False)
 
 
 async def collected(api: Api, caller: TokenCaller, asked: CompleteRequest) -> tuple[str, CompletionEnd]:

@@ -14,13 +14,13 @@ from contracts.ids import derive_id, uuid7
 from contracts.languages import Language
 from contracts.streams import TURNS
 from contracts.wrong_fields import message_of
+from gateway.doors.mcp.offer import Context, caller_of, language_of
+from gateway.doors.mcp.results import done, refused, told, unavailable
+from gateway.doors.mcp.tasks import Json, takes_tasks
 from gateway.errors import GatewayError, Refused, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.analysis import AnalysisBody, analyses_markets, begin
 from gateway.web.deps import Api
-from gateway.web.mcp_offer import Context, caller_of, language_of
-from gateway.web.mcp_results import done, refused, told, unavailable
-from gateway.web.mcp_tasks import Json, takes_tasks
 from runtime.analyses import CANCELLED, KeptAnalysis
 
 NAME = "market_analysis"

@@ -21,7 +21,7 @@ from gateway.web.deps import CUSTOMERS, Api, verified
 from gateway.web.origins import origin_allowed
 
 if TYPE_CHECKING:
-    from gateway.web.mcp_server import GatewayMcpServer
+    from gateway.doors.mcp.server import GatewayMcpServer
 
 PATH = "/mcp"
 
@@ -31,7 +31,7 @@ Build = Callable[[Api, Answers], "GatewayMcpServer"]
 
 def load_product() -> Build:
     """The product's own server; takes a second or two, since it brings the SDK in."""
-    return cast("Build", importlib.import_module("gateway.web.mcp_server").build)
+    return cast("Build", importlib.import_module("gateway.doors.mcp.server").build)
 
 
 class McpEndpoint:

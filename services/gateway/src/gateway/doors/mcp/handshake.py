@@ -29,8 +29,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from contracts.json_values import object_of
 from gateway.domain.client_answers import Answers, TooManyQuestionsError
-from gateway.web.mcp_offer import principal_of
-from gateway.web.mcp_sessions import HEADER, capabilities_of, new_session
+from gateway.doors.mcp.offer import principal_of
+from gateway.doors.mcp.sessions import HEADER, capabilities_of, new_session
 
 VERSION_HEADER = "mcp-protocol-version"
 log = structlog.get_logger(__name__)

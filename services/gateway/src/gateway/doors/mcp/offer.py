@@ -11,8 +11,8 @@ from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 
 from contracts.languages import Language, spoken_language
+from gateway.doors.mcp.tasks import TaskHandlers
 from gateway.ports import TokenCaller
-from gateway.web.mcp_tasks import TaskHandlers
 
 Context = ServerRequestContext[Any, Any]
 

@@ -9,8 +9,8 @@ from mcp.shared.exceptions import MCPError
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.tools_rpc import ToolDetails
+from gateway.doors.mcp.views import VIEWS
 from gateway.errors import Unavailable
-from gateway.web.mcp_views import VIEWS
 
 METADATA = "nexus/metadata"
 LIMIT = "nexus/limit"

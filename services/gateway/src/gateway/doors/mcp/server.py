@@ -1,6 +1,6 @@
 """The MCP server itself, by the official SDK: revision 2026-07-28, and the handshake revisions before it.
 
-Loaded by web/mcp_endpoint.py alone, with the first request.
+Loaded by endpoint.py alone, with the first request.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from gateway.domain.client_answers import Answers
+from gateway.doors.mcp.handshake import VERSION_HEADER, Handshake
+from gateway.doors.mcp.offer import Offer, caller_of, principal_of
+from gateway.doors.mcp.tasks import serve_tasks
+from gateway.doors.mcp.tools import McpTools
 from gateway.web.deps import Api
-from gateway.web.mcp_handshake import VERSION_HEADER, Handshake
-from gateway.web.mcp_offer import Offer, caller_of, principal_of
-from gateway.web.mcp_tasks import serve_tasks
-from gateway.web.mcp_tools import McpTools
 
 NAME = "nexus"
 CONFIRM_SECONDS = 3600.0

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from gateway.domain.carried_ids import new_carried_id, note_of
-from gateway.web.mcp_views import EXTENSION, MEDIA_TYPE, declares_views
+from gateway.doors.mcp.views import EXTENSION, MEDIA_TYPE, declares_views
 
 HEADER = "mcp-session-id"
 _PURPOSE = "session"

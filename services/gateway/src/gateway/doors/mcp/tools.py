@@ -20,12 +20,9 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.events.chat import Action, ActionState
 from contracts.ids import derive_id, is_id, uuid7
 from contracts.wrong_fields import message_of
-from gateway.errors import GatewayError, Unavailable
-from gateway.ports import GatewayToolCall, TokenCaller
-from gateway.web.deps import Api
-from gateway.web.mcp_analysis import NAME as ANALYSIS
-from gateway.web.mcp_analysis import McpAnalyses
-from gateway.web.mcp_confirmation import (
+from gateway.doors.mcp.analysis import NAME as ANALYSIS
+from gateway.doors.mcp.analysis import McpAnalyses
+from gateway.doors.mcp.confirmation import (
     PendingAction,
     answer_in,
     decision_in,
@@ -35,10 +32,10 @@ from gateway.web.mcp_confirmation import (
     in_the_tools_words,
     waiting_in,
 )
-from gateway.web.mcp_offer import Context, Offer, caller_of, check_page, language_of, principal_of
-from gateway.web.mcp_results import described, done, refused, told, unavailable
-from gateway.web.mcp_tasks import Json
-from gateway.web.mcp_views import (
+from gateway.doors.mcp.offer import Context, Offer, caller_of, check_page, language_of, principal_of
+from gateway.doors.mcp.results import described, done, refused, told, unavailable
+from gateway.doors.mcp.tasks import Json
+from gateway.doors.mcp.views import (
     CONFIRMATION,
     DECIDE,
     EXTENSION,
@@ -50,6 +47,9 @@ from gateway.web.mcp_views import (
     read_view,
     shows_views,
 )
+from gateway.errors import GatewayError, Unavailable
+from gateway.ports import GatewayToolCall, TokenCaller
+from gateway.web.deps import Api
 
 log = structlog.get_logger(__name__)
 LIST_FRESH_MS = 60_000

@@ -18,7 +18,7 @@ from contracts.ids import Id
 from contracts.json_values import is_list, object_of
 from contracts.languages import Language
 from gateway.domain.carried_ids import new_carried_id, note_of
-from gateway.web.mcp_offer import Context, check_page, language_of
+from gateway.doors.mcp.offer import Context, check_page, language_of
 from gateway.web.script import hosted_script, styles
 
 EXTENSION = "io.modelcontextprotocol/ui"

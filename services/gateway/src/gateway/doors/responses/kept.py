@@ -12,7 +12,7 @@ from contracts.events.chat import Action, Role, Usage, Wishes
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.chat.sent_messages import SentMessage, client_message_id
 from gateway.chat.thread import Thread
-from gateway.domain.chat_completions import sampling_of
+from gateway.doors.completions.request import sampling_of
 from gateway.doors.responses.names import ResponseName, read_name
 from gateway.doors.responses.objects import about
 from gateway.doors.responses.requests import CreateResponse, bad, fingerprint, text_of

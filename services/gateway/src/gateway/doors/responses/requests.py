@@ -11,7 +11,7 @@ from pydantic import Field
 from contracts.completion_rpc import FUNCTION_PATTERN, MAX_MESSAGES, MAX_TOOLS, OWN_MODEL
 from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Sampling
-from gateway.domain.chat_completions import NotDone, Open, check_parameters
+from gateway.doors.completions.request import NotDone, Open, check_parameters
 from gateway.errors import Refused
 
 

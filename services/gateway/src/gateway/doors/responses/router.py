@@ -8,7 +8,6 @@ from uuid import uuid4
 
 import orjson
 from fastapi import APIRouter, Header, Path, Query, Request, Response
-from starlette.exceptions import HTTPException
 
 from contracts.completion_rpc import OWN_MODEL
 from contracts.errors import ErrorCode, FieldFault
@@ -16,6 +15,7 @@ from contracts.events.chat import MAX_TEXT
 from contracts.languages import named_language
 from contracts.plain_text import is_blank
 from gateway.doors import server_sent
+from gateway.doors.completions.route import admit, while_there
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
@@ -25,7 +25,6 @@ from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
-from gateway.web.completions import MOST_BYTES, while_there
 from gateway.web.deps import Api, ApiDep, CustomerDep
 from gateway.web.keepalive import EventStream
 from gateway.web.openai_errors import described, error_body
@@ -210,8 +209,7 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
         principal=api.principals.sign(caller, None, asking.locale),
         language=named_language(asking.locale),
     )
-    if len(asked.to_json()) > MOST_BYTES:
-        raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
+    admit(request, api, caller, asked)
     created = api.clock.now().timestamp()
     begun = about(body, f"resp_{request_id}", created, conversation=None)
     telling = ResponseEvents(begun, f"msg_{request_id}", approvals=asking.approvals)

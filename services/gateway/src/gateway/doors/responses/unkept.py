@@ -1,6 +1,6 @@
 """Responses that keep nothing but the usage fact: the caller brings all that was said, and may bring tools of its own.
 
-They are completions (web/completions.py) in other clothes.
+They are completions (doors/completions) in other clothes.
 """
 
 import re
@@ -13,13 +13,13 @@ from contracts.completion_rpc import CompleteRequest, CompletionEnd
 from contracts.events.chat import Sampling
 from contracts.languages import Language
 from contracts.wrong_fields import message_of
-from gateway.domain import chat_completions as chat
 from gateway.domain.text_shape import TextShape
+from gateway.doors.completions import request as chat
+from gateway.doors.completions.route import shaped
 from gateway.doors.responses.requests import ChosenFunction, CreateResponse, InputItem, bad, is_echo, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import Refused, Unavailable
 from gateway.ports import TokenCaller
-from gateway.web.completions import shaped
 from gateway.web.deps import Api
 
 
