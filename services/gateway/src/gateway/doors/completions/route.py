@@ -40,7 +40,7 @@ TRIES = 2
 ResultT = TypeVar("ResultT")
 
 
-class ModelView(BaseModel):
+class ListedModel(BaseModel):
     """A name that `model` may have."""
 
     id: str
@@ -53,7 +53,7 @@ class ModelList(BaseModel):
     """All of them, the company's own choice first."""
 
     object: Literal["list"] = "list"
-    data: list[ModelView]
+    data: list[ListedModel]
 
 
 @router.get("/models", responses=described())
@@ -63,7 +63,7 @@ async def list_models(api: ApiDep, caller: CustomerDep) -> ModelList:
 
 
 @router.get("/models/{model:path}", responses=described(400, 404))
-async def get_model(api: ApiDep, caller: CustomerDep, model: Annotated[str, Path(max_length=200)]) -> ModelView:
+async def get_model(api: ApiDep, caller: CustomerDep, model: Annotated[str, Path(max_length=200)]) -> ListedModel:
     """One of them."""
     for one in await api.completions.models(caller.company):
         if one.id == model:
@@ -240,5 +240,5 @@ def _event(data: dict[str, object]) -> bytes:
     return b"data: " + orjson.dumps(data) + b"\n\n"
 
 
-def _view(model: ModelName) -> ModelView:
-    return ModelView(id=model.id, owned_by=model.provider)
+def _view(model: ModelName) -> ListedModel:
+    return ListedModel(id=model.id, owned_by=model.provider)
