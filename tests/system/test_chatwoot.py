@@ -172,7 +172,7 @@ async def test_secrets_are_write_only_and_a_wrong_token_shows_at_once(desk: Desk
     warning = next(one for one in settings["warnings"] if one["field"] == "channels")
     assert (status, "does not accept the token" in warning["message"]) == (200, True)
     status, settings = await desk.settings({"channels": [shown | {"address": "http://127.0.0.1:9"}]})
-    assert "does not answer" in next(one for one in settings["warnings"] if one["field"] == "channels")["message"]
+    assert "is not responding" in next(one for one in settings["warnings"] if one["field"] == "channels")["message"]
     for wrong in ({"id": "globex_a"}, {"address": "ftp://x"}, {"token": ""}, {"secret": "short"}):
         status, problem = await desk.settings({"channels": [shown | wrong]})
         assert (status, problem["code"]) == (422, "BAD_FIELD"), wrong

@@ -53,14 +53,14 @@ def test_a_schema_that_may_never_end_is_refused(name: str) -> None:
     began = time.process_time()
     with pytest.raises(SchemaRefusedError):
         check_cost(ENDLESS[name])
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_what_people_write_is_not(name: str) -> None:
     began = time.process_time()
     check_cost(PLAIN[name])
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 10
 
 
 def test_a_company_is_told_at_the_door() -> None:

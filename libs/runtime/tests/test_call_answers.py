@@ -4,13 +4,13 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts.envelope import CloudEvent
-from contracts.errors import ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallCompleted, ToolError, ToolMetadata, ToolResult
 from runtime.call_answers import CallAnswers, last_of
 
 
-def reply(subject: str, code: ToolCode | None = None) -> Msg:
-    error = None if code is None else ToolError(code=code, message="-")
+def reply(subject: str, code: ToolCode | None = None, reason: str | None = None) -> Msg:
+    error = None if code is None else ToolError(code=code, message="-", reason=reason)
     result = ToolResult(success=error is None, error=error, metadata=ToolMetadata(execution_time=1.0))
     completed = ToolCallCompleted(call_id="c", tool="t", arguments={}, result=result)
     event = CloudEvent(source="/nexus/tool-executor", type="tools.call.completed.v1", data=completed)
@@ -49,3 +49,11 @@ def test_the_answer_that_counts_is_the_one_that_stands() -> None:
     assert last_of([done, away, reply("c", ToolCode.RATE_LIMIT)]) is done
     newest = reply("c", ToolCode.RATE_LIMIT)
     assert last_of([away, newest]) is newest
+
+
+def test_what_a_request_may_have_done_is_not_taken_back_by_one_that_has_done_nothing() -> None:
+    perhaps, away = reply("a", ToolCode.UNAVAILABLE, OUTCOME_UNKNOWN), reply("b", ToolCode.UNAVAILABLE, "store")
+    assert last_of([perhaps, away]) is last_of([away, perhaps]) is perhaps
+    done = reply("c")
+    assert last_of([perhaps, away, done]) is done
+    assert last_of([perhaps, Msg(Client(), "b", "", b"no event")]) is perhaps

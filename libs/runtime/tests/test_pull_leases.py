@@ -11,7 +11,8 @@ from nats.aio.client import Client
 
 from runtime import pull_worker
 from runtime.connection import connect
-from runtime.pull_worker import EXPIRES, LEASE, Delivery, Done, Outcome
+from runtime.faulty_proxy import Proxy
+from runtime.pull_worker import EXPIRES, LEASE, AckThen, Delivery, Done, Outcome
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 from runtime.testing_pull import DURABLE, Gate, Recorder, ask, settled, worker
@@ -128,3 +129,58 @@ async def test_a_worker_that_stands_still_is_given_no_message_twice(
         frozen.thaw.set()
         await asyncio.to_thread(frozen.join)
     assert frozen.stood_still > 0
+
+
+async def test_nothing_is_handled_after_it_was_told_what_came_of_it(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    """A message that was on its way for longer than its lease is given away once more, at the next request, before the
+    server has its acknowledgement."""
+    happened: list[str] = []
+
+    async def refuse(delivery: Delivery) -> AckThen:
+        happened.append("handled")
+
+        async def tell() -> None:
+            happened.append("told")
+
+        return AckThen(tell)
+
+    proxy = Proxy(nats_server.url)
+    await proxy.start()
+    client = await connect(NatsSettings(url=proxy.url), name="behind")
+    pull = worker(client, refuse, ack_wait=1.0)
+    await pull.start()
+    proxy.hold_replies()
+    await ask(nats_streams, "a")
+    over = asyncio.get_running_loop().time() + 1.3
+    await eventually(lambda: asyncio.get_running_loop().time() > over)
+    proxy.release_replies()
+    await eventually(lambda: settled(nats_streams))
+    await pull.drain()
+    assert happened.index("told") == len(happened) - 1, happened
+    await client.close()
+    await proxy.stop()
+
+
+async def test_what_was_read_before_the_process_stood_still_is_not_told(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    happened: list[str] = []
+
+    async def refuse(delivery: Delivery) -> AckThen:
+        happened.append(f"handled {delivery.num_delivered}")
+        if delivery.num_delivered == 1:
+            threading.Event().wait(1.3)  # nothing else runs
+
+        async def tell() -> None:
+            happened.append(f"told {delivery.num_delivered}")
+
+        return AckThen(tell)
+
+    pull = worker(nats_streams, refuse, ack_wait=1.0)
+    await pull.start()
+    await ask(nats_streams, "a")
+    await eventually(lambda: settled(nats_streams))
+    await pull.drain()
+    assert "told 1" not in happened

@@ -6,8 +6,8 @@ from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from contracts.envelope import CloudEvent
-from contracts.errors import UNRECORDED
-from contracts.events.tool import ToolCallCompleted
+from contracts.errors import OUTCOME_UNKNOWN, UNRECORDED
+from contracts.events.tool import ToolCallCompleted, ToolResult
 
 _Completed = CloudEvent[ToolCallCompleted]
 
@@ -34,13 +34,25 @@ class CallAnswers:
 
 
 def last_of(replies: Sequence[Msg]) -> Msg:
-    """The reply that counts: the first that stands, else the newest."""
-    return next((reply for reply in replies if _stands(reply)), replies[-1])
+    """The reply that counts: the first that stands, else one that does not know what the call has done, else the
+    newest. What one request may have done is not taken back by another that has done nothing."""
+    unknown = next((reply for reply in replies if _outcome_unknown(reply)), replies[-1])
+    return next((reply for reply in replies if _stands(reply)), unknown)
 
 
 def _stands(reply: Msg) -> bool:
+    result = _result(reply)
+    return result is not None and (result.error is None or result.error.code not in UNRECORDED)
+
+
+def _outcome_unknown(reply: Msg) -> bool:
+    result = _result(reply)
+    return result is not None and result.error is not None and result.error.reason == OUTCOME_UNKNOWN
+
+
+def _result(reply: Msg) -> ToolResult | None:
+    """None: it is no answer to a call."""
     try:
-        error = _Completed.model_validate_json(reply.data).data.result.error
+        return _Completed.model_validate_json(reply.data).data.result
     except ValidationError:
-        return False
-    return error is None or error.code not in UNRECORDED
+        return None

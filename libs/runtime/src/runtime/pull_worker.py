@@ -32,6 +32,7 @@ from runtime.errors import NotReady
 from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
 from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
+from runtime.recent import Recent
 from runtime.replies import ReplyInbox, headers_of, status_of
 from runtime.telemetry import remote_span
 
@@ -60,6 +61,7 @@ ACK_DEADLINE = 2.0
 LONGEST_WORK = 300.0
 """Seconds that a handler may take where nothing else is said; then it is broken off, and its message comes again."""
 MOST_PAUSES = 20_000
+MOST_TOLD = 10_000
 """That are remembered of what was handed back."""
 ENDED_WITHIN = 10.0
 """Seconds that a handler which was broken off, or one turn of the keeper, may take."""
@@ -109,7 +111,10 @@ class PullWorker:
         self._subscription: Subscription | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._running: dict[asyncio.Task[None], tuple[Msg, float]] = {}
-        self._backlog: deque[Msg] = deque()
+        self._backlog: deque[tuple[Msg, float]] = deque()
+        """What was read and has no slot yet, with when it was read."""
+        self._told = Recent[int, bool](MOST_TOLD)
+        """Messages of which it was told what came of them, by their sequence (outcomes.AckThen)."""
         self._requests: dict[str, int] = {}
         self._next_request = 0
         self._silence = SILENCE
@@ -197,7 +202,7 @@ class PullWorker:
                 async with asyncio.timeout(min(2.0, deadline)):
                     await self._subscription.drain()
         while self._backlog:
-            self._send(self._backlog.popleft(), b"-NAK")
+            self._send(self._backlog.popleft()[0], b"-NAK")
         if self._running:
             await asyncio.wait(list(self._running), timeout=max(end - time.monotonic(), 0))
         late = list(self._running)
@@ -228,10 +233,10 @@ class PullWorker:
         if self._draining:
             self._send(message, b"-NAK")
         elif len(self._running) < self._slots:
-            self._begin(message)
+            self._begin(message, self._heard)
             self._ask()
         else:
-            self._backlog.append(message)
+            self._backlog.append((message, self._heard))
 
     def _on_status(self, status: str, message: Msg) -> None:
         if status == "100":
@@ -246,8 +251,8 @@ class PullWorker:
         self._hold_until = time.monotonic() + TICK
         log.info("pull.interrupted", consumer=self._spec.durable, status=status, reason=reason)
 
-    def _begin(self, message: Msg) -> None:
-        task = asyncio.create_task(self._work(message))
+    def _begin(self, message: Msg, read: float) -> None:
+        task = asyncio.create_task(self._work(message, read))
         self._running[task] = message, time.monotonic()
         task.add_done_callback(self._ended)
         IN_WORK.labels(self._spec.durable).set(len(self._running))
@@ -256,14 +261,14 @@ class PullWorker:
         self._running.pop(task, None)
         IN_WORK.labels(self._spec.durable).set(len(self._running))
         if self._backlog and not self._draining:
-            self._begin(self._backlog.popleft())
+            self._begin(*self._backlog.popleft())
 
-    async def _work(self, message: Msg) -> None:
+    async def _work(self, message: Msg, read: float) -> None:
         delivery = delivery_of(message, Marks.of(self._client))
         with correlation.received(delivery.headers):
-            await self._handle(message, delivery)
+            await self._handle(message, delivery, read)
 
-    async def _handle(self, message: Msg, delivery: Delivery) -> None:
+    async def _handle(self, message: Msg, delivery: Delivery, read: float) -> None:
         consumer = self._spec.durable
         started = time.perf_counter()
         outcome: Outcome | AckThen
@@ -271,9 +276,9 @@ class PullWorker:
         try:
             with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as work:
                 async with asyncio.timeout(self._longest):
-                    held = time.monotonic(), self._client.stats["reconnects"]
-                    outcome = await self._handler(delivery)
-                    if isinstance(outcome, AckThen) and await self._given_up(message, delivery, *held):
+                    reconnects = self._client.stats["reconnects"]
+                    outcome = Done() if self._told.get(delivery.seq) else await self._handler(delivery)
+                    if isinstance(outcome, AckThen) and await self._given_up(message, delivery, read, reconnects):
                         await outcome.then()
                 if isinstance(outcome, Later):
                     # It comes again: that delivery, and the wait before it, are what a trace is about.
@@ -304,14 +309,21 @@ class PullWorker:
         self._ask()
 
     async def _given_up(self, message: Msg, delivery: Delivery, since: float, reconnects: int) -> bool:
-        """Acknowledges a message; whether nobody else can have it: it has been this worker's `since` then, on this one
-        connection, and the server says so before another would have been given it."""
+        """Acknowledges a message; whether nobody handles it after that: it has been this worker's `since` it was read,
+        on this one connection, the server says so before another would have been given it, and no copy of it is in
+        work here. A copy that this worker reads later is not handled: a server gives one away as soon as it is asked
+        for the next message behind a standstill, before it has the acknowledgement."""
         try:
             await self._inbox.request(message.reply, b"+ACK", deadline=min(self._spec.ack_wait, ACK_DEADLINE))
         except (TimeoutError, NatsError):
             log.warning("pull.ack_unconfirmed", consumer=self._spec.durable, seq=delivery.seq)
             return False
-        return self.stood_still < since and self._client.stats["reconnects"] == reconnects
+        if self.stood_still >= since or self._client.stats["reconnects"] != reconnects:
+            return False
+        if any(other is not message and delivery_of(other).seq == delivery.seq for other, _ in self._running.values()):
+            return False
+        self._told.keep(delivery.seq, True)
+        return True
 
     async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
         if isinstance(outcome, DeadLetter):
@@ -372,7 +384,7 @@ class PullWorker:
                     # What was said meanwhile is still to be read. Asked anew, the server would hold two requests.
                     self._heard = now
                 if self._client.is_connected and now - self._renewed >= self._spec.ack_wait / RENEWALS:
-                    for message in [*(one for one, _ in self._running.values()), *self._backlog]:
+                    for message, _ in (*self._running.values(), *self._backlog):
                         self._send(message, b"+WPI")
                     self._renewed = now
                 reconnects = self._client.stats["reconnects"]
