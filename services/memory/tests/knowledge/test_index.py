@@ -104,6 +104,39 @@ def test_the_heading_of_a_passage_is_that_of_the_section_that_tells_most_of_the_
     assert starts == [f"## {name}" for name in told]
 
 
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("where are you located?", "es/visita#0"),
+        ("what is your address", "es/visita#0"),
+        ("how do I get there?", "es/visita#1"),
+        ("when can I come?", "es/visita#2"),
+        ("¿dónde estáis?", "en/visit#0"),
+        ("¿cuál es la dirección?", "en/visit#0"),
+        ("¿cómo llego?", "en/visit#1"),
+        ("¿cuándo puedo ir?", "en/visit#2"),
+        ("¿quiénes sois?", "en/visit#3"),
+    ],
+)
+def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language(question: str, place: str) -> None:
+    """Those headings are all of words that tell nothing in a text."""
+    texts = {
+        "es": {"Dónde estamos": "Plaza Mayor 3.", "Cómo llegar": "Línea 4.", "Cuándo": "De 9 a 14.", "Quiénes": "Ana."},
+        "en": {"Where we are": "3 Main Square.", "On foot": "From the station.", "When": "9 to 5.", "Who": "Ann."},
+    }
+    language = place[:2]
+    index = CompanyIndex()
+    add(index, "other", language, "Other", "Vasos. Cups.")
+    page = place.partition("#")[0]
+    blocks = [
+        Block(headings=[name], anchor=str(n), text=text) for n, (name, text) in enumerate(texts[language].items())
+    ]
+    for block in blocks:
+        about = StemmedDocument(f"{page}#{block.anchor}", "site", "x", None, language, "h", AT)
+        index.put(about, [text_of(cut, "x") for cut in passages([block])])
+    assert found(index, question)[0] == place
+
+
 def test_the_score_says_how_much_of_the_question_is_there(index: CompanyIndex) -> None:
     def best(text: str) -> float:
         hits = index.search(understood(text), text, 1)
