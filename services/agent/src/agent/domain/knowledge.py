@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from agent.domain.offline.lexicon import words_of
-from agent.domain.text_features import number_of, one_line, within_fence
+from agent.domain.text_features import number_of, one_line, plain, within_fence
 from contracts.events.chat import Citation
 from contracts.json_values import JsonObject
 from contracts.knowledge import KnowledgeFound, PageRef, PassageSection
@@ -39,6 +38,7 @@ _PAGES: dict[Language, str] = {"es": "Páginas del sitio que existen:", "en": "P
 _FENCE = "company_data"
 MARK = re.compile(r"(?<![ \t])[ \t]*+\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|\n")
+_WORD = re.compile(r"\w+")
 _FIGURE = re.compile(r"\d+(?:[.,\u00a0 ]\d{3})*(?:[.,]\d+)?")
 _ADDRESS = re.compile(r"https?://\S+")
 _BULLET = re.compile(r"^\s*\d{1,2}[.)]\s")
@@ -63,12 +63,12 @@ class GivenPassage:
             return self.citation
         ends = [*(one.start for one in self.sections[1:]), len(self.text)]
         told = [
-            frozenset(words_of(" ".join([*one.heading, self.text[one.start : end]])))
+            _words(" ".join([*one.heading, self.text[one.start : end]]))
             for one, end in zip(self.sections, ends, strict=True)
         ]
         # A word that several sections hold tells less of where it comes from.
-        weights = {word: 1 / count for word in set(words_of(said)) if (count := sum(word in one for one in told))}
-        shares = [sum(weights[word] for word in weights.keys() & one) for one in told]
+        weights = {word: 1 / count for word in _words(said) if (count := sum(word in one for one in told))}
+        shares = [round(sum(weights[word] for word in weights.keys() & one), 6) for one in told]
         mine = [one.heading == (self.citation.heading or []) for one in self.sections]
         _, _, best = max(zip(shares, mine, self.sections, strict=True), key=lambda one: one[:2])
         return self.citation.model_copy(update={"url": best.url or "", "heading": best.heading or None})
@@ -203,6 +203,10 @@ def cited(text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()) 
 def figures(text: str) -> frozenset[float]:
     """The numbers of a text: 1,000 and 1.000 and 1 000 are one."""
     return frozenset(number_of(re.sub(r"\s", "", match[0])) for match in _FIGURE.finditer(text))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(plain(text)))
 
 
 def _with_ends(text: str) -> list[str]:
