@@ -72,6 +72,51 @@ def test_a_link_past_the_menu_is_not_said_and_a_frames_id_is_no_headings_anchor(
     assert (page.title, page.blocks[0].text) == ("Top", "Words")
 
 
+_ENTRIES = ("Inicio", "Servicios", "Tarifas", "Citas")
+
+
+@pytest.mark.parametrize(
+    "item", ["<li><a href='/{0}'>{0}</a></li>", "<a href='/{0}'>{0}</a> | ", "<div><a href=x>{0}</a></div>"]
+)
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<header><a href=/>Clínica Sol</a><ul>{menu}</ul></header>{words}",
+        "<div role=banner>{menu}</div><main>{words}</main>",
+        "<div class=top>{menu}</div><h1>Clínica Sol</h1>{words}",
+        "<header><h1>Clínica Sol</h1>{menu}</header>{words}",
+        "{words}<footer>{menu}<h4>Enlaces</h4>{menu}</footer>",
+        "<main>{words}</main><div>{menu}</div>",
+    ],
+)
+def test_links_alone_around_the_text_are_a_menu(page: str, item: str):
+    menu = "".join(map(item.format, _ENTRIES))
+    read = extract_html(f"<title>Clínica Sol</title>{page.format(menu=menu, words='<p>Abrimos a las nueve.</p>')}")
+    assert [block.text for block in read.blocks] == ["Abrimos a las nueve."]
+
+
+def test_links_that_tell_something_are_no_menu():
+    menu = "".join(f"<li><a href=/x>{name}</a></li>" for name in _ENTRIES)
+    page = extract_html(
+        "<header><h1>Clínica Sol</h1><p>Dentistas en <a href=/x>León</a></p></header>"
+        f"<article><header><h2><a href=/p>Precios</a></h2><a href=/ana>Ana Ruiz</a></header><ul>{menu}</ul></article>"
+        f"<h2>Áreas</h2><ul>{menu}</ul>"
+        "<footer><a href='tel:1'>600 123 456</a><p><a href='mailto:a@b.c'>a@b.c</a></p>"
+        "<p><a href=/x>Atendemos también urgencias de quienes no son pacientes</a></p></footer>"
+    )
+    items = "\n".join(_ENTRIES)
+    assert [(block.headings, block.text) for block in page.blocks] == [
+        ([], "Dentistas en León"),
+        (["Precios"], "Ana Ruiz"),
+        (["Precios"], items),
+        (["Áreas"], items),
+        ([], "600 123 456"),
+        ([], "a@b.c"),
+        ([], "Atendemos también urgencias de quienes no son pacientes"),
+    ]
+    assert [block.text for block in extract_html(f"<ul>{menu}</ul>").blocks] == [items], "the page is a list of links"
+
+
 def test_a_page_that_names_no_title_has_its_first_heading_in_every_process():
     names = [f"Part {one}" for one in "abcdefghijklmnop"]
     page = extract_html("".join(f"<h2>{one}</h2><p>Words of {one}" for one in names))

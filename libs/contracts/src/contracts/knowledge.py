@@ -44,10 +44,19 @@ class Block(Wire):
     header: bool = True
 
 
+class PassageSection(Wire):
+    """What a passage says below one heading: from `start`, a place in its text, to where the next section starts."""
+
+    start: int = Field(ge=0)
+    heading: list[str]
+    url: str | None = None
+
+
 class Passage(Wire):
     """Some 200 to 350 tokens of a document, with where they stand. `score`: 0 to 1, the share of the question's weight
     that the passage holds, comparable between questions; `exact`: the question of a pair matched, and `text` is its
-    answer, to be used word by word."""
+    answer, to be used word by word. Of several sections, which `sections` names, `heading` and `anchor` are those of
+    the one that fits best."""
 
     id: Id
     document_id: Id
@@ -62,6 +71,7 @@ class Passage(Wire):
     read_at: datetime
     hash: str = Field(description="of the document's text as it was read")
     exact: bool = False
+    sections: list[PassageSection] | None = None
 
 
 class PageRef(Wire):

@@ -13,7 +13,7 @@ from agent.domain.knowledge import TOKENS, cited, fitting, section, sources
 from agent.domain.prompt.messages import stepped
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall, TurnStep, with_reply
 from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
-from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage, PassageSection
 
 READ = datetime(2026, 3, 1, tzinfo=UTC)
 JOURNAL = Journal("t", basis=1, started_at=0.0, deadline=100.0)
@@ -103,6 +103,31 @@ def test_passages_of_one_heading_are_one_source() -> None:
     halves = KnowledgeFound(passages=[passage("a", "First."), second])
     said, citations = cited("One [1]. Two [2].", sources(halves, ()))
     assert (said, len(citations)) == ("One [1]. Two [1].", 1)
+
+
+def test_a_citation_is_of_the_section_that_the_words_before_it_come_from() -> None:
+    told = {"How do I close my account?": "Write to us and we close it.", "The deposit": "It is paid back in 5 days."}
+    parts = [f"## {name}\n\n{text}" for name, text in told.items()]
+    faq = "https://x.test/faq"
+    sections = [
+        PassageSection(start=0, heading=["How do I close my account?"], url=f"{faq}#close"),
+        PassageSection(start=len(parts[0]) + 2, heading=["The deposit"], url=f"{faq}#deposit"),
+    ]
+    held = passage("a", "\n\n".join(parts), url=f"{faq}#close", heading=sections[0].heading, sections=sections)
+    given = sources(KnowledgeFound(passages=[held, FOUND.passages[0]]), ())
+
+    def places(text: str) -> list[tuple[str, list[str] | None]]:
+        return [(one.url, one.heading) for one in cited(text, given)[1]]
+
+    deposit = (f"{faq}#deposit", ["The deposit"])
+    closing = (f"{faq}#close", ["How do I close my account?"])
+    assert places("It is paid back in 5 days. [1]") == [deposit]
+    assert places("You get your deposit back within 5 days [1].") == [deposit], "no word-for-word quotation"
+    assert places("You get the deposit back. It takes 5 days [1].") == [deposit], "a mark is for what leads to it"
+    assert places("Write to us [1].") == [closing]
+    assert places("Yes [1].") == [closing], "what tells nothing stands on what fits the question best"
+    boxes = (FOUND.passages[0].url, FOUND.passages[0].heading)
+    assert places("A box costs 29 USD [2]. The deposit comes back [1].") == [boxes, deposit]
 
 
 def test_what_a_search_finds_has_the_next_numbers_and_may_be_cited() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from contracts.knowledge import Block
 from memory.knowledge.index import CompanyIndex
+from memory.knowledge.methods import passage
 from memory.knowledge.passages import passages
 from memory.knowledge.question import Synonyms, understood
 from memory.knowledge.texts import StemmedDocument, text_of
@@ -77,6 +78,63 @@ def test_a_companys_synonym_finds_what_it_stands_for(index: CompanyIndex) -> Non
 def test_a_follow_up_is_understood_by_what_was_said_before(index: CompanyIndex) -> None:
     assert found(index, "and on Saturdays?", earlier=("when does the shop open?",))[0] == "en/hours"
     assert found(index, "¿y cuánto tarda?", earlier=("¿enviáis paquetes a Madrid?",))[0] == "es/envios"
+
+
+def test_the_heading_of_a_passage_is_that_of_the_section_that_tells_most_of_the_question() -> None:
+    told = {
+        "How do I close my account?": "Write to us, and we close the account that you name within a week.",
+        "How do I get a deposit back?": "It is paid back within five days.",
+        "May I sublet?": "Only to somebody whom we know.",
+    }
+    index = CompanyIndex()
+    blocks = [Block(headings=[name], anchor=f"q{n}", text=text) for n, (name, text) in enumerate(told.items())]
+    index.put(
+        StemmedDocument("faq", "site", "Questions", "https://a.example/faq", "en", "h", AT),
+        [text_of(cut, "Questions") for cut in passages(blocks)],
+    )
+    for number in range(20):
+        add(index, f"account-{number}", "en", "Accounts", f"How you write to us about account number {number}.")
+    asked = "do you write to my account number about a deposit"
+    (hit,) = [one for one in index.search(understood(asked), asked, 30) if one.document.id == "faq"]
+    assert hit.section.anchor == "q1"
+    shown = passage(hit)
+    assert (shown.url, shown.heading) == ("https://a.example/faq#q1", ["How do I get a deposit back?"])
+    assert [one.url for one in shown.sections or ()] == [f"https://a.example/faq#q{n}" for n in range(3)]
+    starts = [shown.text[one.start :].partition("\n")[0] for one in shown.sections or ()]
+    assert starts == [f"## {name}" for name in told]
+
+
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("where are you located?", "es/visita#0"),
+        ("what is your address", "es/visita#0"),
+        ("how do I get there?", "es/visita#1"),
+        ("when can I come?", "es/visita#2"),
+        ("¿dónde estáis?", "en/visit#0"),
+        ("¿cuál es la dirección?", "en/visit#0"),
+        ("¿cómo llego?", "en/visit#1"),
+        ("¿cuándo puedo ir?", "en/visit#2"),
+        ("¿quiénes sois?", "en/visit#3"),
+    ],
+)
+def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language(question: str, place: str) -> None:
+    """Those headings are all of words that tell nothing in a text."""
+    texts = {
+        "es": {"Dónde estamos": "Plaza Mayor 3.", "Cómo llegar": "Línea 4.", "Cuándo": "De 9 a 14.", "Quiénes": "Ana."},
+        "en": {"Where we are": "3 Main Square.", "On foot": "From the station.", "When": "9 to 5.", "Who": "Ann."},
+    }
+    language = place[:2]
+    index = CompanyIndex()
+    add(index, "other", language, "Other", "Vasos. Cups.")
+    page = place.partition("#")[0]
+    blocks = [
+        Block(headings=[name], anchor=str(n), text=text) for n, (name, text) in enumerate(texts[language].items())
+    ]
+    for block in blocks:
+        about = StemmedDocument(f"{page}#{block.anchor}", "site", "x", None, language, "h", AT)
+        index.put(about, [text_of(cut, "x") for cut in passages([block])])
+    assert found(index, question)[0] == place
 
 
 def test_the_score_says_how_much_of_the_question_is_there(index: CompanyIndex) -> None:

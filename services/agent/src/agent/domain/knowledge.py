@@ -5,15 +5,16 @@ counts only where it was given, and where the figures beside it stand in what wa
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from agent.domain.text_features import number_of, one_line, within_fence
+from agent.domain.text_features import number_of, one_line, plain, within_fence
 from contracts.events.chat import Citation
 from contracts.json_values import JsonObject
-from contracts.knowledge import KnowledgeFound, PageRef
+from contracts.knowledge import KnowledgeFound, PageRef, PassageSection
 from contracts.languages import Language
 
 SEARCH_TOOL = "search_knowledge"
@@ -37,6 +38,7 @@ _PAGES: dict[Language, str] = {"es": "Páginas del sitio que existen:", "en": "P
 _FENCE = "company_data"
 MARK = re.compile(r"(?<![ \t])[ \t]*+\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|\n")
+_WORD = re.compile(r"\w+")
 _FIGURE = re.compile(r"\d+(?:[.,\u00a0 ]\d{3})*(?:[.,]\d+)?")
 _ADDRESS = re.compile(r"https?://\S+")
 _BULLET = re.compile(r"^\s*\d{1,2}[.)]\s")
@@ -48,11 +50,28 @@ class GivenPassage:
 
     citation: Citation
     text: str
+    sections: tuple[PassageSection, ...] = ()
 
     @property
     def place(self) -> tuple[str, tuple[str, ...]]:
         """Page and heading: passages that share them are one source to a reader."""
         return self.citation.url, tuple(self.citation.heading or ())
+
+    def quoted(self, said: str) -> Citation:
+        """The citation for words that stand on the passage: of its sections, the one that shares most with them."""
+        if not self.sections:
+            return self.citation
+        ends = [*(one.start for one in self.sections[1:]), len(self.text)]
+        told = [
+            _words(" ".join([*one.heading, self.text[one.start : end]]))
+            for one, end in zip(self.sections, ends, strict=True)
+        ]
+        # A word that several sections hold tells less of where it comes from.
+        weights = {word: 1 / count for word in _words(said) if (count := sum(word in one for one in told))}
+        shares = [round(sum(weights[word] for word in weights.keys() & one), 6) for one in told]
+        mine = [one.heading == (self.citation.heading or []) for one in self.sections]
+        _, _, best = max(zip(shares, mine, self.sections, strict=True), key=lambda one: one[:2])
+        return self.citation.model_copy(update={"url": best.url or "", "heading": best.heading or None})
 
 
 def fitting(found: KnowledgeFound, count: Callable[[str], int]) -> KnowledgeFound:
@@ -102,6 +121,7 @@ def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) 
                 read_at=one.read_at,
             ),
             one.text,
+            tuple(one.sections or ()),
         )
         for one in (found.passages if found else ())
     ]
@@ -131,8 +151,7 @@ class Numbers:
 
     def __init__(self, given: Sequence[GivenPassage]) -> None:
         self.given = given
-        self.citations: list[Citation] = []
-        self._places: list[tuple[str, tuple[str, ...]]] = []
+        self.cited: list[GivenPassage] = []
 
     def named(self, match: re.Match[str]) -> list[int]:
         """The sources that a mark names, by their place, as far as they were given."""
@@ -147,10 +166,11 @@ class Numbers:
 
     def _number(self, at: int) -> int:
         source = self.given[at]
-        if source.place not in self._places:
-            self._places.append(source.place)
-            self.citations.append(source.citation)
-        return self._places.index(source.place) + 1
+        places = [one.place for one in self.cited]
+        if source.place not in places:
+            self.cited.append(source)
+            return len(self.cited)
+        return places.index(source.place) + 1
 
 
 def cited(text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()) -> tuple[str, tuple[Citation, ...]]:
@@ -161,19 +181,32 @@ def cited(text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()) 
         return text, ()
     numbers = Numbers(given)
     beside = figures("\n".join(others))
+    quotes: defaultdict[int, str] = defaultdict(str)
+    unmarked = ""
 
     def checked(sentence: str) -> str:
+        nonlocal unmarked
         named = [at for match in MARK.finditer(sentence) for at in numbers.named(match)]
         said = figures(_ADDRESS.sub("", MARK.sub("", _BULLET.sub("", sentence))))
         backed = said <= beside.union(*(figures(f"{given[at].citation.title} {given[at].text}") for at in named))
+        unmarked += MARK.sub("", sentence)
+        if named:
+            for at in named if backed else ():
+                quotes[at] += unmarked
+            unmarked = ""
         return MARK.sub(lambda match: numbers.shown(match, backed), sentence)
 
-    return "".join(map(checked, _with_ends(text))), tuple(numbers.citations)
+    told = "".join(map(checked, _with_ends(text)))
+    return told, tuple(one.quoted(quotes[given.index(one)]) for one in numbers.cited)
 
 
 def figures(text: str) -> frozenset[float]:
     """The numbers of a text: 1,000 and 1.000 and 1 000 are one."""
     return frozenset(number_of(re.sub(r"\s", "", match[0])) for match in _FIGURE.finditer(text))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(plain(text)))
 
 
 def _with_ends(text: str) -> list[str]:

@@ -57,12 +57,13 @@ class _Entry:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that was found. `score` 0 to 1: how much of the question's weight it holds; `place`: its number in its
-    document; `section`: the part of it that fits best."""
+    document; `section`: the one of its `sections` that fits best."""
 
     document: StemmedDocument
     place: int
     text: str
     section: Section
+    sections: tuple[Section, ...]
     score: float
     exact: bool = False
 
@@ -143,8 +144,8 @@ class CompanyIndex:
             text = zlib.decompress(entry.packed).decode()
             if any(hit.text == text for hit in hits):
                 continue
-            section = _best_section(entry.sections, text, question)
-            hits.append(Hit(entry.document, entry.place, text, section, round(score, 4)))
+            section = self._best_section(entry.sections, text, question)
+            hits.append(Hit(entry.document, entry.place, text, section, entry.sections, round(score, 4)))
             if len(hits) >= limit:
                 break
         return hits[:limit]
@@ -195,6 +196,29 @@ class CompanyIndex:
         ranked.sort(reverse=True)
         return [(share, number) for _, _, share, number in ranked]
 
+    def _best_section(self, sections: tuple[Section, ...], text: str, question: KnowledgeQuestion) -> Section:
+        """The section of a passage that holds most of what is asked for, weighed as in the ranking; of two that hold as
+        much, the one whose headings do."""
+        if len(sections) == 1:
+            return sections[0]
+        known = [(one.weight, self._known(one)) for one in question.asked]
+        words = [(weight * self._worth(stems), stems) for weight, stems in known]
+
+        def held(said: str) -> float:
+            told = telling(said).stems
+            return sum(
+                worth * max((part for stem, part in stems.items() if stem in told), default=0.0)
+                for worth, stems in words
+            )
+
+        ends = [*(section.start for section in sections[1:]), len(text)]
+        headings = [" ".join(section.headings) for section in sections]
+        shares = [
+            (held(f"{heading} {text[section.start : end]}"), held(heading))
+            for section, heading, end in zip(sections, headings, ends, strict=True)
+        ]
+        return sections[shares.index(max(shares))]
+
     def _numbered(self, near: Mapping[tuple[str, int], float]) -> dict[int, float]:
         found: dict[int, float] = {}
         for (document, place), share in near.items():
@@ -241,7 +265,7 @@ class CompanyIndex:
         if entry is None:
             return None
         text = zlib.decompress(entry.packed).decode()
-        return Hit(entry.document, 0, text, entry.sections[0], round(best[0], 4), exact=True)
+        return Hit(entry.document, 0, text, entry.sections[0], entry.sections, round(best[0], 4), exact=True)
 
     def _share(self, one: TextProfile, other: TextProfile) -> float:
         """How much two questions have in common of what either tells, by how telling each word is."""
@@ -255,17 +279,3 @@ class CompanyIndex:
         """How telling words are: those that fewer passages hold more."""
         postings = self._postings
         return sum(1.0 + 0.2 * postings.idf(max(map(postings.holders, word))) for word in words)
-
-
-def _best_section(sections: tuple[Section, ...], text: str, question: KnowledgeQuestion) -> Section:
-    """The section of a passage that holds most of what is asked for."""
-    if len(sections) == 1:
-        return sections[0]
-    ends = [*(section.start for section in sections[1:]), len(text)]
-    wanted = {stem for one in question.asked for stem in one.stems}
-
-    def held(each: tuple[Section, int]) -> int:
-        section, end = each
-        return len(wanted & telling(f"{text[section.start : end]} {' '.join(section.headings)}").stems)
-
-    return max(zip(sections, ends, strict=True), key=held)[0]

@@ -3,7 +3,7 @@ request comes in."""
 
 from contracts.company_rpc import CompanyRequest
 from contracts.ids import uuid7
-from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage, document_id
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage, PassageSection, document_id
 from contracts.knowledge_rpc import (
     DOCUMENT_DELETE,
     DOCUMENT_GET,
@@ -38,6 +38,7 @@ from memory.knowledge.index import Hit
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.overview import Overview
+from memory.knowledge.passages import Section
 from memory.knowledge.records import FAILED, GONE, READY, Record
 from memory.knowledge.runs import Refreshing
 from memory.knowledge.shelves import Shelves
@@ -54,29 +55,39 @@ SHOWN = 200
 
 
 def passage(hit: Hit) -> Passage:
-    about, section = hit.document, hit.section
-    return _passage(about, hit.place, hit.text, list(section.headings), section.anchor, hit.score, exact=hit.exact)
+    about = hit.document
+    found = _passage(about, hit.place, hit.text, hit.section, hit.score, exact=hit.exact)
+    if len(hit.sections) == 1:
+        return found
+    sections = [
+        PassageSection(start=one.start, heading=list(one.headings), url=_url(about, one)) for one in hit.sections
+    ]
+    return found.model_copy(update={"sections": sections})
+
+
+def _url(about: StemmedDocument, section: Section) -> str | None:
+    if about.url and section.anchor and about.source == "site":
+        return f"{about.url}#{section.anchor}"
+    return about.url
 
 
 def _passage(
     about: StemmedDocument,
     place: int,
     text: str,
-    heading: list[str],
-    anchor: str | None,
+    section: Section,
     score: float,
     *,
     exact: bool = False,
 ) -> Passage:
-    url = f"{about.url}#{anchor}" if about.url and anchor and about.source == "site" else about.url
     return Passage(
         id=f"{about.id.replace('-', '')}-{place}",
         document_id=about.id,
         source=about.source,  # pyright: ignore[reportArgumentType] - an open list
         title=about.title,
-        url=url,
-        heading=heading,
-        anchor=anchor,
+        url=_url(about, section),
+        heading=list(section.headings),
+        anchor=section.anchor,
         language=about.language,
         text=text,
         score=score,
@@ -167,8 +178,7 @@ class DocumentMethods:
             texts = await self._documents.texts(company, record.id, record.edition)
         about = record.document()
         passages = [
-            _passage(about, place, text.text, list(text.headings), text.sections[0].anchor, 0.0)
-            for place, text in enumerate(texts[:SHOWN])
+            _passage(about, place, text.text, text.sections[0], 0.0) for place, text in enumerate(texts[:SHOWN])
         ]
         return DocumentReply(document=record.view(), passages=passages)
 

@@ -13,21 +13,28 @@ SAYS_LITTLE = 3
 SAME_HERE = 0.9
 """What a company's synonym counts, beside the word itself."""
 
-_ASKING = {
-    "donde": "direccion calle ubicacion llegar",
-    "where": "address street located located find",
-    "cuando": "horario fecha fechas",
-    "when": "hours opening dates",
-    "quien": "equipo fundo",
-    "quienes": "equipo",
-    "who": "team staff founded",
-    **dict.fromkeys(
-        ("hora", "horas", "abris", "abren", "abre", "cerrais", "cierran", "cierra"), "horario abrimos hours open"
-    ),
-    **dict.fromkeys(("time", "open", "opens", "close", "closes", "shut"), "hours opening horario abrimos"),
-}
-"""What pages call that which a question asks for by another word, or by one that tells nothing by
-itself."""
+QUESTION_WORDS = frozenset(("donde", "where", "cuando", "when", "quien", "quienes", "who"))
+"""They tell nothing in a text, and much in its heading, whichever language it is in."""
+_ASKING = tuple(
+    (tuple(frozenset(one.split("+")) for one in asking.split()), told.split())
+    for asking, told in (
+        (
+            "donde where address direccion",
+            "donde where direccion calle ubicacion llegar address street located find",
+        ),
+        ("cuando when", "cuando when horario fecha fechas hours opening dates"),
+        ("quien quienes who", "quien quienes who equipo fundo team staff founded"),
+        (
+            "hora horas abris abren abre cerrais cierran cierra time open opens close closes shut",
+            "horario abrimos hours opening open",
+        ),
+        (
+            "how+get+there how+get+to directions llego llega llegar bus train autobus tren",
+            "llegar directions bus train station autobus tren estacion",
+        ),
+    )
+)
+"""By the words that ask for something (`a+b`: all of these): what pages call it, in either language."""
 
 
 def _meant() -> dict[str, frozenset[str]]:
@@ -132,9 +139,14 @@ def _words(text: str, synonyms: Synonyms | None, weight: float) -> list[QueryWor
             for stem in (english(other), spanish(other)):
                 stems[stem] = max(stems.get(stem, 0.0), SAME_HERE)
         found.append(QueryWord(one.word, stems, weight))
-    asking = {stem for word in words(text) for other in _ASKING.get(word, "").split() for stem in _both(other)}
-    if asking and weight == 1.0:
-        found.append(QueryWord("?", dict.fromkeys(asking, SYNONYM), EARLIER))
+    every = set(words(text))
+    asking: dict[str, float] = {}
+    for asked, told in _ASKING:
+        if weight == 1.0 and any(one <= every for one in asked):
+            for other in told:
+                asking |= {other: 1.0} if other in QUESTION_WORDS else dict.fromkeys(_both(other), SYNONYM)
+    if asking:
+        found.append(QueryWord("?", asking, EARLIER))
     # A phrase may be made of words that tell nothing by themselves.
     known = {one.word for one in found}
     for word, same in others.items():

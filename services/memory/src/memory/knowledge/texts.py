@@ -8,13 +8,13 @@ from datetime import datetime
 
 import orjson
 
-from memory.domain.recall.words import stems
+from memory.domain.recall.words import stems, words
 from memory.knowledge.passages import PassageCut, Section
+from memory.knowledge.question import QUESTION_WORDS
 
-STEMS = 2
+STEMS = 3
 """Which stems passages are found by; the first ones have no number in the store. It goes up when
-memory.domain.recall.words makes others of the same words: what was stored before would be sought by stems that it does
-not have."""
+the same words get others: what was stored before would be sought by stems that it does not have."""
 IN_TITLE = 2
 IN_HEADING = 2
 """How often a word of the title, or of a passage's headings, counts beside one of its text."""
@@ -56,11 +56,15 @@ def text_of(cut: PassageCut, title: str) -> StemmedPassage:
     for stem in own:
         counts[stem] = counts.get(stem, 0) + 1
     for heading in dict.fromkeys(name for section in cut.sections for name in section.headings):
-        for stem in stems(heading):
+        for stem in _stems_of_heading(heading):
             counts[stem] = counts.get(stem, 0) + IN_HEADING
-    for stem in stems(title):
+    for stem in _stems_of_heading(title):
         counts[stem] = counts.get(stem, 0) + IN_TITLE
     return StemmedPassage(cut.text, cut.sections, counts, len(own))
+
+
+def _stems_of_heading(heading: str) -> list[str]:
+    return [*stems(heading), *(word for word in words(heading) if word in QUESTION_WORDS)]
 
 
 def packed(texts: Sequence[StemmedPassage]) -> bytes:

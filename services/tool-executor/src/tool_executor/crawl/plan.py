@@ -10,7 +10,7 @@ from contracts.envelope import Wire
 from contracts.text import Text
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl, parse_origin, site_of
 
-READER = 1
+READER = 2
 """Goes up when the same bytes become other blocks than before: every page is then read again."""
 
 NO_SITE = Text(

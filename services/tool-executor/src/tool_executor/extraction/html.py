@@ -1,7 +1,7 @@
 """HTML as a stream of events into blocks: text, lists, tables with whole rows, code, each below its headings.
 
-Everything visible is kept in reading order; menus (nav) are left out, and what else repeats on most pages is dropped by
-whoever sees them all.
+Everything visible is kept in reading order; menus are left out (nav, and links alone in the page's header or footer,
+before its first words or behind its main), and what else repeats on most pages is dropped by whoever sees them all.
 """
 
 import re
@@ -25,6 +25,15 @@ _ENDS = {"details": 7, "dl": 8}
 """Where such a heading ends."""
 _APART = tags("article section aside")
 """What is said below a heading in there ends with it; the page's own heading goes on."""
+_FRAME = tags("header footer")
+_FRAME_ROLES = tags("banner contentinfo")
+"""What frames the page's own words, unless it is a part's own header or footer."""
+_MENU = 3
+"""Links without other words that are a menu, where nothing frames them."""
+_LONGEST_ENTRY = 40
+"""Characters of a menu's entry; a longer link says something."""
+_TELLING = re.compile(r"[\d@]")
+"""A telephone number, an address or a time: people want to know it, though it is a link."""
 _LONGEST_HEADING = 300
 _MOST_LINKS = 2000
 _PERMALINK = re.compile(r"(?<!\s)\s*+[¶#🔗]\s*+$")
@@ -55,7 +64,8 @@ class _Reader:
         self._bare = False
         """Nothing has been said yet below the last heading."""
         self._parts: list[list[tuple[int, str]]] = []
-        self._items: list[str] = []
+        self._items: list[tuple[str, int]] = []
+        """What the items say, each with the links that are all of it."""
         self._lists = 0
         self._tables: list[Table] = []
         self._code = 0
@@ -70,6 +80,17 @@ class _Reader:
         """How many elements were open around the heading that a button is, until something is said below it."""
         self._in_title = False
         self._in_head = 0
+        self._linking = 0
+        self._links = 0
+        """Links since the last block began that say something."""
+        self._beside_links = False
+        """Whether something else was said since then."""
+        self._entries: list[int] = []
+        """By block: the links that are all of it, where it is no part of the main text; 0: it says more."""
+        self._framed_in: int | None = None
+        self._main_in: int | None = None
+        """How many elements were open when the page's header or footer, or its main, began."""
+        self._has_main = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in {"a", "link", "area"}:
@@ -88,6 +109,9 @@ class _Reader:
         self._note(tag, attributes)
         if tag in _BLOCKS:
             self._flush()
+        self._frame(tag, attributes)
+        if tag == "a":
+            self._linking, self._links = self._linking + 1, self._links + 1
         if tag == "button":
             self._controlled.update(attributes.get("aria-controls", "").split())
             if self._heading is None:
@@ -124,6 +148,8 @@ class _Reader:
         self._open -= 1
         if self._button is not None and tag != "button":
             return
+        if tag == "a" and self._linking:
+            self._linking -= 1
         if tag == "title":
             self._in_title = False
         elif tag == "head":
@@ -152,6 +178,10 @@ class _Reader:
         elif tag == "table" and self._tables:
             self._end_table()
         self._end_unfolded()
+        if self._framed_in is not None and self._open < self._framed_in:
+            self._framed_in = None
+        if self._main_in is not None and self._open < self._main_in:
+            self._main_in = None
 
     def data(self, text: str) -> None:
         if self._unseen:
@@ -164,6 +194,7 @@ class _Reader:
         elif not self._in_head:
             # Blanks of the markup are blanks; only those of code are kept.
             self._text.append(text if self._code else re.sub(r"\s+", " ", text))
+            self._beside_links |= not self._linking and any(map(str.isalnum, text))
 
     def comment(self, text: str) -> None:
         """What a comment says is not on the page."""
@@ -177,6 +208,7 @@ class _Reader:
 
     def result(self) -> Extracted:
         page = self.page
+        self._drop_menus()
         # In the page's order: of a set any could be the first, and the same page would have another title and hash.
         firsts = list(dict.fromkeys(block.headings[0] for block in page.blocks if block.headings))
         title = _plain("".join(self._title)) or self._og_title or next(iter(firsts), "")
@@ -232,30 +264,70 @@ class _Reader:
             except ValueError:
                 return
 
+    # ------------------------------------------------------------ menus
+
+    def _frame(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Notes where the page's header, its footer or its main begins."""
+        if self._main_in is not None:
+            return
+        if tag == "main" or attributes.get("role") == "main":
+            self._main_in, self._has_main = self._open, True
+        elif self._framed_in is None and not self._parts and (tag in _FRAME or attributes.get("role") in _FRAME_ROLES):
+            self._framed_in = self._open
+
+    def _entries_of(self, text: str) -> int:
+        """Of how many links a text is all, as a menu's are; then those are counted anew."""
+        links, beside = self._links, self._beside_links
+        self._links, self._beside_links = self._linking, False
+        is_menu = not beside and len(text) <= links * _LONGEST_ENTRY and not _TELLING.search(text)
+        return links if is_menu and self._main_in is None and not self._parts else 0
+
+    def _drop_menus(self) -> None:
+        """Drops links that stand alone before the page's first words, and those behind its main."""
+        blocks, entries = self.page.blocks, self._entries
+        first = 0
+        while first < len(blocks) and entries[first] and not blocks[first].headings:
+            first += 1
+        end = len(blocks)
+        while self._has_main and end > first + 1 and entries[end - 1]:
+            if blocks[end - 1].headings != blocks[end - 2].headings:
+                break  # they are what their own heading tells
+            end -= 1
+        if sum(entries[end:]) >= _MENU:
+            del blocks[end:]
+        if sum(entries[:first]) >= _MENU and first < len(blocks):
+            del blocks[:first]
+
     # ------------------------------------------------------------ blocks
 
     def _flush(self) -> None:
         """What was collected since the last block began: a paragraph, an item, or a part of a cell."""
         text = "".join(self._text)
         self._text.clear()
+        entries = self._entries_of(_plain(text))
         if self._heading is not None:
             self._heading.append(text)
             return
         text = text.strip("\n").rstrip() if self._code else _lines(text)
         if not text.strip():
             return
+        if entries and self._framed_in is not None:
+            if self._headings and self._headings[-1][0] > 1:
+                self._bare = False  # what heads a menu says no more than it
+            return
         if self._tables and self._tables[-1].add(text):
             return
         if self._code:
             self._emit(Block(kind="code", text=text))
         elif self._lists:
-            self._items.append(text.replace("\n", " "))
+            self._items.append((text.replace("\n", " "), entries))
         else:
-            self._emit(Block(text=text))
+            self._emit(Block(text=text), entries)
 
-    def _emit(self, block: Block) -> None:
+    def _emit(self, block: Block, entries: int = 0) -> None:
         headings = [text for _, text in self._headings]
         self.page.blocks.append(block.model_copy(update={"headings": headings, "anchor": self._anchor}))
+        self._entries.append(entries)
         self._bare = False
 
     def _end_bare(self, level: int) -> None:
@@ -266,8 +338,9 @@ class _Reader:
 
     def _emit_list(self) -> None:
         if self._items:
-            items, self._items = "\n".join(self._items), []
-            self._emit(Block(kind="list", text=items))
+            items, self._items = self._items, []
+            entries = sum(links for _, links in items) if all(links for _, links in items) else 0
+            self._emit(Block(kind="list", text="\n".join(text for text, _ in items)), entries)
 
     def _end_heading(self, level: int) -> None:
         self._flush()
