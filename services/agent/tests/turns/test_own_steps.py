@@ -206,7 +206,7 @@ async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(n
         assert "You told me: “I prefer dividend stocks”." in text
         assert "You told me: “my goal is a house”." in text
         text = (await say(scene, "forget that I prefer dividend stocks"))["text"]
-        assert text == "Done, I have forgotten: “I prefer dividend stocks”."
+        assert text == "Done, I have forgotten: “I prefer dividend stocks”. If that was a mistake, say “undo that”."
         assert scene.copilot.memory.preferences == []
         await say(scene, "recuerda que mi bróker es Acme", locale="es")
         assert scene.copilot.memory.user_notes == ["mi bróker es Acme", "my goal is a house"]
@@ -216,6 +216,29 @@ async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(n
         await say(scene, "olvida todo lo que sabes de mí", locale="es")
         assert scene.copilot.memory == LongTermMemory()
         assert "no recuerdo nada" in (await say(scene, "qué recuerdas de mí", locale="es"))["text"]
+
+
+async def test_what_was_just_remembered_or_forgotten_is_undone_at_a_word(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        held = scene.copilot
+        held.memory = LongTermMemory(preferences=["I hold ETFs"], user_notes=["my goal is a house"])
+        await say(scene, "recuerda que mi bróker es Acme", locale="es")
+        text = (await say(scene, "No, olvídalo.", locale="es"))["text"]
+        assert (text[:36], held.memory.user_notes) == ("Hecho, lo he olvidado: «mi bróker es", ["my goal is a house"])
+        await say(scene, "deshaz eso", locale="es")
+        assert held.memory.user_notes == ["mi bróker es Acme", "my goal is a house"]
+        await say(scene, "forget that I hold ETFs my goal is a house")
+        text = (await say(scene, "Undo that, please!"))["text"]
+        assert text.splitlines() == [f"Noted, I will remember: {one}." for one in ("my goal is a house", "I hold ETFs")]
+        await say(scene, "take that back")
+        assert (held.memory.user_notes, held.memory.preferences) == (["mi bróker es Acme"], [])
+        await say(scene, "forget everything you know about me")
+        assert "no longer kept" in (await say(scene, "undo that"))["text"]
+        assert model.asked == []
+        # Of something else the model knows more.
+        await say(scene, "what is a stop loss?")
+        for other in ("undo that", "forget it", "undo that and buy 5"):
+            assert (await say(scene, other))["text"] == "A scripted answer."
 
 
 @pytest.mark.parametrize(

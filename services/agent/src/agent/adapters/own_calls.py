@@ -106,8 +106,10 @@ class BusOwnCalls:
             return {"everything": True}
         if tool == READ:
             memory = (await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)).memory
+            left_out = {*memory.user_notes[SHOWN:], *memory.preferences[SHOWN:], *memory.older_notes[SHOWN:]}
             shown = memory.model_copy(
                 update={
+                    "since": {fact: at for fact, at in memory.since.items() if fact not in left_out},
                     "user_notes": memory.user_notes[:SHOWN],
                     "preferences": memory.preferences[:SHOWN],
                     "older_notes": memory.older_notes[:SHOWN],
@@ -136,7 +138,9 @@ class BusOwnCalls:
 
         async def without(seconds: float) -> Change:
             found = await self._rpc.call(memory_rpc.MEMORY_MEANT, words, deadline=seconds)
-            outcome = {"forgotten": found.texts, "several": found.several}
+            # A note, unlike a style or a favourite, is remembered again by its words alone.
+            facts = found.patch.keys() <= {"userNotes", "preferences", "olderNotes"}
+            outcome = {"forgotten": found.texts, "several": found.several, "facts": facts}
             return Change(found.patch, found.version, outcome, about)
 
         return await self._change(who, without, call.call_id)

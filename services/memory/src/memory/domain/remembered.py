@@ -38,7 +38,7 @@ _CAPS = {
     "preferences": PREFERENCES,
     "olderNotes": OLDER,
 }
-_OWN = ("superseded", "updatedAt")
+_OWN = ("superseded", "since", "updatedAt")
 _SINGLE = ("tradingStyle", "name", "riskProfile", "experience", "language", "timezone")
 _NAMES = frozenset((*_CAPS, *_SINGLE))
 
@@ -75,6 +75,13 @@ class Remembered:
 
     def changed(self, now: datetime, **fields: Any) -> "Remembered":
         return replace(self, memory=self.memory.model_copy(update={**fields, "updated_at": now}))
+
+    def told(self) -> LongTermMemory:
+        """The memory as its user reads it: with the time at which each thing was said."""
+        held = {*_facts(self.memory), *self.memory.to_wire()}
+        known = {**self.since, **self.set_since, "tradingStyle": self.style_since}
+        since = {name: at for name, at in known.items() if at is not None and name in held}
+        return self.memory.model_copy(update={"since": since})
 
     def marked(self, source: str) -> "Remembered":
         """Knowing that `source` has been learned."""
