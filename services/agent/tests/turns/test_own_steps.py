@@ -1,5 +1,6 @@
 """A plain yes in the chat decides what the last answer asked, once, whatever dies; a memory is read and corrected."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death
 from agent.testing.stage import Stage, agent, stage
 from contracts.events.chat import ActionState
-from contracts.memory_rpc import LongTermMemory
+from contracts.memory_rpc import LongTermMemory, Superseded
 from runtime.testing import NatsServer, eventually
 
 ANA = "user/pro/ana"
@@ -232,6 +233,12 @@ async def test_what_was_just_remembered_or_forgotten_is_undone_at_a_word(nats_se
         assert text.splitlines() == [f"Noted, I will remember: {one}." for one in ("my goal is a house", "I hold ETFs")]
         await say(scene, "take that back")
         assert (held.memory.user_notes, held.memory.preferences) == (["mi bróker es Acme"], [])
+        past = Superseded(field="userNotes", value="I live in Lima", until=datetime.now(UTC), by="I live in Rome")
+        await say(scene, "remember that I live in Rome")
+        held.memory = held.memory.model_copy(update={"superseded": [past]})
+        text = (await say(scene, "undo that"))["text"]
+        assert text == "Done, I have forgotten: “I live in Rome”. This applies again: “I live in Lima”."
+        assert held.memory.user_notes == ["I live in Lima", "mi bróker es Acme"]
         await say(scene, "forget everything you know about me")
         assert "no longer kept" in (await say(scene, "undo that"))["text"]
         assert model.asked == []

@@ -108,12 +108,11 @@ class CopilotSide:
         return reply
 
     async def _meant(self, request: memory_rpc.MeantRequest) -> memory_rpc.MeantReply:
-        """The facts whose words are all in what is said, or whose id it is."""
+        """The facts whose words are all in what is said."""
         self._present()
         said = f" {request.about.lower()} "
         kept = {"userNotes": self.memory.user_notes, "preferences": self.memory.preferences}
-        every = [one for held in kept.values() for one in held]
-        gone = [one for one in every if f" {one.lower()} " in said or memory_rpc.fact_id(one) == request.about]
+        gone = [one for held in kept.values() for one in held if f" {one.lower()} " in said]
         patch = {name: [one for one in held if one not in gone] for name, held in kept.items()}
         reply = memory_rpc.MeantReply(version=self._version(), patch=patch if gone else {}, texts=gone)
         if self.meanwhile:

@@ -140,7 +140,9 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     for name in _SINGLE[1:]:
         state = _replaced(state, name, before.get(name), wire.get(name), now)
     gone = {name for name, value in patch.items() if value is None or value == []}
-    history = [past for past in state.memory.superseded if past.field not in gone and past.value not in lost]
+    # What is taken out is no history either, nor is what is remembered again.
+    no_history = {*lost, *(one for one in _facts(new) if one not in _facts(old))}
+    history = [past for past in state.memory.superseded if past.field not in gone and past.value not in no_history]
     dropped = set(old.favorite_symbols) - set(new.favorite_symbols)
     asked = {} if "favoriteSymbols" in gone else {name: n for name, n in state.asked.items() if name not in dropped}
     memory = new.model_copy(update={"superseded": history, "updated_at": now})

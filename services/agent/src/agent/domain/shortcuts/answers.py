@@ -11,7 +11,6 @@ from agent.domain.shortcuts.memory_words import undoes
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN, said, step
 from agent.domain.turn.journal import ModelAnswer, TurnCall
 from contracts.languages import Language
-from contracts.memory_rpc import fact_id
 from contracts.own_tools import ACTION_KIND
 
 Fields = dict[str, Any]
@@ -105,6 +104,7 @@ _SAY: dict[str, dict[Language, str]] = {
         "es": " Si ha sido un error, di «deshaz eso».",
         "en": " If that was a mistake, say “undo that”.",
     },
+    "restored": {"es": " Vuelve a valer: {texts}.", "en": " This applies again: {texts}."},
     "gone": {
         "es": "No puedo recuperarlo: lo que olvido ya no lo guardo. Dímelo otra vez y lo recordaré.",
         "en": "I cannot bring it back: what I forget is no longer kept. Tell me again and I will remember it.",
@@ -146,7 +146,7 @@ def undone(text: str, answer: str, language: Language) -> ModelAnswer | None:
         before, after = _SAY["noted"][spoken].split("{note}")
         notes = re.findall(rf"^{re.escape(before)}(.+){re.escape(after)}$", answer, re.M)
         if notes and undoes(text, forgotten=False):
-            return step(*((FORGET, {"about": fact_id(note)}) for note in notes))
+            return step(*((FORGET, {"note": note}) for note in notes))
         before, after = _SAY["forgotten"][spoken].split("{texts}")
         told = answer.startswith((before, _SAY["forgotten_all"][spoken]))
         if told and undoes(text, forgotten=True):
@@ -182,8 +182,11 @@ def _one(call: TurnCall, language: Language) -> str | None:
         for kind, texts in (("forgotten", data["forgotten"]), ("several", (data.get("several") or ())[:MOST_NAMED])):
             if texts:
                 named = ", ".join(quoted.format(values.get(text, text)) for text in texts)
-                undo = _SAY["undo"][language] if kind == "forgotten" and data.get("facts") else ""
-                return _SAY[kind][language].format(texts=named) + undo
+                told = _SAY[kind][language].format(texts=named)
+                if restored := data.get("restored"):
+                    again = ", ".join(quoted.format(text) for text in restored)
+                    return told + _SAY["restored"][language].format(texts=again)
+                return told + (_SAY["undo"][language] if data.get("facts") and kind == "forgotten" else "")
         return None
     return None
 
