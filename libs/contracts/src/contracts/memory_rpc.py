@@ -124,8 +124,9 @@ class UserRef(Wire):
 class MemoryPatchRequest(Wire):
     """A JSON merge patch (RFC 7396) by the user: lists are replaced whole, null forgets. BAD_FIELD names what is wrong.
 
-    `superseded`, `since` and `updatedAt` are memory's own: a patch that names them is refused. `over`: the version of what the
-    patch was made from; PRECONDITION_FAILED when it has changed since (read again). None: it fits whatever is there.
+    `superseded`, `since` and `updatedAt` are memory's own: a patch that names them is refused. `over`: the version of
+    what the patch was made from; PRECONDITION_FAILED when it has changed since (read again). None: it fits whatever is
+    there.
     `request_id`: sent again under it, for want of an answer, the patch takes effect once, whatever `over` names then.
     """
 

@@ -131,7 +131,7 @@ async def test_a_decision_counts_once_and_the_first_stands(nats_server: NatsServ
         confirmed = {"state": ActionState.CONFIRMED}
         scene.copilot.actions["o2"] = scene.copilot.actions["o2"].model_copy(update=confirmed)
         answer = await say(scene, "no")
-        assert "was confirmed already" in answer["text"]
+        assert "was already confirmed" in answer["text"]
         assert scene.copilot.decided == []
 
 
@@ -141,7 +141,7 @@ async def test_what_was_not_shown_is_not_confirmed(nats_server: NatsServer) -> N
         shown = scene.copilot.actions["o1"]
         scene.copilot.actions["o1"] = shown.model_copy(update={"details": {**shown.details, "contentHash": "other"}})
         answer = await say(scene, "yes")
-        assert "not the one that you were shown" in answer["text"]
+        assert "not the one you were shown" in answer["text"]
         assert scene.copilot.decided == []
 
 

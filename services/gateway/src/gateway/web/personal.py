@@ -30,7 +30,9 @@ _MAYBE = (
     "the correction may have been made, or be made in a moment: send it again, "
     "with the same Idempotency-Key if it had one"
 )
-Key = Annotated[str | None, idempotency_key("the same key again takes effect once; with another correction it is a CONFLICT")]
+Key = Annotated[
+    str | None, idempotency_key("the same key again takes effect once; with another correction it is a CONFLICT")
+]
 _MERGE_PATCH = {
     "required": True,
     "content": {
