@@ -54,7 +54,7 @@ async def test_what_is_said_changed_and_forgotten_shows_in_the_prompt_of_each_da
     assert "- Asked to remember: my goal is a house" in prompt
     (told,) = await life.day("what do you remember about me?")
     assert "dividend" not in told
-    assert "Your trading style is day trading." in told
+    assert "Your trading style is day trading (since " in told
     # And everything, on request.
     await life.day("forget everything you know about me")
     prompt = await life.prompt()

@@ -67,7 +67,7 @@ def taken_back(held: memory_rpc.MemoryReply, note: str) -> Change:
     if not patch:
         return Change({}, held.version, {"forgotten": []})
     ended = [one.value for one in held.memory.superseded if one.by == note and one.field in OWN_WORDS]
-    notes: list[str] = patch.get("userNotes", wire["userNotes"])
+    notes: list[str] = patch.get("userNotes", held.memory.user_notes)
     ended = ended[: MOST_NOTES - len(notes)]
     if ended:
         patch["userNotes"] = [*ended, *notes]
