@@ -47,14 +47,14 @@ async def test_what_is_said_changed_and_forgotten_shows_in_the_prompt_of_each_da
     prompt = await life.prompt()
     assert "- Trading style: day trading" in prompt
     (told,) = await life.day("forget that I prefer dividend stocks")
-    assert told == "Done, I have forgotten: “I prefer dividend stocks”."
+    assert told.startswith("Done, I have forgotten: “I prefer dividend stocks”.")
     # The last day: it is gone, the rest is there.
     prompt = await life.prompt()
     assert "dividend" not in prompt
     assert "- Asked to remember: my goal is a house" in prompt
     (told,) = await life.day("what do you remember about me?")
     assert "dividend" not in told
-    assert "Your trading style is day trading." in told
+    assert "Your trading style is day trading (since " in told
     # And everything, on request.
     await life.day("forget everything you know about me")
     prompt = await life.prompt()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pymongo import AsyncMongoClient
 
+from contracts.errors import ErrorCode
 from contracts.memory_rpc import (
     MEMORY_DELETE,
     MEMORY_EXPORT,
@@ -56,6 +57,8 @@ async def test_a_memory_is_empty_then_corrected_then_forgotten(servers: Servers)
         assert (past.field, past.value) == ("tradingStyle", "swing")
         assert (past.since, past.until) == (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 1, tzinfo=UTC))
         assert changed.user_notes == ["I live in Lima"]
+        first, later = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 1, tzinfo=UTC)
+        assert changed.since == (await get(one)).since == {"I live in Lima": first, "tradingStyle": later}
         forgotten = await patch(one, tradingStyle=None)
         assert (forgotten.trading_style, forgotten.superseded) == (None, [])
         assert (await one.rpc.call(MEMORY_DELETE, ANA)).deleted
@@ -70,6 +73,7 @@ async def test_a_memory_is_empty_then_corrected_then_forgotten(servers: Servers)
         ({"nonsense": 1}, "nonsense"),
         ({"superseded": []}, "superseded"),
         ({"updatedAt": None}, "updatedAt"),
+        ({"since": {}}, "since"),
         ({"userNotes": ["x"] * 51}, "userNotes"),
         ({"favoriteSymbols": ["AAPL", "no symbol!"]}, "favoriteSymbols.1"),
         ({"userNotes": [""]}, "userNotes.0"),
@@ -160,6 +164,21 @@ async def test_a_correction_that_is_sent_again_takes_effect_once(servers: Server
         for _ in range(2):
             assert (await one.rpc.call(MEMORY_PATCH, request)).memory.user_notes == ["mine"]
             await patch(one, name="Ana")
+
+
+async def test_an_id_that_came_with_another_correction_is_refused(servers: Servers) -> None:
+    async with replica(servers) as one:
+        for body, notes in (("a", ["one"]), ("a", ["one"]), ("b", ["two"])):
+            request = MemoryPatchRequest(
+                company_id="acme", user_id="ana", patch={"userNotes": notes}, request_id="k1", body=body
+            )
+            if body == "a":
+                await one.rpc.call(MEMORY_PATCH, request)
+                continue
+            with pytest.raises(RpcError, match="another correction") as refused:
+                await one.rpc.call(MEMORY_PATCH, request)
+            assert refused.value.code == ErrorCode.CONFLICT
+        assert (await get(one)).user_notes == ["one"]
 
 
 async def test_an_export_holds_every_message_of_the_user_and_nobody_elses_in_pages_of_bounded_size(

@@ -101,6 +101,11 @@ class LongTermMemory(Wire):
     )
     timezone: str | None = Field(default=None, max_length=64, description="IANA name, e.g. America/Mexico_City")
     superseded: list[Superseded] = Field(default_factory=list[Superseded], description="newest first")
+    since: dict[str, datetime] = Field(
+        default_factory=dict[str, datetime],
+        description="when the user said what is remembered: notes and preferences by their text, `name`, `riskProfile` "
+        "and the like by their field",
+    )
     updated_at: datetime | None = None
 
 
@@ -119,8 +124,9 @@ class UserRef(Wire):
 class MemoryPatchRequest(Wire):
     """A JSON merge patch (RFC 7396) by the user: lists are replaced whole, null forgets. BAD_FIELD names what is wrong.
 
-    `superseded` and `updatedAt` are memory's own: a patch that names them is refused. `over`: the version of what the
-    patch was made from; PRECONDITION_FAILED when it has changed since (read again). None: it fits whatever is there.
+    `superseded`, `since` and `updatedAt` are memory's own: a patch that names them is refused. `over`: the version of
+    what the patch was made from; PRECONDITION_FAILED when it has changed since (read again). None: it fits whatever is
+    there.
     `request_id`: sent again under it, for want of an answer, the patch takes effect once, whatever `over` names then.
     """
 
@@ -129,6 +135,11 @@ class MemoryPatchRequest(Wire):
     patch: dict[str, Any]
     over: str | None = Field(default=None, max_length=64)
     request_id: str | None = Field(default=None, max_length=128)
+    body: str | None = Field(
+        default=None,
+        max_length=64,
+        description="digest of what was sent under request_id; the same id with another one is a CONFLICT",
+    )
     about: str | None = Field(
         default=None, max_length=500, description="what it forgets, in the user's words: search_memory leaves it out"
     )

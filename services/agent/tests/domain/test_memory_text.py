@@ -46,6 +46,21 @@ def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
     assert "[" not in spanish
 
 
+def test_each_fact_has_the_day_on_which_it_was_said_where_the_user_lives() -> None:
+    said = datetime(2026, 5, 4, 2, tzinfo=UTC)
+    facts = {"name": "Ana", "userNotes": ["I moved to Austin"], "preferences": ["I prefer ETFs"]}
+    since = {"name": said.isoformat(), "I moved to Austin": said.isoformat()}
+    memory = {**facts, "timezone": "America/Chicago", "since": since}
+    assert told_memory(memory, "en").splitlines()[1:-1] == [
+        "Your name is Ana (since May 3, 2026).",
+        "Your time zone is America/Chicago.",
+        "You told me: “I moved to Austin” (since May 3, 2026).",
+        "You told me: “I prefer ETFs”.",
+    ]
+    assert "Me has dicho: «I moved to Austin» (desde el 3 de mayo de 2026)." in told_memory(memory, "es")
+    assert "Te llamas Ana (desde el 4 de mayo de 2026)." in told_memory({**facts, "since": since}, "es")
+
+
 @pytest.mark.parametrize(("language", "said"), [("es", "Todavía no recuerdo nada"), ("en", "do not remember anything")])
 def test_an_empty_memory_is_a_sentence(language: str, said: str) -> None:
     assert said in told_memory({}, "es" if language == "es" else "en")

@@ -1,5 +1,6 @@
 """A plain yes in the chat decides what the last answer asked, once, whatever dies; a memory is read and corrected."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death
 from agent.testing.stage import Stage, agent, stage
 from contracts.events.chat import ActionState
-from contracts.memory_rpc import LongTermMemory
+from contracts.memory_rpc import LongTermMemory, Superseded
 from runtime.testing import NatsServer, eventually
 
 ANA = "user/pro/ana"
@@ -130,7 +131,7 @@ async def test_a_decision_counts_once_and_the_first_stands(nats_server: NatsServ
         confirmed = {"state": ActionState.CONFIRMED}
         scene.copilot.actions["o2"] = scene.copilot.actions["o2"].model_copy(update=confirmed)
         answer = await say(scene, "no")
-        assert "was confirmed already" in answer["text"]
+        assert "was already confirmed" in answer["text"]
         assert scene.copilot.decided == []
 
 
@@ -140,7 +141,7 @@ async def test_what_was_not_shown_is_not_confirmed(nats_server: NatsServer) -> N
         shown = scene.copilot.actions["o1"]
         scene.copilot.actions["o1"] = shown.model_copy(update={"details": {**shown.details, "contentHash": "other"}})
         answer = await say(scene, "yes")
-        assert "not the one that you were shown" in answer["text"]
+        assert "not the one you were shown" in answer["text"]
         assert scene.copilot.decided == []
 
 
@@ -206,7 +207,7 @@ async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(n
         assert "You told me: “I prefer dividend stocks”." in text
         assert "You told me: “my goal is a house”." in text
         text = (await say(scene, "forget that I prefer dividend stocks"))["text"]
-        assert text == "Done, I have forgotten: “I prefer dividend stocks”."
+        assert text == "Done, I have forgotten: “I prefer dividend stocks”. If that was a mistake, say “undo that”."
         assert scene.copilot.memory.preferences == []
         await say(scene, "recuerda que mi bróker es Acme", locale="es")
         assert scene.copilot.memory.user_notes == ["mi bróker es Acme", "my goal is a house"]
@@ -216,6 +217,35 @@ async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(n
         await say(scene, "olvida todo lo que sabes de mí", locale="es")
         assert scene.copilot.memory == LongTermMemory()
         assert "no recuerdo nada" in (await say(scene, "qué recuerdas de mí", locale="es"))["text"]
+
+
+async def test_what_was_just_remembered_or_forgotten_is_undone_at_a_word(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        held = scene.copilot
+        held.memory = LongTermMemory(preferences=["I hold ETFs"], user_notes=["my goal is a house"])
+        await say(scene, "recuerda que mi bróker es Acme", locale="es")
+        text = (await say(scene, "No, olvídalo.", locale="es"))["text"]
+        assert (text[:36], held.memory.user_notes) == ("Hecho, lo he olvidado: «mi bróker es", ["my goal is a house"])
+        await say(scene, "deshaz eso", locale="es")
+        assert held.memory.user_notes == ["mi bróker es Acme", "my goal is a house"]
+        await say(scene, "forget that I hold ETFs my goal is a house")
+        text = (await say(scene, "Undo that, please!"))["text"]
+        assert text.splitlines() == [f"Noted, I will remember: {one}." for one in ("my goal is a house", "I hold ETFs")]
+        await say(scene, "take that back")
+        assert (held.memory.user_notes, held.memory.preferences) == (["mi bróker es Acme"], [])
+        past = Superseded(field="userNotes", value="I live in Lima", until=datetime.now(UTC), by="I live in Rome")
+        await say(scene, "remember that I live in Rome")
+        held.memory = held.memory.model_copy(update={"superseded": [past]})
+        text = (await say(scene, "undo that"))["text"]
+        assert text == "Done, I have forgotten: “I live in Rome”. This applies again: “I live in Lima”."
+        assert held.memory.user_notes == ["I live in Lima", "mi bróker es Acme"]
+        await say(scene, "forget everything you know about me")
+        assert "no longer kept" in (await say(scene, "undo that"))["text"]
+        assert model.asked == []
+        # Of something else the model knows more.
+        await say(scene, "what is a stop loss?")
+        for other in ("undo that", "forget it", "undo that and buy 5"):
+            assert (await say(scene, other))["text"] == "A scripted answer."
 
 
 @pytest.mark.parametrize(

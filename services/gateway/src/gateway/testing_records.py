@@ -53,6 +53,8 @@ class RecordsStandIn:
     asked_untold: int = 0
     patched: list[str | None] = field(default_factory=list[str | None])
     """Ids of the corrections that came."""
+    corrected: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    """What came under each id, by its digest."""
     away: bool = False
     """Whether corrections are told that the store does not answer."""
 
@@ -115,6 +117,8 @@ class RecordsStandIn:
         self.patched.append(request.request_id)
         if self.away:
             raise RpcError(ErrorCode.UNAVAILABLE, "the store does not answer")
+        if self.corrected.setdefault(request.request_id or "", request.body) != request.body:
+            raise RpcError(ErrorCode.CONFLICT, "it was used for another correction")
         who = (request.company_id, request.user_id)
         old = self.remembered.get(who, memory_rpc.LongTermMemory())
         try:

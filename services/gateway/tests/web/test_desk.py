@@ -69,7 +69,7 @@ async def test_a_change_says_only_what_was_sent_and_who_sent_it(
         ({"topic": "a\nb"}, "write it on one line"),
         ({"topic": "bill\u202egnp"}, "take out the invisible character U+202E"),
         ({"labels": ["\u200b\u2060"]}, "write something"),
-        ({"labels": ["half \ud83d"]}, "holds half of a character"),
+        ({"labels": ["half \ud83d"]}, "contains half a character"),
     ],
 )
 async def test_what_is_wrong_with_a_change_is_said_in_words(

@@ -239,6 +239,30 @@ async def test_owner_is_taken_and_released_over_http(
     assert_problem(await http("POST", path, token=ana, json={"owner": "me"}), 422, "BAD_FIELD")
 
 
+@pytest.mark.usefixtures("desk")
+async def test_who_is_given_a_conversation_that_a_person_answers_is_the_one_who_answers(
+    http: Http, gateway: GatewayUnderTest, tokens: TokenMaker, memory: MemoryStandIn
+) -> None:
+    conversation = await talk(gateway, tokens, memory, "hello")
+    path, ana = f"/v2/conversations/{conversation}", tokens.user("ana", "commercial")
+    ben = {"kind": "human", "operatorId": "ben", "name": "Ben Ortiz"}
+    async with ChatClient(gateway.url) as client, ChatClient(gateway.url) as desk:
+        await client.hello(tokens.visitor("v1"), conversationId=conversation)
+        await desk.hello(tokens.user("ben", "commercial"))
+        await desk.send("conversation.watch", conversationId=conversation)
+        # Nobody answers in it yet: it is given away, and the AI goes on.
+        assert (await http("PATCH", path, token=ana, json={"assignee": "ben"}))[1]["owner"] == {"kind": "ai"}
+        await http("POST", f"{path}/owner", token=ana, json={"owner": "human"})
+        for told in (client, desk):
+            assert (await told.until("owner.changed"))["owner"]["operatorId"] == "ana"
+        assert (await http("PATCH", path, token=ana, json={"assignee": "ben"}))[1]["owner"] == ben
+        for told in (client, desk):
+            assert (await told.until("owner.changed"))["owner"] == ben
+        # Nobody's again, it is still whose it is to answer.
+        assert (await http("PATCH", path, token=ana, json={"assignee": None}))[0] == 200
+        assert (await http("PATCH", path, token=ana, json={"labels": ["vip"]}))[0] == 200
+
+
 @pytest.mark.parametrize("wanted", ["a.b", "a%20b", "%2A", "%3E", "x" * 65])
 async def test_an_id_that_cannot_be_one_is_a_bad_field(http: Http, tokens: TokenMaker, wanted: str) -> None:
     for tail in READS:

@@ -18,6 +18,7 @@ NexusError (contracts)
     ├── NoSuchCompany        no settings to change
     ├── BadKnowledge         a document, answer or gap that cannot be taken as it was sent
     ├── NoSuchKnowledge      no such document, answer, gap or run
+    ├── CorrectionReused     an id came before, with another correction of a memory
     ├── MemoryMoved          what is remembered has another version by now
     └── SettingsMoved        the settings have another version by now
 """
@@ -125,6 +126,10 @@ class NoSuchKnowledge(MemoryFault):
 
 class MemoryMoved(MemoryFault):
     """What is remembered of the user has changed since: read it again, then patch."""
+
+
+class CorrectionReused(MemoryFault):
+    """A correction of a memory with this id was made before, and it was another one."""
 
 
 class SettingsMoved(MemoryFault):

@@ -203,6 +203,7 @@ class PersonalMethods:
                 request.patch,
                 over=request.over,
                 request=request.request_id,
+                body=request.body,
                 about=request.about,
             )
         )

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.profile import described
 from memory.domain.remembered import BadMemoryError, Remembered, corrected
 
@@ -95,3 +96,10 @@ def test_the_user_sets_changes_and_forgets_it() -> None:
     for wrong in ({"riskProfile": "wild"}, {"timezone": "Mars/Base"}, {"experience": 3}, {"name": ""}):
         with pytest.raises(BadMemoryError):
             corrected(state, wrong, DAY)
+
+
+def test_what_is_remembered_again_is_no_history_any_more() -> None:
+    lima = Superseded(field="userNotes", value="I live in Lima", until=DAY, by="I live in Rome")
+    held = Remembered(LongTermMemory(user_notes=["I live in Rome"], superseded=[lima]))
+    assert corrected(held, {"name": "Ana"}, DAY).memory.superseded == [lima]
+    assert corrected(held, {"userNotes": ["I live in Lima"]}, DAY).memory.superseded == []

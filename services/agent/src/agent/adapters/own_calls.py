@@ -39,6 +39,8 @@ LEAST_SECONDS = 0.05
 UNKNOWN_AFTER = (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
 MOST_NOTES = 50
 MOST_OLDER = 200
+OWN_WORDS = ("userNotes", "preferences", "olderNotes")
+"""Fields of a memory that hold facts in the user's words."""
 ATTEMPTS = 10
 """At changing a memory that others change too."""
 SHOWN = 15
@@ -55,6 +57,21 @@ class Change:
     version: str | None
     outcome: dict[str, Any]
     about: str | None = None
+
+
+def taken_back(held: memory_rpc.MemoryReply, note: str) -> Change:
+    """A memory without a note, and with what the note had ended; nothing to change if it holds no such note."""
+    wire = held.memory.to_wire()
+    patch = {name: [one for one in wire[name] if one.casefold() != note.casefold()] for name in OWN_WORDS}
+    patch = {name: kept for name, kept in patch.items() if len(kept) < len(wire[name])}
+    if not patch:
+        return Change({}, held.version, {"forgotten": []})
+    ended = [one.value for one in held.memory.superseded if one.by == note and one.field in OWN_WORDS]
+    notes: list[str] = patch.get("userNotes", held.memory.user_notes)
+    ended = ended[: MOST_NOTES - len(notes)]
+    if ended:
+        patch["userNotes"] = [*ended, *notes]
+    return Change(patch, held.version, {"forgotten": [note], "restored": ended, "facts": True})
 
 
 class _Unanswered(Exception):  # noqa: N818 - it never leaves this module
@@ -106,8 +123,10 @@ class BusOwnCalls:
             return {"everything": True}
         if tool == READ:
             memory = (await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)).memory
+            left_out = {*memory.user_notes[SHOWN:], *memory.preferences[SHOWN:], *memory.older_notes[SHOWN:]}
             shown = memory.model_copy(
                 update={
+                    "since": {fact: at for fact, at in memory.since.items() if fact not in left_out},
                     "user_notes": memory.user_notes[:SHOWN],
                     "preferences": memory.preferences[:SHOWN],
                     "older_notes": memory.older_notes[:SHOWN],
@@ -130,13 +149,23 @@ class BusOwnCalls:
 
             return await self._change(who, noted, call.call_id)
 
+        if note := str(arguments.get("note") or ""):
+
+            async def not_noted(seconds: float) -> Change:
+                held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=seconds)
+                return taken_back(held, note)
+
+            return await self._change(who, not_noted, call.call_id)
+
         about = str(arguments["about"])[:500]
         symbols = list(dict.fromkeys([*symbols_in(about), *symbols_in(about.upper())]))
         words = memory_rpc.MeantRequest(company_id=company, user_id=user, about=about, symbols=symbols)
 
         async def without(seconds: float) -> Change:
             found = await self._rpc.call(memory_rpc.MEMORY_MEANT, words, deadline=seconds)
-            outcome = {"forgotten": found.texts, "several": found.several}
+            # A note, unlike a style or a favourite, is remembered again by its words alone.
+            facts = found.patch.keys() <= set(OWN_WORDS)
+            outcome = {"forgotten": found.texts, "several": found.several, "facts": facts}
             return Change(found.patch, found.version, outcome, about)
 
         return await self._change(who, without, call.call_id)

@@ -22,7 +22,7 @@ from agent.domain.own_words import OwnWords, words_of
 from agent.domain.pictures import TOKENS, Picture, Sight, fitting_pictures
 from agent.domain.providers import window_of
 from agent.domain.sent_files import NOT_READ, ReadFile, files_of, only_files
-from agent.domain.shortcuts.answers import own_answer
+from agent.domain.shortcuts.answers import own_answer, undone
 from agent.domain.shortcuts.steps import finished, own_step, said, step
 from agent.domain.tool_choice import chosen_tools
 from agent.domain.tool_results import searches
@@ -159,8 +159,12 @@ class Knowing:
             return None
         history = await asyncio.shield(self.begin(effect.view.seq))
         self.inputs = Inputs(seen, history)
-        unanswered = [one.text for one in history.messages if not one.mine and one.seq > effect.view.basis]
-        return own_step("\n".join(unanswered), seen.asked, trades=seen.trades)
+        text = "\n".join(one.text for one in history.messages if not one.mine and one.seq > effect.view.basis)
+        told = [one for one in history.messages if one.mine or one.seq <= effect.view.basis]
+        own = own_step(text, seen.asked, trades=seen.trades)
+        if own is None and told and told[-1].mine:
+            return undone(text, told[-1].text, seen.asker.language)
+        return own
 
     async def _to_person(self, effect: CallModel, seen: AskedSnapshot, config: CompanyConfig) -> ModelAnswer | None:
         """What the company's rules, or a plain wish for a person, make of what is unanswered; once because of it."""

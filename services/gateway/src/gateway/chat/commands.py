@@ -224,6 +224,15 @@ class Commands:
 
         return await self._change_owner(place, owner, differs)
 
+    async def hand_to(self, place: ConversationPlace, colleague: str, name: str | None) -> Owner | None:
+        """A person who answers leaves it to whom it was assigned to; the new owner, None: nothing changed hands."""
+        owner = Owner(kind=OwnerKind.HUMAN, operator_id=colleague, name=name)
+
+        def differs(now: Snapshot) -> bool:
+            return now.owner is OwnerKind.HUMAN and now.owner_data.get("operatorId") != colleague
+
+        return owner if await self._change_owner(place, owner, differs) is None else None
+
     async def release(self, place: ConversationPlace) -> Snapshot | None:
         """The AI becomes the owner again; the snapshot when it is already."""
         owner = Owner(kind=OwnerKind.AI)

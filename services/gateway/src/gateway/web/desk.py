@@ -30,6 +30,7 @@ from contracts.rpc import ConversationRef, ConversationView
 from contracts.ws import Uuid
 from gateway.adapters.desk import change_conversation
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
+from gateway.chat.commands import ConversationPlace
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep
@@ -126,7 +127,10 @@ async def count_conversations(
 async def update_conversation(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: ConversationPatch
 ) -> Response:
-    """Resolves, snoozes or opens a conversation, gives it to somebody, labels it, names its topic."""
+    """Resolves, snoozes or opens a conversation, gives it to somebody, labels it, names its topic.
+
+    When a person answers in it, whom it is given to answers from then on.
+    """
     await api.access.watchable(caller, conversation)
     if body.snoozed_until is not None:
         _in_the_future(api.clock.now(), body.snoozed_until)
@@ -148,7 +152,12 @@ async def update_conversation(
         by=caller.subject,
         name=caller.name,
     )
-    return JSONResponse((await change_conversation(api.rpc, request)).to_wire())
+    view = await change_conversation(api.rpc, request)
+    if assignee.user_id:
+        place = ConversationPlace(caller, conversation)
+        owner = await api.commands.hand_to(place, assignee.user_id, assignee.name)
+        view = view.model_copy(update={"owner": owner or view.owner})
+    return JSONResponse(view.to_wire())
 
 
 @router.get("/conversations/{conversationId}/notes", response_model_exclude_none=True, responses=described(404))

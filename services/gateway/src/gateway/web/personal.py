@@ -30,7 +30,9 @@ _MAYBE = (
     "the correction may have been made, or be made in a moment: send it again, "
     "with the same Idempotency-Key if it had one"
 )
-Key = Annotated[str | None, idempotency_key("the same correction again under the same key takes effect once")]
+Key = Annotated[
+    str | None, idempotency_key("the same key again takes effect once; with another correction it is a CONFLICT")
+]
 _MERGE_PATCH = {
     "required": True,
     "content": {
@@ -74,7 +76,7 @@ async def get_customers_memory(
 @router.patch(
     "/v2/memory",
     response_model_exclude_none=True,
-    responses=described(),
+    responses=described(409),
     openapi_extra={"requestBody": _MERGE_PATCH},
 )
 async def patch_memory(
@@ -83,12 +85,12 @@ async def patch_memory(
     """Corrects it. After a 503 it may have been made, or be made in a moment: send it again with the same key."""
     check_size(body)
     # Under the same id it takes effect once: a repeat tells what became of a try that got no answer.
-    said = orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode()
     request = memory_rpc.MemoryPatchRequest(
         company_id=caller.company,
         user_id=caller.subject,
         patch=body,
-        request_id=uuid7() if key is None else derive_id("memory", key, said),
+        request_id=uuid7() if key is None else derive_id("memory", key),
+        body=None if key is None else derive_id(orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode()),
     )
     try:
         return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request)).memory

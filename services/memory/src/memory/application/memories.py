@@ -14,7 +14,7 @@ from memory.adapters.announcements import BusAnnouncements
 from memory.domain.fact_changes import all_forgotten, forgetting
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, corrected
-from memory.errors import MemoryMoved, StoreUnavailable
+from memory.errors import CorrectionReused, MemoryMoved, StoreUnavailable
 from memory.ports import MemoryStore
 from runtime.clock import Clock
 from runtime.deadlines import passed
@@ -48,7 +48,7 @@ class Memories:
 
     async def get(self, company: str, user: str) -> LongTermMemory:
         """What is remembered; raises StoreUnavailable."""
-        return (await self._store.load(company, user)).state.memory
+        return (await self._store.load(company, user)).state.told()
 
     async def held(self, company: str, user: str) -> Remembered:
         """What is remembered and what was forgotten; raises StoreUnavailable."""
@@ -57,7 +57,7 @@ class Memories:
     async def read(self, company: str, user: str) -> tuple[LongTermMemory, str]:
         """What is remembered, and the version of it that a correction may name; raises StoreUnavailable."""
         held = await self._store.load(company, user)
-        return held.state.memory, held.version or NOTHING
+        return held.state.told(), held.version or NOTHING
 
     async def correct(
         self,
@@ -67,24 +67,29 @@ class Memories:
         *,
         over: str | None = None,
         request: str | None = None,
+        body: str | None = None,
         about: str | None = None,
     ) -> LongTermMemory:
         """The memory after the user's own merge patch. `over`: the version that the patch was made from, if it was.
-        `request`: its id; a patch that is in it already changes nothing. `about`: what it forgets, in the user's words.
+        `request`: its id; a patch that is in it already changes nothing. `body`: digest of what came under that id.
+        `about`: what it forgets, in the user's words.
 
         Raises:
-            BadMemoryError, MemoryMoved, StoreUnavailable.
+            BadMemoryError, CorrectionReused, MemoryMoved, StoreUnavailable.
         """
+        mark = f"{request} {body}" if request and body else request
 
         def correction(state: Remembered) -> Remembered:
+            if body and any(one.startswith(f"{request} ") for one in state.done):
+                raise CorrectionReused("Idempotency-Key: it was used for another correction; choose a new one")
             now = self._clock.now()
             after = corrected(state, patch, now)
             if about:
                 after = forgetting(after, (about,), now)
-            return after.corrected_by(request) if request else after
+            return after.corrected_by(mark) if mark else after
 
-        _, after = await self.change(company, user, correction, over=over, request=request)
-        return after.memory
+        _, after = await self.change(company, user, correction, over=over, request=mark)
+        return after.told()
 
     async def forget(self, company: str, user: str, said: LogPosition | None = None) -> bool:
         """Forgets everything; True when there was something. `said`: where the log ends, if the user has said anything:

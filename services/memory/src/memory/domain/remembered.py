@@ -38,7 +38,7 @@ _CAPS = {
     "preferences": PREFERENCES,
     "olderNotes": OLDER,
 }
-_OWN = ("superseded", "updatedAt")
+_OWN = ("superseded", "since", "updatedAt")
 _SINGLE = ("tradingStyle", "name", "riskProfile", "experience", "language", "timezone")
 _NAMES = frozenset((*_CAPS, *_SINGLE))
 
@@ -75,6 +75,13 @@ class Remembered:
 
     def changed(self, now: datetime, **fields: Any) -> "Remembered":
         return replace(self, memory=self.memory.model_copy(update={**fields, "updated_at": now}))
+
+    def told(self) -> LongTermMemory:
+        """The memory as its user reads it: with the time at which each thing was said."""
+        held = {*_facts(self.memory), *self.memory.to_wire()}
+        known = {**self.since, **self.set_since, "tradingStyle": self.style_since}
+        since = {name: at for name, at in known.items() if at is not None and name in held}
+        return self.memory.model_copy(update={"since": since})
 
     def marked(self, source: str) -> "Remembered":
         """Knowing that `source` has been learned."""
@@ -133,7 +140,9 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     for name in _SINGLE[1:]:
         state = _replaced(state, name, before.get(name), wire.get(name), now)
     gone = {name for name, value in patch.items() if value is None or value == []}
-    history = [past for past in state.memory.superseded if past.field not in gone and past.value not in lost]
+    # What is taken out is no history either, nor is what is remembered again.
+    no_history = {*lost, *(one for one in _facts(new) if one not in _facts(old))}
+    history = [past for past in state.memory.superseded if past.field not in gone and past.value not in no_history]
     dropped = set(old.favorite_symbols) - set(new.favorite_symbols)
     asked = {} if "favoriteSymbols" in gone else {name: n for name, n in state.asked.items() if name not in dropped}
     memory = new.model_copy(update={"superseded": history, "updated_at": now})

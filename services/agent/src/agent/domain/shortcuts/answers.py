@@ -1,17 +1,20 @@
 """What the agent says after a step of its own: exactly what happened. In es and en."""
 
 import json
+import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from agent.domain.prompt.copilot_words import WORDS
 from agent.domain.shortcuts.memory_text import told_memory
-from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
-from agent.domain.turn.journal import TurnCall
+from agent.domain.shortcuts.memory_words import undoes
+from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN, said, step
+from agent.domain.turn.journal import ModelAnswer, TurnCall
 from contracts.languages import Language
 from contracts.own_tools import ACTION_KIND
 
 Fields = dict[str, Any]
+_QUOTES: dict[Language, str] = {"es": "«»", "en": "“”"}
 MOST_NAMED = 5
 """Facts among which somebody chooses."""
 _SAY: dict[str, dict[Language, str]] = {
@@ -97,6 +100,15 @@ _SAY: dict[str, dict[Language, str]] = {
         "es": "Hecho, lo he olvidado: {texts}.",
         "en": "Done, I have forgotten: {texts}.",
     },
+    "undo": {
+        "es": " Si ha sido un error, di «deshaz eso».",
+        "en": " If that was a mistake, say “undo that”.",
+    },
+    "restored": {"es": " Vuelve a valer: {texts}.", "en": " This applies again: {texts}."},
+    "gone": {
+        "es": "No puedo recuperarlo: lo que olvido ya no lo guardo. Dímelo otra vez y lo recordaré.",
+        "en": "I cannot bring it back: what I forget is no longer kept. Tell me again and I will remember it.",
+    },
     "forgotten_all": {
         "es": "Hecho: he olvidado todo lo que recordaba de ti. Las conversaciones siguen guardadas.",
         "en": "Done: I have forgotten everything I remembered about you. Conversations are still kept.",
@@ -128,6 +140,25 @@ def own_answer(calls: Sequence[TurnCall], language: Language) -> str | None:
     return "\n".join(dict.fromkeys(told)) if told else None
 
 
+def undone(text: str, answer: str, language: Language) -> ModelAnswer | None:
+    """What takes back the change of memory that the newest answer told, if the user's words ask for that."""
+    for spoken in get_args(Language):
+        before, after = _SAY["noted"][spoken].split("{note}")
+        notes = re.findall(rf"^{re.escape(before)}(.+){re.escape(after)}$", answer, re.M)
+        if notes and undoes(text, forgotten=False):
+            return step(*((FORGET, {"note": note}) for note in notes))
+        before, after = _SAY["forgotten"][spoken].split("{texts}")
+        told = answer.startswith((before, _SAY["forgotten_all"][spoken]))
+        if told and undoes(text, forgotten=True):
+            undo = after + _SAY["undo"][spoken]
+            if not answer.endswith(undo):
+                return said(_SAY["gone"][language])
+            opening, closing = _QUOTES[spoken]
+            facts = answer.removeprefix(before + opening).removesuffix(closing + undo)
+            return step(*((REMEMBER, {"note": one}) for one in facts.split(f"{closing}, {opening}")))
+    return None
+
+
 def _one(call: TurnCall, language: Language) -> str | None:
     result: Fields = json.loads(call.result) if call.result else {}
     data: Fields = result.get("data") or {}
@@ -147,11 +178,15 @@ def _one(call: TurnCall, language: Language) -> str | None:
         if data.get("everything"):
             return _SAY["forgotten_all"][language]
         values = _values(language)
-        quoted = "«{}»" if language == "es" else "“{}”"
+        quoted = "{}".join(_QUOTES[language])
         for kind, texts in (("forgotten", data["forgotten"]), ("several", (data.get("several") or ())[:MOST_NAMED])):
             if texts:
                 named = ", ".join(quoted.format(values.get(text, text)) for text in texts)
-                return _SAY[kind][language].format(texts=named)
+                told = _SAY[kind][language].format(texts=named)
+                if restored := data.get("restored"):
+                    again = ", ".join(quoted.format(text) for text in restored)
+                    return told + _SAY["restored"][language].format(texts=again)
+                return told + (_SAY["undo"][language] if data.get("facts") and kind == "forgotten" else "")
         return None
     return None
 

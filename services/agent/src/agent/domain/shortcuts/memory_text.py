@@ -1,12 +1,13 @@
 """What is remembered of a user, told to them in sentences: facts in their own words, with dates and what ended them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import cast
 
 from agent.domain.prompt.copilot_words import WORDS
 from contracts.languages import Language
 from contracts.spoken import MONTH_NAMES
+from contracts.zones import zone
 
 Fields = Mapping[str, object]
 SHOWN = 15
@@ -31,6 +32,7 @@ _SAY: dict[str, dict[Language, str]] = {
     "asked": {"es": "Has preguntado varias cosas, por ejemplo «{value}».",
               "en": "You have asked several things, for example “{value}”."},
     "ended": {"es": "«{value}» ya no vale", "en": "“{value}” no longer applies"},
+    "said": {"es": " (desde el {date})", "en": " (since {date})"},
     "since": {"es": " desde el {date}", "en": " as of {date}"},
     "because": {"es": ": dijiste «{by}».", "en": ": you said “{by}”."},
     "replaced": {"es": ": ahora es {by}.", "en": ": now it is {by}."},
@@ -43,21 +45,25 @@ _QUOTED: dict[Language, str] = {"es": "«{}»", "en": "“{}”"}
 
 
 def told_memory(memory: Fields, language: Language) -> str:
-    """A memory (wire form) in sentences, facts newest first with the day since which each is known."""
+    """A memory (wire form) in sentences, facts newest first, each with the day on which the user said it."""
     words = WORDS[language]
     coded = {**words.risks, **words.experiences, **words.styles, **words.languages}
     lines: list[str] = []
+    where = zone(str(memory.get("timezone") or "UTC"))
+    known = cast("Mapping[str, str]", memory.get("since") or {})
 
-    def say(name: str, value: str) -> None:
-        lines.append(_SAY[name][language].format(value=value))
+    def say(name: str, value: str, fact: str = "") -> None:
+        since = _SAY["said"][language].format(date=_day(known[fact], language, where)) if fact in known else ""
+        lines.append(_SAY[name][language].format(value=value + since))
 
     for name in _SINGLE:
         if value := memory.get(name):
-            say(name, coded.get(str(value), str(value)))
+            say(name, coded.get(str(value), str(value)), name)
     if symbols := _list(memory, "favoriteSymbols"):
         say("favoriteSymbols", _listed(symbols[:SHOWN], language))
     facts = [*_list(memory, "userNotes"), *_list(memory, "preferences"), *_list(memory, "olderNotes")]
-    lines += [_SAY["facts"][language].format(value=_quoted(fact, language)) for fact in facts[:SHOWN]]
+    for fact in facts[:SHOWN]:
+        say("facts", _quoted(fact, language), fact)
     if len(facts) > SHOWN:
         lines.append(_SAY["more"][language].format(count=len(facts) - SHOWN))
     if strategies := [str(one["name"]) for one in cast("Sequence[Fields]", memory.get("recentStrategies") or ())]:
@@ -67,14 +73,14 @@ def told_memory(memory: Fields, language: Language) -> str:
     if not lines:
         return _SAY["nothing"][language]
     past = cast("Sequence[Fields]", memory.get("superseded") or ())
-    lines += [_ended(one, language, lambda value: coded.get(value, value)) for one in past[:ENDED]]
+    lines += [_ended(one, language, lambda value: coded.get(value, value), where) for one in past[:ENDED]]
     return "\n".join([_SAY["known"][language], *lines, _SAY["correct"][language]])
 
 
-def _ended(past: Fields, language: Language, coded: Callable[[str], str]) -> str:
+def _ended(past: Fields, language: Language, coded: Callable[[str], str], where: tzinfo) -> str:
     text = _SAY["ended"][language].format(value=coded(str(past["value"])))
     if isinstance(until := past.get("until"), str):
-        text += _SAY["since"][language].format(date=_day(until, language))
+        text += _SAY["since"][language].format(date=_day(until, language, where))
     by = past.get("by")
     if not by:
         return text + "."
@@ -82,8 +88,8 @@ def _ended(past: Fields, language: Language, coded: Callable[[str], str]) -> str
     return text + _SAY[kind][language].format(by=coded(str(by)))
 
 
-def _day(moment: str, language: Language) -> str:
-    day = datetime.fromisoformat(moment)
+def _day(moment: str, language: Language, where: tzinfo) -> str:
+    day = datetime.fromisoformat(moment).astimezone(where)
     month = MONTH_NAMES[language][day.month - 1]
     return f"{day.day} de {month} de {day.year}" if language == "es" else f"{month} {day.day}, {day.year}"
 

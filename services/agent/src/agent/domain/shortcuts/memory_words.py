@@ -56,6 +56,11 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 """Not to remember it, but to be told it."""
+_UNDO = re.compile(
+    rf"{_POLITE}(?:no[, ]+)?(?:undo(?: (?:that|it|this))?|take (?:that|it) back|deshaz(?:lo| (?:eso|esto))|deshacer|"
+    r"(?P<never>(?:forget|scrap) (?:it|that)|never ?mind|olvida(?:lo| eso)))(?:,? (?:please|por favor))?"
+)
+"""`never`: it takes back what was remembered; what was forgotten it would only forget again."""
 _NOTHING = frozenset(("it", "this", "that", "lo", "eso", "esto", "me", "everything", "all", "todo"))
 
 
@@ -65,6 +70,12 @@ class MemoryWish:
 
     kind: Literal["read", "forget", "forget_all", "remember"]
     about: str = ""
+
+
+def undoes(text: str, *, forgotten: bool) -> bool:
+    """Whether a text takes back what was just remembered, or `forgotten`, and says no more."""
+    match = _UNDO.fullmatch(" ".join(plain(text).split()).strip(" ¡!."))
+    return match is not None and not (forgotten and match["never"])
 
 
 def memory_wish(text: str) -> MemoryWish | None:
