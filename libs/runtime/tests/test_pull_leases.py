@@ -8,6 +8,7 @@ import threading
 import orjson
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from runtime import pull_worker
 from runtime.connection import connect
@@ -131,25 +132,31 @@ async def test_a_worker_that_stands_still_is_given_no_message_twice(
     assert frozen.stood_still > 0
 
 
-async def test_nothing_is_handled_after_it_was_told_what_came_of_it(
-    nats_server: NatsServer, nats_streams: Client
-) -> None:
-    """A message that was on its way for longer than its lease is given away once more, at the next request, before the
-    server has its acknowledgement."""
-    happened: list[str] = []
+class Refuses:
+    """A handler that did nothing, and wants to say so once its message is gone."""
 
-    async def refuse(delivery: Delivery) -> AckThen:
-        happened.append("handled")
+    def __init__(self, copies: int = 1) -> None:
+        self.happened: list[str] = []
+        self._copies = copies
+
+    async def __call__(self, delivery: Delivery) -> AckThen:
+        self.happened.append(f"handled {delivery.num_delivered}")
+        await eventually(lambda: len(self.happened) >= self._copies)
 
         async def tell() -> None:
-            happened.append("told")
+            self.happened.append(f"told {delivery.num_delivered}")
 
         return AckThen(tell)
 
-    proxy = Proxy(nats_server.url)
+
+async def test_what_a_copy_in_work_may_still_do_is_not_told_as_not_done(
+    nats_server: NatsServer, nats_streams: Client
+) -> None:
+    """A message that was on its way for longer than its lease is given away once more, at the next request."""
+    proxy, handler = Proxy(nats_server.url), Refuses(copies=2)
     await proxy.start()
     client = await connect(NatsSettings(url=proxy.url), name="behind")
-    pull = worker(client, refuse, ack_wait=1.0)
+    pull = worker(client, handler, ack_wait=1.0)
     await pull.start()
     proxy.hold_replies()
     await ask(nats_streams, "a")
@@ -158,29 +165,32 @@ async def test_nothing_is_handled_after_it_was_told_what_came_of_it(
     proxy.release_replies()
     await eventually(lambda: settled(nats_streams))
     await pull.drain()
-    assert happened.index("told") == len(happened) - 1, happened
+    assert handler.happened[:2] == ["handled 1", "handled 2"]
+    assert len(handler.happened) == 3, "the first to end leaves it to the other"
     await client.close()
     await proxy.stop()
 
 
-async def test_what_was_read_before_the_process_stood_still_is_not_told(
-    nats_server: NatsServer, nats_streams: Client
-) -> None:
-    happened: list[str] = []
+async def test_a_copy_of_what_was_told_is_acknowledged_and_not_handled(nats_streams: Client) -> None:
+    requests: list[str] = []
 
-    async def refuse(delivery: Delivery) -> AckThen:
-        happened.append(f"handled {delivery.num_delivered}")
-        if delivery.num_delivered == 1:
-            threading.Event().wait(1.3)  # nothing else runs
+    async def heard(message: Msg) -> None:
+        requests.append(message.reply)
 
-        async def tell() -> None:
-            happened.append(f"told {delivery.num_delivered}")
-
-        return AckThen(tell)
-
-    pull = worker(nats_streams, refuse, ack_wait=1.0)
+    await nats_streams.subscribe("$JS.API.CONSUMER.MSG.NEXT.>", cb=heard)
+    handler = Refuses()
+    pull = worker(nats_streams, handler)
     await pull.start()
     await ask(nats_streams, "a")
-    await eventually(lambda: settled(nats_streams))
+    await eventually(lambda: handler.happened == ["handled 1", "told 1"] and len(requests) > 1)
+    acknowledged: list[bytes] = []
+
+    async def settles(message: Msg) -> None:
+        acknowledged.append(message.data)
+
+    copy = f"test.copy.TOOLS.{DURABLE}.2.1.2.{10**18}.0"
+    await nats_streams.subscribe(copy, cb=settles)
+    await nats_streams.publish(requests[-1], b"a", reply=copy)
+    await eventually(lambda: acknowledged == [b"+ACK"])
+    assert handler.happened == ["handled 1", "told 1"]
     await pull.drain()
-    assert "told 1" not in happened
