@@ -81,9 +81,9 @@ def _every_end_acknowledged() -> Change:
 def _acknowledged_first() -> Change:
     begin = PullWorker._begin  # pyright: ignore[reportPrivateUsage]
 
-    def eager(self: PullWorker, message: Msg) -> None:
+    def eager(self: PullWorker, message: Msg, read: float) -> None:
         self._client.say(message.reply, b"+ACK")  # pyright: ignore
-        begin(self, message)
+        begin(self, message, read)
 
     return PullWorker, "_begin", eager
 

@@ -11,7 +11,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from runtime import pull_worker
-from runtime.connection import connect
+from runtime.connection import connect, subscribe
 from runtime.faulty_proxy import Proxy
 from runtime.pull_worker import EXPIRES, LEASE, AckThen, Delivery, Done, Outcome
 from runtime.settings import NatsSettings
@@ -177,7 +177,7 @@ async def test_a_copy_of_what_was_told_is_acknowledged_and_not_handled(nats_stre
     async def heard(message: Msg) -> None:
         requests.append(message.reply)
 
-    await nats_streams.subscribe("$JS.API.CONSUMER.MSG.NEXT.>", cb=heard)
+    await subscribe(nats_streams, "$JS.API.CONSUMER.MSG.NEXT.>", heard)
     handler = Refuses()
     pull = worker(nats_streams, handler)
     await pull.start()
@@ -189,7 +189,7 @@ async def test_a_copy_of_what_was_told_is_acknowledged_and_not_handled(nats_stre
         acknowledged.append(message.data)
 
     copy = f"test.copy.TOOLS.{DURABLE}.2.1.2.{10**18}.0"
-    await nats_streams.subscribe(copy, cb=settles)
+    await subscribe(nats_streams, copy, settles)
     await nats_streams.publish(requests[-1], b"a", reply=copy)
     await eventually(lambda: acknowledged == [b"+ACK"])
     assert handler.happened == ["handled 1", "told 1"]
