@@ -2,6 +2,7 @@
 
 import orjson
 
+from agent.domain.offline.answers import NOTICE
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
@@ -120,6 +121,6 @@ async def test_the_offline_assistant_answers_from_the_site(nats_server: NatsServ
         await scene.visitor("c1", "what does the Pro plan cost?")
         (answer,) = await scene.answered("c1")
         assert "The Pro plan costs 29 USD." in answer["text"]
-        assert "offline" in answer["text"]
+        assert NOTICE["en"] in answer["text"]
         assert answer["citations"][0]["url"] == "https://demo.test/pricing"
         assert answer["provider"] == "offline"
