@@ -267,7 +267,7 @@ async def test_what_was_written_to_a_person_who_gave_it_back_asks_for_a_person_a
         await scene.visitor("c1", "hi")
         await scene.release("c1")
         (message,) = await scene.answered("c1")
-        assert "I have asked a person" in message["text"]
+        assert "I have asked the team" in message["text"]
         await scene.idle()
         *_, (kind, _, data) = await scene.facts("c1")
         assert (kind, data.get("reason")) == (ChatKind.OWNER, "budget_spent")

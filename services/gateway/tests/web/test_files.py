@@ -275,7 +275,7 @@ async def test_without_a_place_for_files_it_is_said(
     async with run_gateway(nats_server.url, identity) as running, aiohttp.ClientSession() as session:
         answer = await send(Http(running.url, session), tokens.visitor("me"), mine, "a.txt", b"x")
         assert_problem(answer, 403, "FORBIDDEN")
-        assert "no files are taken here" in answer[1]["detail"]
+        assert "no storage is set up" in answer[1]["detail"]
 
 
 def test_what_a_file_is_is_told_at_once_however_many_comments_it_begins_with() -> None:

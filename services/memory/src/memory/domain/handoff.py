@@ -59,7 +59,7 @@ _BACK = {
 }
 _FIRST = {"es": "No hay nadie delante de ti.", "en": "You are next in line."}
 _PLACE = {"es": "Eres el número {place} de la lista de espera.", "en": "You are number {place} in the queue."}
-_UNTIL = {"es": "El equipo está hasta {until}.", "en": "The team is here until {until}."}
+_UNTIL = {"es": "El equipo atiende hasta {until}.", "en": "The team is here until {until}."}
 _USUAL = {"es": "Lo habitual es esperar {usual}.", "en": "The usual wait is {usual}."}
 _UNITS = {
     "es": (("segundo", "segundos"), ("minuto", "minutos")),
