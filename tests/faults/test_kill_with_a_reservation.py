@@ -36,6 +36,7 @@ async def model() -> AsyncIterator[ScriptedModel]:
 async def stack(tmp_path: Path, model: ScriptedModel) -> AsyncIterator[RunningStack]:
     """A stack whose company has little to spend, and whose reservations end soon."""
     soon = {"NEXUS_AGENT_MODEL_SECONDS": str(MODEL_SECONDS), "NEXUS_AGENT_ACK_WAIT_SECONDS": "3"}
+    soon |= {"NEXUS_GATEWAY_MESSAGES_PER_VISITOR": "1000", "NEXUS_GATEWAY_MESSAGES_PER_ADDRESS": "1000"}
     budget = {"dailyTokens": LIMIT, "visitorHourlyTokens": LIMIT, "whenSpent": "text", "fallbackText": SPENT}
     async with RunningStack(tmp_path / "nexus", {**model.environment, **soon}) as running:
         await running.create_company("acme", aiAutoResponseEnabled=True, responseDelayMs=0, budget=budget)

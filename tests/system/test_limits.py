@@ -22,7 +22,7 @@ ADDRESSES = {"address", "url", "issuer", "siteUrl", "sitemap", "site", "allowedD
 MORE = {
     "ChatMessage": {"role": "user", "content": "hi"},
     "InputItem": {"role": "user", "content": "hi"},
-    "ClientFunction": {"type": "function", "name": "f%s"},
+    "ClientTool": {"type": "function", "name": "f%s"},
 }
 """What a schema needs beyond what it requires, since its fields depend on each other; %s: its number."""
 IDS = re.compile(r"\^\[[^\]]*\]\{(\d+),(\d+)\}\$")

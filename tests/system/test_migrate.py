@@ -5,6 +5,7 @@ import asyncio
 from pymongo import AsyncMongoClient
 
 from contracts.knowledge_rpc import DOCUMENT_PUT, DocumentPut
+from memory.knowledge.texts import STEMS
 from nexus_cli.target import bus
 from runtime.mongo import Document
 from runtime.rpc import RpcClient
@@ -26,15 +27,15 @@ async def test_what_an_upgrade_leaves_is_said_changed_and_then_gone(stack: Runni
     database = AsyncMongoClient[Document](stack.facts()["urls"]["mongodb"])
     try:
         rows = database["nexus"]["knowledge"]
-        await eventually(lambda: rows.find_one({"stems": 2}))
-        await rows.update_one({"stems": 2, "title": "Upgraded plans"}, {"$unset": {"stems": ""}})
+        await eventually(lambda: rows.find_one({"stems": STEMS}))
+        await rows.update_one({"stems": STEMS, "title": "Upgraded plans"}, {"$unset": {"stems": ""}})
         assert ONE in await asyncio.to_thread(nexus, "migrate", "--dry-run")
         # It may find more: this stack has served other tests.
         doctor = await asyncio.to_thread(stack.nexus, "doctor", "--live", "--data", str(stack.data))
         assert "run nexus migrate" in doctor.stdout
-        assert await rows.find_one({"title": "Upgraded plans", "stems": 2}) is None
+        assert await rows.find_one({"title": "Upgraded plans", "stems": STEMS}) is None
         assert "knowledge-stems: 0 left" in await asyncio.to_thread(nexus, "migrate")
-        assert await rows.find_one({"title": "Upgraded plans", "stems": 2}) is not None
+        assert await rows.find_one({"title": "Upgraded plans", "stems": STEMS}) is not None
         assert "no documents wait for it" in await asyncio.to_thread(nexus, "migrate", "--dry-run")
     finally:
         await database.close()

@@ -33,7 +33,7 @@ async def test_what_a_model_proposes_is_remembered_where_the_customers_words_pro
 ) -> None:
     servers = Servers(nats_server.url, mongo_server.url, mongo_server.database, valkey_server.url)
     async with living(servers) as life:
-        home, gone = "I live in Lima", "Lima is behind me, my bed stands in Quito these days"
+        home, gone = "I live in Lima", "I packed up, my bed stands in Quito these days"
         await life.day(home)
 
         async def learned() -> bool:

@@ -47,7 +47,7 @@ class Block(Wire):
 class PassageSection(Wire):
     """What a passage says below one heading: from `start`, a place in its text, to where the next section starts."""
 
-    start: int = Field(ge=0)
+    start: int = Field(ge=0, description="where it begins in the text of the passage, in characters")
     heading: list[str]
     url: str | None = None
 
@@ -71,7 +71,9 @@ class Passage(Wire):
     read_at: datetime
     hash: str = Field(description="of the document's text as it was read")
     exact: bool = False
-    sections: list[PassageSection] | None = None
+    sections: list[PassageSection] | None = Field(
+        default=None, description="the parts of a passage that spans several headings"
+    )
 
 
 class PageRef(Wire):

@@ -111,8 +111,7 @@ class PullWorker:
         self._subscription: Subscription | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._running: dict[asyncio.Task[None], tuple[Msg, float]] = {}
-        self._backlog: deque[tuple[Msg, float]] = deque()
-        """What was read and has no slot yet, with when it was read."""
+        self._backlog: deque[tuple[Msg, float]] = deque()  # what has no slot yet, and when it was read
         self._told = Recent[int, bool](MOST_TOLD)
         """Messages of which it was told what came of them, by their sequence (outcomes.AckThen)."""
         self._requests: dict[str, int] = {}
@@ -310,20 +309,18 @@ class PullWorker:
 
     async def _given_up(self, message: Msg, delivery: Delivery, since: float, reconnects: int) -> bool:
         """Acknowledges a message; whether nobody handles it after that: it has been this worker's `since` it was read,
-        on this one connection, the server says so before another would have been given it, and no copy of it is in
-        work here. A copy that this worker reads later is not handled: a server gives one away as soon as it is asked
-        for the next message behind a standstill, before it has the acknowledgement."""
+        on this one connection, the server says so in time, and no copy of it is in work here. A copy that is read
+        later is not handled: behind a standstill the server gives one away before it has the acknowledgement."""
         try:
             await self._inbox.request(message.reply, b"+ACK", deadline=min(self._spec.ack_wait, ACK_DEADLINE))
         except (TimeoutError, NatsError):
             log.warning("pull.ack_unconfirmed", consumer=self._spec.durable, seq=delivery.seq)
             return False
-        if self.stood_still >= since or self._client.stats["reconnects"] != reconnects:
-            return False
-        if any(other is not message and delivery_of(other).seq == delivery.seq for other, _ in self._running.values()):
-            return False
-        self._told.keep(delivery.seq, True)
-        return True
+        others = (delivery_of(other).seq for other, _ in self._running.values() if other is not message)
+        held = self.stood_still < since and self._client.stats["reconnects"] == reconnects
+        if mine := held and delivery.seq not in others:
+            self._told.keep(delivery.seq, True)
+        return mine
 
     async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
         if isinstance(outcome, DeadLetter):

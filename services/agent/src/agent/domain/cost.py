@@ -109,7 +109,7 @@ _SPENT: dict[Degrading, dict[Language, str]] = {
     },
     "handoff": {
         "es": "Por ahora no puedo responder yo: he avisado al equipo y una persona te atenderá en cuanto pueda.",
-        "en": "I cannot answer for now: I have asked the team, and somebody will be with you as soon as they can.",
+        "en": "I cannot answer for now: I have asked the team, and a person will be with you as soon as they can.",
     },
 }
 

@@ -226,8 +226,7 @@ class ClientSession:
     async def follow(
         self, caller: TokenCaller, conversation: str, since: ws.Cursor | None, *, is_new: bool = False
     ) -> None:
-        """Opens the conversation on this socket: welcome, what was missed, what comes. `is_new`: its id was made
-        now."""
+        """Opens a conversation, perhaps a new one, on this socket: welcome, what was missed, what comes."""
         earlier = self._attachments.pop(conversation, None)
         if earlier is not None:
             await self.chat.hub.leave(earlier)
@@ -235,9 +234,8 @@ class ClientSession:
             raise Refused(ErrorCode.FORBIDDEN, f"a socket follows at most {MAX_FOLLOWED} conversations")
         attachment = Attachment(self._socket, caller.company, conversation)
         pending = await self.chat.customers.pending(caller)
-        snapshot = await self.chat.recovery.open(
-            attachment, since, [action.to_wire() for action in pending], is_new=is_new
-        )
+        actions = [action.to_wire() for action in pending]
+        snapshot = await self.chat.recovery.open(attachment, since, actions, is_new=is_new)
         if self.closed:
             await self.chat.hub.leave(attachment)
             return
@@ -344,16 +342,11 @@ class ClientSession:
 
     def _refuse_hello(self, error: GatewayError) -> None:
         REFUSED.labels(error.code).inc()
-        retry_after = RETRY_AFTER_MS if error.retryable else None
-        self.push(
-            server_frames.hello_error(
-                error.code,
-                error.message,
-                retryable=error.retryable,
-                retry_after_ms=retry_after,
-                locale=self.locale,
-            )
+        after = RETRY_AFTER_MS if error.retryable else None
+        told = server_frames.hello_error(
+            error.code, error.message, retryable=error.retryable, retry_after_ms=after, locale=self.locale
         )
+        self.push(told)
         self._hello_timer = self._await_hello()
 
     async def _let_in(self, caller: TokenCaller, frame: ws.Hello) -> None:
@@ -369,14 +362,12 @@ class ClientSession:
                 await self.follow(caller, frame.conversation_id, frame.since)
         else:
             access = self.chat.access
-            if frame.conversation_id is not None:
-                known = await access.own(caller, frame.conversation_id)
-            else:
-                known = await access.latest(caller)
+            asked = frame.conversation_id
+            known = await (access.latest(caller) if asked is None else access.own(caller, asked))
             wanted = known or access.fresh(caller)
             conversation, self.previous = await self.chat.topics.current(caller, wanted)
             before = await self.chat.topics.signed_in(caller, frame.visitor)
-            self.previous = self.previous or (before if frame.conversation_id is None else None)
+            self.previous = self.previous or (before if asked is None else None)
             since = frame.since if conversation == wanted else None
             await self.follow(caller, conversation, since, is_new=known is None)
             self.home = conversation

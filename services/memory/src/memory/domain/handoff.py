@@ -51,7 +51,7 @@ _NOTICES = {
 _WAITING = {
     "es": "He avisado al equipo: una persona te atenderá por aquí. {place} Puedes seguir escribiendo mientras "
     "tanto{back}.",
-    "en": "I have let the team know: somebody will join you here. {place} You can keep writing in the meantime{back}.",
+    "en": "I have let the team know: a person will join you here. {place} You can keep writing in the meantime{back}.",
 }
 _BACK = {
     "es": "; si en {patience} nadie puede atenderte, sigo yo contigo",

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from contracts.knowledge import Block
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, bounded
 from tool_executor.extraction.language import language_of
-from tool_executor.extraction.markup import BLOCKS, IN_HEAD, UNSEEN, is_hidden, read, tags
+from tool_executor.extraction.markup import BLOCKS, IN_HEAD, UNSEEN, full_lines, is_hidden, one_line, read, tags
 from tool_executor.extraction.tables import Table
 
 _UNSEEN_ROLES = tags("navigation search dialog alertdialog menu menubar")
@@ -211,7 +211,7 @@ class _Reader:
         self._drop_menus()
         # In the page's order: of a set any could be the first, and the same page would have another title and hash.
         firsts = list(dict.fromkeys(block.headings[0] for block in page.blocks if block.headings))
-        title = _plain("".join(self._title)) or self._og_title or next(iter(firsts), "")
+        title = one_line("".join(self._title)) or self._og_title or next(iter(firsts), "")
         page.title = title[:LONGEST_TITLE]
         # A page's only top heading is its title again, nearly always.
         if len(firsts) == 1 and firsts[0].casefold() in title.casefold():
@@ -243,7 +243,7 @@ class _Reader:
                 self.page.noindex |= bool(said & {"noindex", "none"})
                 self.page.nofollow |= bool(said & {"nofollow", "none"})
             elif name == "og:title":
-                self._og_title = _plain(content)
+                self._og_title = one_line(content)
             elif attributes.get("http-equiv", "").lower() == "refresh" and (to := _REFRESH.match(content)):
                 self._add_link(to[1])
 
@@ -298,17 +298,15 @@ class _Reader:
         if sum(entries[:first]) >= _MENU and first < len(blocks):
             del blocks[:first]
 
-    # ------------------------------------------------------------ blocks
-
     def _flush(self) -> None:
         """What was collected since the last block began: a paragraph, an item, or a part of a cell."""
         text = "".join(self._text)
         self._text.clear()
-        entries = self._entries_of(_plain(text))
+        entries = self._entries_of(one_line(text))
         if self._heading is not None:
             self._heading.append(text)
             return
-        text = text.strip("\n").rstrip() if self._code else _lines(text)
+        text = text.strip("\n").rstrip() if self._code else full_lines(text)
         if not text.strip():
             return
         if entries and self._framed_in is not None:
@@ -346,7 +344,7 @@ class _Reader:
         self._flush()
         if self._heading is None:
             return
-        text = _PERMALINK.sub("", _plain(" ".join(self._heading)))[:_LONGEST_HEADING]
+        text = _PERMALINK.sub("", one_line(" ".join(self._heading)))[:_LONGEST_HEADING]
         self._heading = None
         if text:
             self._end_bare(level)
@@ -359,7 +357,7 @@ class _Reader:
         """A button that unfolds a text, or asks a question, heads what follows; what others say is no text."""
         if self._button is None:
             return
-        text, self._button = _plain("".join(self._button)), None
+        text, self._button = one_line("".join(self._button)), None
         if self._button_unfolds or text.endswith("?"):
             self._flush()
             self._emit_list()
@@ -400,11 +398,3 @@ class _Reader:
         """It holds headings, tables or one column: it was there for the looks. What it held is plain text."""
         for text in table.give_up():
             self._emit(Block(text=text))
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _lines(text: str) -> str:
-    return "\n".join(line for line in (_plain(line) for line in text.split("\n")) if line)

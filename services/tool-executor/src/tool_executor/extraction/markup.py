@@ -62,3 +62,13 @@ def is_hidden(attributes: Mapping[str, str]) -> bool:
         return True
     style = attributes.get("style", "").replace(" ", "").lower()
     return "display:none" in style or "visibility:hidden" in style
+
+
+def one_line(text: str) -> str:
+    """A text with single spaces."""
+    return " ".join(text.split())
+
+
+def full_lines(text: str) -> str:
+    """The lines of a text that hold something, each with single spaces."""
+    return "\n".join(line for line in (one_line(line) for line in text.split("\n")) if line)

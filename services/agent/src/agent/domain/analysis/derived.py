@@ -1,12 +1,11 @@
 """What tools gave of what a question asks for, in sentences: each names its stretch, or its day."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
 from typing import Any, cast
-from zoneinfo import ZoneInfo
 
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, percent, signed
+from agent.domain.analysis.headlines import told_news
 from agent.domain.analysis.stretches import ALL_TIME
 from agent.domain.analysis.wanted_calls import Question
 from agent.domain.claims.facts import FALLS, is_fraction
@@ -40,7 +39,6 @@ _MONEY = frozenset(
      "upper", "middle", "lower", "EMA", "VWAP", "ATR", "atr_14", "base", "highest_close", "lowest_close")
 )  # fmt: skip
 _DATES = ("next_earnings_date", "next_dividend_date")
-_NEW_YORK = ZoneInfo("America/New_York")
 HOLDING = "buy and hold"
 _NONE: Mapping[str, int] = {}
 
@@ -51,7 +49,7 @@ def told_derived(findings: Sequence[Finding], language: Language) -> str:
     for finding in findings:
         lines += _stretches(finding, _USUAL, language)
         lines += _crossings(finding, language)
-        lines += _news(finding, language)
+        lines += told_news(finding, language)
     return "\n".join([*lines, *_ranks(findings, ("return",), language, lowest_first=False)])
 
 
@@ -76,7 +74,7 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
         if "sentiment" in question.figures:
             lines += _tone(finding, language)
         if "news" in question.figures:
-            lines += _news(finding, language)
+            lines += told_news(finding, language)
     return "\n".join([*side_by_side, *lines])
 
 
@@ -306,23 +304,6 @@ def _tone(finding: Finding, language: Language) -> list[str]:
                 "en": f"Tone of {finding['ticker']}'s headlines: {label} ({value}, from -1 to 1).",
             }[language])  # fmt: skip
     return lines
-
-
-def _news(finding: Finding, language: Language) -> list[str]:
-    items = cast("Sequence[Mapping[str, Any]]", finding.get("news") or ())
-    if not items:
-        return []
-    head = {"es": f"Titulares de {finding['ticker']}:", "en": f"Headlines of {finding['ticker']}:"}[language]
-    return [
-        head,
-        *(f"- {one['title']} ({one['source']}, {day(_published(str(one['time'])), language)})" for one in items),
-    ]
-
-
-def _published(moment: str) -> date:
-    """The day in New York: what is known of a day alone is told as its end there."""
-    found = datetime.fromisoformat(moment)
-    return found.astimezone(_NEW_YORK).date() if found.tzinfo else found.date()
 
 
 def _ranks(

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from agent.domain.analysis.chat_text import told
-from agent.domain.analysis.formats import figure, moment, percent, signed
+from agent.domain.analysis.formats import figure, moment, signed
+from agent.domain.offline.calculator_answers import DISCLAIMER, position_size, risk_reward
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
@@ -176,10 +177,6 @@ _PARTS: dict[str, dict[Language, str]] = {
     "concept": {"es": "el concepto", "en": "the concept"},
     "query": {"es": "qué busco", "en": "what to look for"},
 }
-_DISCLAIMER: dict[Language, str] = {
-    "es": "No es asesoramiento financiero.",
-    "en": "This is not financial advice.",
-}
 
 
 def plain_answer(
@@ -346,9 +343,9 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
         case "get_price":
             return _price(body, language)
         case "calculate_position_size":
-            return _position(body, language)
+            return position_size(body, language)
         case "calculate_risk_reward":
-            return _ratio(body, language)
+            return risk_reward(body, language)
         case _:
             return "; ".join(f"{name}: {moment(value, language)}" for name, value in body.items())
 
@@ -360,32 +357,8 @@ def _price(body: dict[str, Any], language: Language) -> str:
     symbol, price, currency = body.get("symbol"), figure(body["price"], language), body.get("currency") or "USD"
     source, as_of = body.get("source"), moment(body.get("as_of"), language)
     return {
-        "es": f"{symbol}: {price} {currency}{moved}, a fecha de {as_of} (fuente: {source}). {_DISCLAIMER['es']}",
-        "en": f"{symbol}: {price} {currency}{moved}, as of {as_of} (source: {source}). {_DISCLAIMER['en']}",
-    }[language]
-
-
-def _position(body: dict[str, Any], language: Language) -> str:
-    quantity, value, risk = (figure(body[name], language) for name in ("quantity", "position_value", "risk_amount"))
-    capped = bool(body.get("capped_by_cash"))
-    if language == "es":
-        limit = " El límite es el efectivo disponible." if capped else ""
-        return (
-            f"Tamaño de la posición: {quantity} unidades por {value}, con {risk} en riesgo.{limit} {_DISCLAIMER['es']}"
-        )
-    limit = " Available cash is what limits it." if capped else ""
-    return f"Position size: {quantity} units worth {value}, with {risk} at risk.{limit} {_DISCLAIMER['en']}"
-
-
-def _ratio(body: dict[str, Any], language: Language) -> str:
-    ratio, risk, reward = (figure(body[name], language) for name in ("ratio", "risk", "reward"))
-    rate = body.get("break_even_win_rate")
-    even = percent(rate, language) if isinstance(rate, int | float) else "?"
-    return {
-        "es": f"Beneficio/riesgo: {ratio} a 1 (riesgo {risk}, beneficio {reward}); sin ganar ni perder con un {even} "
-        f"de aciertos. {_DISCLAIMER['es']}",
-        "en": f"Reward to risk: {ratio} to 1 (risk {risk}, reward {reward}); it breaks even at a win rate of {even}. "
-        f"{_DISCLAIMER['en']}",
+        "es": f"{symbol}: {price} {currency}{moved}, a fecha de {as_of} (fuente: {source}). {DISCLAIMER['es']}",
+        "en": f"{symbol}: {price} {currency}{moved}, as of {as_of} (source: {source}). {DISCLAIMER['en']}",
     }[language]
 
 

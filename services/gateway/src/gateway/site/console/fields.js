@@ -90,7 +90,7 @@ export function field([path, kind, shape = {}], changed, company) {
 }
 
 /* A webhook without what only the server says of it. */
-export const written = ({ goneAt, ...hook }) => hook;
+export const written = (hook) => ({ ...hook, goneAt: undefined });
 const plain = (input, read, show) => ({ node: input, inputs: [input], read, show });
 const CONTROLS = {
   switch({ id, changed }) {

@@ -1,0 +1,28 @@
+"""Headlines that were asked for, each with its source and its day."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+from agent.domain.analysis.formats import day
+from contracts.languages import Language
+
+_NEW_YORK = ZoneInfo("America/New_York")
+
+
+def told_news(finding: Mapping[str, Any], language: Language) -> list[str]:
+    items = cast("Sequence[Mapping[str, Any]]", finding.get("news") or ())
+    if not items:
+        return []
+    head = {"es": f"Titulares de {finding['ticker']}:", "en": f"Headlines of {finding['ticker']}:"}[language]
+    return [
+        head,
+        *(f"- {one['title']} ({one['source']}, {day(_published(str(one['time'])), language)})" for one in items),
+    ]
+
+
+def _published(moment: str) -> date:
+    """The day in New York: what is known of a day alone is told as its end there."""
+    found = datetime.fromisoformat(moment)
+    return found.astimezone(_NEW_YORK).date() if found.tzinfo else found.date()
