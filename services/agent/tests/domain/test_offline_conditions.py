@@ -65,6 +65,23 @@ def test_per_cent_are_counted_from_the_price_of_now(text: str, tool: str, name: 
     assert (made, arguments["symbol"], arguments[name]) == (tool, "NVDA", price)
 
 
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("I want to put 5000 dollars into google", ("quantity",)),
+        ("can you place a limit order at 600 for google, 4 shares", ("side",)),
+    ],
+)
+def test_what_an_order_lacks_is_asked_for(text: str, missing: tuple[str, ...]) -> None:
+    tool, arguments, lacks, _ = asked(text)
+    assert (tool, arguments["symbol"], lacks) == (ORDER, "GOOG", missing)
+
+
+def test_a_question_about_a_size_is_no_order_on_a_condition() -> None:
+    text = "si tengo 8000 euros y arriesgo un 1 % con entrada en 670 y stop en 650, ¿cuántas compro?"
+    assert asked(text)[0] == "calculate_position_size"
+
+
 def test_per_cent_without_a_direction_are_asked_for() -> None:
     assert asked("alert me when AAPL moves 5%") == (ALERT, {"symbol": "AAPL", "condition": "=="}, ("price",), "")
 
@@ -89,6 +106,7 @@ def test_which_of_several_is_asked(text: str, before: Sequence[str]) -> None:
         ("get rid of it", "set an alert when AAPL drops under 150", "delete_alert"),
         ("how did that trade go?", "buy 5 NVDA", "get_portfolio"),
         ("¿cuál fue mi ganancia?", "hola", "get_portfolio"),
+        ("cuánto llevo ganado", "¿qué noticias hay de AAPL?", "get_portfolio"),
     ],
 )
 def test_what_was_spoken_of_last_is_gone_on_with(text: str, before: str, tool: str) -> None:

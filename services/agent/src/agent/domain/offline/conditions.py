@@ -12,7 +12,7 @@ from agent.domain.text_features import numbers_in, plain, symbols_in
 
 _ORDER = "create_paper_order"
 _IF = r"(?:if|when|once|as soon as|si|cuando|en cuanto)"
-_VERB = r"(?:then |entonces )?(?:buy|sell|purchase|compr|vend)"
+_VERB = r"(?:then |entonces )?(?:buy|sell|purchase|compra|vende)"
 _LAST = re.compile(rf"^(?P<order>.*\b{_VERB}.*?)[,;]?\s+{_IF}\s+(?P<condition>\S+\s.*)$", re.IGNORECASE | re.DOTALL)
 _FIRST = re.compile(rf"^\W*{_IF}\s+(?P<condition>.*?)[,;]?\s+(?P<order>{_VERB}.*)$", re.IGNORECASE | re.DOTALL)
 _POLITE = re.compile(r"\b(?:you|possible|puedes|puede|podeis|posible|quieres|no te importa)\b")

@@ -84,6 +84,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b"),
+    _row("get_portfolio", r"\bllevo (?:ganad|perdid)[oa]\b|\bhow much (?:have i|did i|i) (?:ma[dk]e|lose|lost)\b"),
     _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|liquidate|cierra|cerrar|liquida)\b"
@@ -92,6 +93,11 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}", about=True),
+    _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|pon|poner|coloca\w*|mete|haz)\b.{0,25}\b"
+         r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
+    _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}"
+         r"\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
+         unless=f"{_ADVICE}|{_ALERT}", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|quita\w*|elimina|borra|deja de seguir|saca)\b",
          r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|seguir)\b", about=True),
     _row("remove_from_watchlist", r"\b(?:take|drop|remove|delete|quita|saca)\b.{0,20}\b(?:off|from (?:it|there|that)|"

@@ -125,14 +125,14 @@ def _asks_to_remember(text: str) -> bool:
 
 def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
     """The tool that is asked for, with what is known of its arguments; None: none is."""
-    if (parts := order_and_condition(text)) is not None:
-        order = _tool(parts.order, schemas, before)
-        if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
-            return waiting(order, parts.condition)
     said = put_right(text)
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
+    if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
+        order = _tool(parts.order, schemas, before)
+        if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
+            return waiting(order, parts.condition)
     if row is None and TAKES_BACK.search(said):
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)

@@ -82,7 +82,10 @@ _DATES = (
 )
 _SIDES = {
     "sell": re.compile(r"\b(sell\w*|vend\w+|venta)\b"),
-    "buy": re.compile(r"\b(buy\w*|purchase|put me|ponme|pick up|grab|get me|compr\w+)\b"),
+    "buy": re.compile(
+        r"\b(buy\w*|purchase|put me|ponme|pick up|grab|get me|compr\w+|"
+        r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}\b(?:in|into|en))\b"
+    ),
 }
 _OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>")
 _UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<")
