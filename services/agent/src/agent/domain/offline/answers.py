@@ -13,6 +13,7 @@ from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.repeats import without_repeats
 from agent.domain.offline.slots import date_in
+from agent.domain.offline.talk_words import ANOTHER_DAY
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 from contracts.languages import Language
@@ -138,6 +139,8 @@ _WHICH: dict[str, dict[Language, str]] = {
     "symbol": {"es": "¿De qué valor? Dime su símbolo, como AAPL.", "en": "Which one? Tell me its symbol, such as "
     "AAPL."},
     "none": {"es": "No encuentro ninguna que encaje con eso.", "en": "I cannot find one that matches."},
+    "symbols": {"es": "No sé qué valores entran en «{group}». Dime sus símbolos.",
+                "en": "I do not know which shares belong to “{group}”. Tell me their symbols."},
     "several": {"es": "Hay varias. ¿Cuál? Dime su símbolo{prices}:", "en": "There are several. Which one? Tell me "
     "its symbol{prices}:"},
     "position": {"es": "No tienes esa posición en la cartera.", "en": "You do not hold that position."},
@@ -155,6 +158,10 @@ _STATUS: dict[str, dict[Language, str]] = {
     "closed": {"es": "El mercado está cerrado", "en": "The market is closed"},
     "pre_market": {"es": "El mercado está en preapertura", "en": "The market is in pre-market trading"},
     "after_hours": {"es": "El mercado ya ha cerrado (fuera de horario)", "en": "The market is closed (after hours)"},
+}
+_NO_OTHER_DAY: dict[Language, str] = {
+    "es": "De otros días no sé si abre: solo conozco el estado de ahora y la próxima sesión.",
+    "en": "I do not know whether it opens on other days: I only know how it is now and its next session.",
 }
 NOT_ASKED = "NOT_ASKED"
 """The code of a call that the user's own words did not ask for."""
@@ -194,7 +201,7 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     if wish.intent is Intent.ABILITIES:
         return abilities(offered, language)
     if wish.missing == ("symbol",):
-        return _WHICH["symbol"][language]
+        return which("symbols", language, group=wish.shown) if wish.shown else _WHICH["symbol"][language]
     if "quantity" in wish.missing and not wish.way and "symbol" in wish.calls[0][1]:
         return how_many(wish.calls[0][1], language)
     if wish.intent is Intent.CHOSEN:
@@ -278,16 +285,22 @@ def multiplied(price: float, factor: float, language: Language) -> str:
     return f"{times} × {one} = {product}"
 
 
-def market_now(market: Mapping[str, Any] | None, language: Language) -> str | None:
-    """Whether the market is open, and what comes next; None: not known."""
+def market_now(question: str, market: Mapping[str, Any] | None, language: Language) -> str | None:
+    """Whether the market is open, and when it opens and closes next; None: not known. Of the day that a question names
+    no more is known."""
     status = _STATUS.get(str((market or {}).get("status")))
     if market is None or status is None:
         return None
-    after = "close" if market["status"] == "open" else "open"
-    at = market.get(f"next_{after}")
-    words = {"open": {"es": "abre", "en": "opens"}, "close": {"es": "cierra", "en": "closes"}}[after][language]
-    next_one = f"; {words} {'el' if language == 'es' else 'on'} {moment(at, language)}" if at else ""
-    return f"{status[language]}{next_one}."
+    words = {"open": {"es": "abre", "en": "opens"}, "close": {"es": "cierra", "en": "closes"}}
+    ends = ("close", "open") if market["status"] == "open" else ("open", "close")
+    told = [
+        f"{words[end][language]} {'el' if language == 'es' else 'on'} {moment(market[f'next_{end}'], language)}"
+        for end in ends
+        if market.get(f"next_{end}")
+    ]
+    next_ones = "; ".join(["", {"es": " y ", "en": " and "}[language].join(told)]) if told else ""
+    said = f"{status[language]}{next_ones}."
+    return f"{_NO_OTHER_DAY[language]} {said}" if ANOTHER_DAY.search(plain(question)) else said
 
 
 def quoted(passages: Sequence[Excerpt], language: Language) -> str:

@@ -144,6 +144,13 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_ohlcv",
          r"\b(chart|graph|plot|draw|candles?|history|bars|grafic[oa]s?|dibuja(?:me)?|velas|evolucion|historico)\b",
          about=True),
+    _row("get_portfolio", r"\b(?:am i|have i been|i am|i m|estoy|voy|llevo)\b.{0,12}\b(?:up|down|winning|losing|making|"
+         r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b|"
+         r"\b(?:he|hemos|llevo|voy) (?:ganado|perdido|ganando|perdiendo)\b|"
+         r"\b(?:have|did) i (?:made?|earn\w*|gain\w*|lost|lose)\b|"
+         r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?& ?l|pnl)\b|"
+         r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b",
+         unless=r"\b(?:would|habria|hubiera|if|si)\b"),
     _row("market_snapshot",
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
          r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"
@@ -171,8 +178,6 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
                           r"have|got|"
          r"queda|tengo)\b"),
-    _row("get_portfolio", r"\b(?:am i|have i been|i am|i m|estoy|voy|llevo)\b.{0,12}\b(?:up|down|winning|losing|making|"
-         r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b"),
     _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
+from agent.domain.number_words import in_figures
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, amended
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
@@ -15,6 +16,7 @@ from agent.domain.offline.person_words import asks_for_person, only_asks_for_per
 from agent.domain.offline.questions import terms
 from agent.domain.offline.slots import (
     EXPLAIN,
+    SAYS_SIDE,
     ParsedText,
     Schema,
     arguments_for,
@@ -67,6 +69,9 @@ _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read."""
+_EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
+"""What stands between the orders of one text."""
+_ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
@@ -177,8 +182,9 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         and last.withheld
     ):
         return None  # what the plan costs that has it
-    if row.about and not own and row.tool in _LOOKED_UP and GROUP.search(said) and not STATED.search(said):
-        return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if row.tool in schemas else None
+    if row.about and not own and row.tool in _LOOKED_UP and (group := GROUP.search(said)) and not STATED.search(said):
+        asks = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
+        return asks if row.tool in schemas else None
     leans = row.tool != "get_price" or bool(GOING_ON.search(said))
     both = row.tool in _LOOKED_UP and BOTH.search(said)
     about = own or (
@@ -189,12 +195,29 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
             return _call(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
+    if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
+        return _orders(text, row.tool, schemas[row.tool])
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
         merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
         return Wish(Intent.TOOL, ((row.tool, merged),), missing_from(schemas[row.tool], merged))
     return wish
+
+
+def _orders(text: str, tool: str, schema: Schema) -> Wish:
+    """An order for each share that a text names; how many is asked where it does not say so of each in its own part."""
+    whole = ParsedText.of(text)
+    side = arguments_for(tool, schema, whole)["side"]
+    calls: list[tuple[str, dict[str, Any]]] = []
+    for part in filter(str.strip, _EACH.split(text)):
+        said = ParsedText.of(part)
+        found = {"side": side, **arguments_for(tool, schema, said)}
+        side = found["side"]
+        if len(said.symbols) != 1 or "quantity" not in found or not _ORDERS_ONE.search(in_figures(said.plain)):
+            return Wish(Intent.TOOL, ((tool, {"side": side, "symbol": whole.symbols[0]}),), ("quantity",))
+        calls.append((tool, found))
+    return Wish(Intent.TOOL, tuple(calls))
 
 
 def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, Any]:

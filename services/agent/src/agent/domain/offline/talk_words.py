@@ -3,6 +3,9 @@ themselves."""
 
 import re
 
+from agent.domain.offline.constraints import A_DAY
+from contracts.spoken import MONTHS
+
 ABILITIES = re.compile(
     r"\b(what (can|could) (you|i)( \w+)? (do|ask|help)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
     r"you able|"
@@ -129,6 +132,11 @@ MARKET = re.compile(
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
 )
 OPEN = re.compile(r"\b(open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
+ANOTHER_DAY = re.compile(
+    rf"\b(?:tomorrow|holidays?|christmas|easter|manana|festivos?|navidad|nochebuena|semana santa|"
+    rf"(?:{'|'.join(MONTHS)}) \d+|\d+(?:st|nd|rd|th)? (?:of |de )?(?:{'|'.join(MONTHS)}))\b|{A_DAY.pattern}"
+)
+"""A day that may be another than today."""
 ADVICE = re.compile(
     r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|consejos?|advice|"
     r"good (?:time|idea|"
@@ -173,7 +181,8 @@ _TRADE = (
 )
 GROUP = re.compile(
     rf"\b(?:{_TRADE}) (?:stocks?|shares|companies|names|sector|ones)\b|\b(?:las?|l[oa]s|el|the|big) (?:tech|techs|"
-    r"tecnologicas|bancos|banca|banks|petroleras|electricas|farmaceuticas|chipmakers|faang|cryptos?|criptos?)\b|"
+    r"tecnologicas|bancos|banca|banks|petroleras|electricas|farmaceuticas|chipmakers|faang|cryptos?|criptos?)"
+    r"(?: (?:stocks?|shares|companies|names|sector))?\b|"
     rf"\b(?:acciones|valores|empresas|sector) (?:del? )?(?:el |la |las )?(?:{_TRADE})\b"
 )
 """A line of business: which symbols are meant nobody has said."""
