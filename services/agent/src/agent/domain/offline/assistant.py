@@ -23,6 +23,7 @@ from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.talk_words import GREETED
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of
@@ -95,7 +96,9 @@ def respond(
         about = wish.intent is Intent.ABOUT
         earlier = before[-1] if before else ""
         told = next((one for one in reversed(said) if not tells_nothing(one)), "")
-        asked = SiteQuestion(question, leaning, language, page_url, about, missed, answered, away, earlier, told)
+        asked = SiteQuestion(
+            GREETED.sub("", question), leaning, language, page_url, about, missed, answered, away, earlier, told
+        )
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and is_unknown(response.text):

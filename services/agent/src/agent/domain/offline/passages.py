@@ -69,7 +69,13 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
     sections = as_a_whole(question, before, passages)
     question = FREE_OR_PAID.sub(" ", question)
     asked, earlier = _asked(question, before, passages), terms(before)
-    if sections or asks_for_most(question) or not passages or not asked or not (before or telling(question)):
+    if (
+        sections
+        or asks_for_most(question)
+        or not passages
+        or not asked
+        or not (before or telling(question) or "=directions" in asked)
+    ):
         return sections
     if all(keys & PRICE for keys in asked.values()) and OBLIGED.search(plain(question)):
         return []  # whether it has to be paid, or when

@@ -27,6 +27,12 @@ OPENING = re.compile(
     r"(?:(?:quick|short|little) )?(?:question|pregunta|preguntita|duda|consulta)(?: (?:rapida|please|por favor))?\W*$"
 )
 """A greeting with the time of day, whose words by themselves ask for one, or that a question will follow."""
+GREETED = re.compile(
+    r"^[¡¿\s]*(?:hola|ola|hi|hello|hey|buen[oa]s?(?: (?:d[ií]as?|tardes?|noches?))?|good (?:morning|afternoon|evening))"
+    r"\b[\s,.!¡:;-]*(?=[¿\w])",
+    re.IGNORECASE,
+)
+"""A greeting before what is asked."""
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
     r"hazl[oa]s?|"
