@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.answers import is_unknown, offers_person, tells_nothing
+from agent.domain.text_features import stem
 from agent.testing.passages import answered, passage
 
 RATES = (
@@ -61,6 +62,25 @@ def test_a_word_that_no_page_has_is_named(question: str, word: str) -> None:
     assert again.startswith("I do not know that either: I cannot find anything on the site about “helipad”.")
     assert again.endswith("Would you like somebody from the team to take over? Say “yes” and I will ask them.")
     assert offers_person(again)
+
+
+def test_days_are_no_kind_of_things_and_those_of_nothing_named_are_not_told() -> None:
+    assert is_unknown(said("on which days are there shows?"))
+
+
+def test_where_pages_are_in_another_language_no_word_is_said_to_be_nowhere() -> None:
+    spanish = [passage("Entradas", "La taquilla abre una hora antes.", "es", heading=["Taquilla"])]
+    assert "anything" not in answered("do you have a cloakroom?", spanish, "en")
+
+
+def test_what_pays_is_told_by_what_may_be_paid_with() -> None:
+    spanish = [passage("Entradas", "Se puede pagar con tarjeta o en efectivo.", "es", heading=["Taquilla"])]
+    assert answered("can I pay by card?", spanish, "en").startswith("Se puede pagar con tarjeta o en efectivo.")
+
+
+def test_a_courses_plural_is_the_same_word() -> None:
+    pairs = (("course", "courses"), ("house", "houses"), ("clase", "clases"), ("autobus", "autobuses"))
+    assert all(stem(one) == stem(several) for one, several in pairs)
 
 
 def test_a_greeting_before_a_question_is_no_part_of_it() -> None:

@@ -7,11 +7,13 @@ from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.intents import goes_on
+from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import needed, terms
 from agent.domain.offline.relevance import Section, likely
-from agent.domain.offline.shapes import BARE, DO_YOU, SAID_AS, TOLD_ITSELF, TOLD_OTHERWISE
+from agent.domain.offline.shapes import BARE, DO_YOU, MAY, SAID_AS, TOLD_ITSELF, TOLD_OTHERWISE
 from agent.domain.text_features import plain, stem
 
 CERTAIN = 0.5
@@ -93,10 +95,11 @@ def _tells_all(asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str
     index, words = among.index, [*_specific(asked), *(word for word in asked if word.isdigit())]
     if len(words) < _SEVERAL or not index.holds(must, at):
         return False
-    if among.passages[at].row:
+    if (one := among.passages[at]).row:
         # Its page's title may be about another sense of a word; what it is called itself is not.
+        columns = keys_in(" ".join((one.column, *one.columns)))
         named = any(index.says(asked[word], at) for word in words if not asked[word] & BARE)
-        return named and all(index.has(asked[word], at) >= _NAMED for word in words)
+        return named and all(asked[word] & columns or index.has(asked[word], at) >= _NAMED for word in words)
     return index.is_headed(asked, words, at)
 
 
@@ -110,18 +113,23 @@ def _is_headed_alike(asked: Mapping[str, frozenset[str]], heading: str) -> bool:
 
 
 def nowhere(question: str, among: Candidates) -> list[str]:
-    """The words of a question, as they are written, that say what it is about and that nothing found has, nor another
-    word for them. Where all that was found is in another language, only words whose meaning is known can be told."""
-    index, asked = among.index, terms(FREE_OR_PAID.sub(" ", question))
+    """Of a question for whether there is something: the words for it, as they are written, that nothing found has, nor
+    another word that means the same. None where all that was found is in another language."""
+    said, index = plain(question), among.index
     same_language = any(one.number not in among.foreign for one in among.passages)
+    if not same_language or not (DO_YOU.search(said) or MAY.search(said) or goes_on(question)):
+        return []
+    asked = terms(FREE_OR_PAID.sub(" ", question))
     missing = {
         word
         for word in _specific(asked)
-        if len(word) >= _TELLING
-        and (same_language or len(asked[word]) > 1)
-        and not any(index.has(asked[word], at) for at in range(len(among.passages)))
+        if len(word) >= _TELLING and not any(index.has(asked[word], at) for at in range(len(among.passages)))
     }
-    return [word for word in re.findall(r"[^\W\d_]+", question) if stem(plain(word)) in missing]
+    return [
+        word
+        for word in re.findall(r"[^\W\d_]+", question)
+        if stem(plain(word)) in missing and not DO_YOU.fullmatch(plain(word))
+    ]
 
 
 def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[list[Excerpt], bool]:

@@ -47,6 +47,7 @@ from agent.domain.offline.talk_words import (
     PLAN_FOR_IT,
     POSSESSED,
     STATED,
+    THIS_PLACE,
     TRADING,
     YOU_ALL,
 )
@@ -114,7 +115,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.FINE)
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
-    bare = YOU_ALL.sub("you", said)
+    bare = THIS_PLACE.sub("this", YOU_ALL.sub("you", said))
     return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
 
 

@@ -155,6 +155,7 @@ IS_ABOUT = re.compile(
     r"vosotros|sois|"
     r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|do)\b|^\W*(?:about|sobre) (?:you|us|this|nosotros|vosotros)\b"
 )
+THIS_PLACE = re.compile(r"\b(?:this|est[ae]) (?:place|lugar)\b")
 YOU_ALL = re.compile(r"\byou (?:people|guys|folks|lot|all)\b")
 PLAN_FOR_IT = re.compile(
     r"\b(?:what|which|que|cual) (?:\w+ )?plan\b.*\b(?:for (?:that|it|this)|need|necesito|hace falta|para (?:eso|"
