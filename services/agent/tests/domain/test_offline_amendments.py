@@ -8,7 +8,7 @@ from agent.domain.offline.answers import market_now, plain_answer
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.small_talk import small
-from agent.domain.offline.steps import UseTools
+from agent.domain.offline.steps import UseTools, step_of
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 
@@ -73,6 +73,35 @@ def test_what_somebody_has_gained_is_told_by_the_portfolio(text: str) -> None:
 
 def test_what_somebody_would_have_gained_is_not() -> None:
     assert not wish_in("how much would I have made with AAPL?", SCHEMAS).calls
+
+
+def test_two_prices_are_two_alerts() -> None:
+    calls = wish_in("alert me when apple goes over 700 or below 500", SCHEMAS).calls
+    assert [(one["condition"], one["price"]) for _, one in calls] == [(">=", 700.0), ("<=", 500.0)]
+    assert {one["symbol"] for _, one in calls} == {"AAPL"}
+
+
+def test_all_orders_are_ended_and_not_only_those_of_what_was_spoken_of() -> None:
+    wish = wish_in("cancela todas mis órdenes", SCHEMAS, ["compra 5 MSFT"])
+    listed = {"orders": [{"order_id": name, "symbol": symbol} for name, symbol in (("a", "MSFT"), ("b", "IBM"))]}
+    ended = step_of(wish, [("get_pending_orders", {}, listed)], "es")
+    assert ended == UseTools(tuple(("cancel_paper_order", {"order_id": name}) for name in "ab"))
+    one = wish_in("cancela mi orden", SCHEMAS, ["compra 5 MSFT"])
+    assert step_of(one, [("get_pending_orders", {}, listed)], "es") == UseTools(
+        (("cancel_paper_order", {"order_id": "a"}),)
+    )
+
+
+def test_another_kind_of_order_keeps_no_price_of_the_first() -> None:
+    wish = wish_in("make that a stop order at 200", SCHEMAS, ["buy 10 IBM", "at 190"])
+    assert wish.calls[0][1] == {**ORDER, "order_type": "stop", "stop_price": 200.0}
+
+
+def test_what_was_asked_of_one_is_asked_of_another_as_it_was() -> None:
+    wish = wish_in("y de msft?", SCHEMAS, ["rsi y macd de ibm"])
+    assert wish.calls == (("get_indicators", {"symbol": "MSFT", "indicators": ["RSI", "MACD"]}),)
+    both = wish_in("gráfico de las dos", SCHEMAS, ["precio de apple y de google"]).calls
+    assert [one["symbol"] for _, one in both] == ["AAPL", "GOOG"]
 
 
 def test_other_candles_show_the_same_stretch() -> None:

@@ -135,6 +135,9 @@ def _with_figures(
         arguments, new = {name: one for name, one in arguments.items() if name != "kept"}, {"share": share}
     merged = {**arguments, **new}
     if tool == _ORDER:
+        for name, other in (("stop", "limit"), ("limit", "stop")):
+            if re.search(rf"\b{name} order\b|\borden (?:de )?{name}", said) and not re.search(rf"\b{other}", said):
+                merged.pop(f"{other}_price", None)
         if AT_MARKET.search(said):
             merged = {name: value for name, value in merged.items() if not name.endswith("_price")}
         kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged]

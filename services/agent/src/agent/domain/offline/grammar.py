@@ -146,6 +146,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          about=True),
     _row("get_portfolio", r"\b(?:am i|have i been|i am|i m|estoy|voy|llevo)\b.{0,12}\b(?:up|down|winning|losing|making|"
          r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b|"
+         r"\bam i (?:up|down|winning|losing)\b|"
          r"\b(?:he|hemos|llevo|voy) (?:ganado|perdido|ganando|perdiendo)\b|"
          r"\b(?:have|did) i (?:made?|earn\w*|gain\w*|lost|lose)\b|"
          r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?& ?l|pnl)\b|"

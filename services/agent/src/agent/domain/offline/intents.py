@@ -51,7 +51,7 @@ from agent.domain.offline.talk_words import (
     TRADING,
     YOU_ALL,
 )
-from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.offline.wishes import Calls, Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
@@ -72,6 +72,8 @@ _LONGEST = 600
 """Characters of a message that are read."""
 _EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
 """What stands between the orders of one text."""
+_EITHER = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
+"""What stands between the prices of one."""
 _ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
@@ -135,7 +137,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
-    own = symbols_in(text)
+    own, again = symbols_in(text), None
     compares = bool(own and before and COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
@@ -148,11 +150,12 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     ):
         row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
+        again = row
     if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
     earlier = _earlier(schemas, before) if before else None
     if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
-        instead = amended(text, said, earlier, schemas, own, row)
+        instead = amended(text, said, earlier, schemas, own, row if row is not again else None)
         if instead is not None:
             return instead
     if "explain_concept" in schemas and (two := DIFFERENCE.search(plain(text))):
@@ -187,7 +190,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         asks = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
         return asks if row.tool in schemas else None
     leans = row.tool != "get_price" or bool(GOING_ON.search(said))
-    both = row.tool in _LOOKED_UP and BOTH.search(said)
+    both = row.tool in (*_LOOKED_UP, "get_ohlcv") and BOTH.search(said)
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
@@ -198,6 +201,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
         return _orders(text, row.tool, schemas[row.tool])
+    if row.tool == "create_alert" and row.tool in schemas and len(about) == 1:
+        alerts = _alerts(text, row.tool, schemas[row.tool], about)
+        if len(alerts) > 1:
+            return Wish(Intent.TOOL, alerts)
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
@@ -219,6 +226,12 @@ def _orders(text: str, tool: str, schema: Schema) -> Wish:
             return Wish(Intent.TOOL, ((tool, {"side": side, "symbol": whole.symbols[0]}),), ("quantity",))
         calls.append((tool, found))
     return Wish(Intent.TOOL, tuple(calls))
+
+
+def _alerts(text: str, tool: str, schema: Schema, about: Sequence[str]) -> Calls:
+    """An alert for each price that a text names of one share: above this, or below that."""
+    parts = [arguments_for(tool, schema, ParsedText.of(part, about)) for part in _EITHER.split(text)]
+    return tuple((tool, found) for found in parts if "price" in found)
 
 
 def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, Any]:
@@ -247,7 +260,10 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
             found["stop_price"] = found.pop("quantity")
         if row.way == "delete_alert" and (level := numbers_in(said.plain)):
             found["price"] = level[-1][1]
-        found |= {"symbol": said.symbols[0]} if said.symbols else {}
+        whole = row.way in ("cancel", "delete_alert") and share_in(said.plain) == 1
+        symbols = symbols_in(said.text) if whole else said.symbols
+        found |= {"symbol": symbols[0]} if symbols else {}
+        found |= {"share": 1.0} if whole else {}
         if row.way in ("sell", "stop"):
             kept, part, percent = kept_in(said.plain), share_in(said.plain), percent_in(said.plain)
             if percent is not None and row.way == "stop":

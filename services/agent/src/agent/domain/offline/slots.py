@@ -56,7 +56,10 @@ _AFTER: dict[str, str] = {
     "limit_price": r"limit(?:e)?|(?:as|como|de) (?:(?:a|the|un|el) )?limite?",
     "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
 }
-_LINK = r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|=|:|\$|€|un|una|me|in)\b|\s|[=:$€@])"
+_LINK = (
+    r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|order|orden|=|:|\$|€|un|una|me|in)\b|\s|"
+    r"[=:$€@])"
+)
 _LINKS = rf"{_LINK}*$"
 ALONE: dict[str, str] = {
     "create_paper_order": "quantity",
