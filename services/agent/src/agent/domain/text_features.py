@@ -155,8 +155,8 @@ def stem(word: str) -> str:
         if word.endswith("ss") or not ending:
             break
         word = word[: -len(ending)]
-        if ending not in _MORE_BEFORE:
-            break
+        if ending not in _MORE_BEFORE and not (ending == "e" and word.endswith("s")):
+            break  # course is one with courses, which lose "es" and the "s" before it
     # Of verbs whose vowel breaks up: prueba and probar, cierra and cerrar.
     return word.replace("ue", "o").replace("ie", "e")
 
