@@ -51,6 +51,18 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
         ("Backtest a 50/200 crossing on IBM since 2005",
          [("backtest_strategy", {"rule": "sma_cross", "fast": 50, "slow": 200, "start": "2005-01-01"})]),
         ("Worst drawdowns of IBM in 2008", [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
+        ("IBM's longest losing streak", [("get_performance", {"start": "1900-01-01"})]),
+        ("How many days in a row did IBM fall in 2008?",
+         [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
+        ("Which quarter of 2009 was the best for IBM?",
+         [("get_performance", {"start": "2009-01-01", "end": "2009-12-31", "every": "quarter"})]),
+        ("Worst five days for IBM in 2008",
+         [("get_performance", {"start": "2008-01-01", "end": "2008-12-31", "top": 5})]),
+        ("How far is IBM from its 50-day in percent?", [("get_indicators", {"indicators": ["SMA"], "length": 50})]),
+        ("Who reports next week?", [("fundamentals_events", {})]),
+        ("¿Presenta IBM resultados en abril?", [("fundamentals_events", {})]),
+        ("If I had followed the 50/200 crossing on IBM since 2006, would I have made more than by holding?",
+         [("backtest_strategy", {"rule": "sma_cross", "fast": 50, "slow": 200, "start": "2006-01-01"})]),
         ("Any news about IBM?", [("get_news", {})]),
         ("How's IBM doing this year, and is it above its 200 day average?",
          [("market_snapshot", {}), ("get_indicators", {"indicators": ["SMA"], "length": 200})]),
@@ -251,3 +263,30 @@ def test_figures_that_are_known_of_now_alone_are_told_apart() -> None:
 def test_the_stretch_is_the_period_that_claims_are_of() -> None:
     assert when_in("IBM in 2008").period == "2008-01-01/2008-12-31"
     assert when_in("IBM last quarter").period == "3m"
+
+
+@pytest.mark.parametrize(
+    ("query", "figure"),
+    [
+        ("IBM's longest run of red days in 2012", "down_streak"),
+        ("longest winning streak IBM has had since 2010?", "up_streak"),
+        ("¿Cuál fue la racha más larga de subidas de IBM en 2010?", "up_streak"),
+        ("¿Cuántos días seguidos llegó a bajar IBM en 2008?", "down_streak"),
+        ("How many days did IBM fall in 2008?", "down_days"),
+    ],
+)
+def test_a_streak_is_told_from_a_count_of_days(query: str, figure: str) -> None:
+    question = read_question(query, ("IBM",))
+    assert (question.figures, question.unread) == ([figure], [])
+
+
+@pytest.mark.parametrize(
+    ("query", "unread"),
+    [
+        ("Who had the smaller drawdown in 2008, and by how much?", "by how much"),
+        ("What was the gap between IBM's high and low in 2008?", "the gap between"),
+        ("What share of days did IBM close higher in 2012?", "what share of days"),
+    ],
+)
+def test_what_is_worked_out_of_two_figures_is_said_to_be_unanswered(query: str, unread: str) -> None:
+    assert read_question(query, ("IBM", "MSFT")).unread == [unread]

@@ -15,6 +15,8 @@ from agent.domain.analysis.call_plan import Asked, ByKind, CallPlan
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, ROWS, Kind, meant
 from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import (
+    AHEAD,
+    APART,
     AVERAGES,
     BEATING,
     BETA,
@@ -26,10 +28,12 @@ from agent.domain.analysis.question_patterns import (
     DOWN,
     DURING,
     EACH,
+    EARNINGS,
     EXTREME,
     FROM_THE_TOP,
     HOURS,
     HOW_MANY,
+    IN_A_ROW,
     LENGTH_OF,
     LENGTHS,
     LEVEL,
@@ -39,6 +43,7 @@ from agent.domain.analysis.question_patterns import (
     OTHER_AVERAGE,
     OVERALL,
     PAST,
+    PLACE,
     RECOVERED,
     REGULAR,
     RULES,
@@ -70,7 +75,7 @@ from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
-from contracts.spoken import NUMBERS
+from contracts.spoken import MONTHS, NUMBERS
 
 HOLDING = "buy_and_hold"
 MOST_YEARS = 3
@@ -110,6 +115,12 @@ class _QuestionReader:
         if (shares := self._unread.first(OF_SHARES)) is not None:
             found.unread.append(shares[0])
             self._places.append((shares.start(), "price", "stretch"))
+        if (apart := self._unread.first(APART)) is not None:
+            found.unread.append(apart[0])
+        self._ordered()
+        if EARNINGS.search(self._unread.text) and (ahead := self._unread.first(AHEAD)) is not None:
+            found.ahead = str(MONTHS[ahead["name"]]) if ahead["name"] else "week" if ahead["week"] else "month"
+            self._places.append((ahead.start(), "next_earnings_date", "company"))
         relation = self._relation()
         rule = self._rule()
         crossing = None if rule else self._crossing()
@@ -144,6 +155,13 @@ class _QuestionReader:
         found.calls = CallPlan(self._tickers, asked, found, by_kind, own).calls(stretches)
         return found
 
+    def _ordered(self) -> None:
+        """Of which one in an order of several something is asked for."""
+        place = self._unread.first(PLACE) if len(self._tickers) > 1 else None
+        if place is not None:
+            places = {"first": 0, "second": 1, "third": 2, "last": -1}
+            self._found.place = places[str(place.lastgroup)]
+
     def _mean(self, stretches: list[When], *, invested: bool) -> None:
         """Which figure each word means beside the stretches that are named."""
         dated = any(one.arguments or one.period not in (None, "1d") for one in stretches)
@@ -161,6 +179,8 @@ class _QuestionReader:
         if RECOVERED.search(query):
             # A fall of 2008 may have been recovered later.
             stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
+        if not stretches and names & {"up_streak", "down_streak"}:
+            stretches = [ALL_TIME]
         if all(one.period == "1d" for one in stretches) and (
             every not in (None, "day") or ALL_TIME_WORDS.search(query)
         ):
@@ -282,7 +302,7 @@ class _QuestionReader:
             for which in filter(None, (match["one"], match["two"])):
                 name = f"{'best' if which.startswith(('best', 'mejor')) else 'worst'}_{unit}"
                 found.append((match.start(), name))
-                if count := match["count"]:
+                if count := match["count"] or match["count2"]:
                     self._found.most[name] = int(NUMBERS.get(count, count))
         each = self._unread.first(EACH)
         if each is not None:
@@ -310,7 +330,7 @@ class _QuestionReader:
             if counted is not None or WHICH_DAY.search(folded(self._query)):
                 self._found.unread.append(level[0])
             return None
-        if unit == "day":
+        if unit == "day" and not IN_A_ROW.search(self._unread.text):
             for name, pattern in (("up_days", UP), ("down_days", DOWN)):
                 if moved := self._unread.first(pattern):
                     self._places.append((moved.start(), name, "stretch"))
@@ -343,6 +363,8 @@ class _QuestionReader:
     def _named(self) -> ByKind:
         """The figures by who has them; all of them, each once, in the question's order."""
         found = self._found
+        if found.ahead:
+            self._places = [one for one in self._places if one[1] != "eps"]
         names = {name for _, name, _ in self._places}
         exact = {"growth", "cagr", "average_volume", *(() if self._how_it_did else ("averages", "crossings"))}
         more_exact = {name for name in names if name.endswith("_return") or name in exact}

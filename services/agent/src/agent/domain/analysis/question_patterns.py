@@ -3,7 +3,8 @@
 import re
 from collections.abc import Collection
 
-from agent.domain.analysis.figure_vocabulary import FELL, INDICATOR_WORDS, QUESTION_WORDS
+from agent.domain.analysis.figure_vocabulary import BACK, FELL, INDICATOR_WORDS, QUESTION_WORDS
+from contracts.spoken import MONTHS
 
 CORRELATED = re.compile(
     r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+"
@@ -49,10 +50,31 @@ FROM_THE_TOP = re.compile(
     rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
 )
 """Who fell least stands first where returns are told from the top."""
+APART = re.compile(
+    r"\b(?:by how much|por cuanto|(?:the )?(?:gap|difference|spread) (?:between|in)|(?:la )?diferencia (?:entre|de|en)|"
+    r"(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|en) (?:the|its|el|su)(?= [^?;]{0,15}?(?:lows?|highs?|"
+    r"bottom|top|minimo|maximo))|"
+    r"(?:what )?(?:share|percentage|proportion) of (?:the )?(?:days|sessions)|(?:que )?porcentaje de "
+    r"(?:dias|sesiones))\b"
+)
+"""What is worked out of two figures, which no tool does."""
+AHEAD = re.compile(
+    r"\b(?P<week>next week|(?:la )?(?:proxima semana|semana que viene))|(?P<month>next month|(?:el "
+    r")?(?:proximo mes|mes que viene))"
+    rf"|(?:in|en) (?P<name>{'|'.join(MONTHS)})\b(?! (?:of |de |del )?\d)"
+)
+"""When results are awaited."""
+EARNINGS = re.compile(r"\b(?:earnings|results|reports?|reporting|resultados|presenta\w*|publica\w*)\b")
+PLACE = re.compile(
+    r"\b(?:the|la|el) (?:(?P<second>second|segund[oa])|(?P<third>third|tercer[oa])|(?P<last>last|"
+    r"ultim[oa])|(?P<first>first|primer[oa]))"
+    r"(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
+)
+"""Which of those in an order a figure is asked for of."""
 BY_SIZE = re.compile(
     r"\bmoved? (?:the )?(?:most|least)\b|\bmov(?:io|ieron|ido) (?:mas|menos)\b|\b(?:mas|menos) se (?:ha |han )?mov"
 )
-RECOVERED = re.compile(r"\b(?:recover\w*|recuper\w+)")
+RECOVERED = re.compile(rf"\b(?:recover\w*|recuper\w+|{BACK})")
 LENGTH_OF = re.compile(
     rf"\b(?:(?P<before>\d{{1,3}})[- ](?:day|session|bar|period)s?[- ](?P<name>{'|'.join(INDICATOR_WORDS.values())})"
     rf"|(?P<name2>{'|'.join(INDICATOR_WORDS.values())}) ?(?:\(|de |of |"
@@ -76,7 +98,8 @@ EXTREME = re.compile(
     rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?"
     rf"(?P<one>best|worst|mejor(?:es)?|peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|"
     rf"mejor(?:es)?|peor(?:es)?))?"
-    rf"(?: (?:single|trading|calendar))? {UNIT}\b"
+    rf"(?: (?:single|trading|calendar))?(?: (?P<count2>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|"
+    rf"cinco|diez))? {UNIT}\b"
 )
 EACH = re.compile(
     rf"\b(?:(?:each|every|per|by|cada|por) {UNIT}(?! on average)|(?P<over>year by year|month by month|"
@@ -90,6 +113,7 @@ TRIAL = re.compile(
     r"|\b(?:buy(?:ing)?|compr(?:ar|ando|o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?"
     r"\b(?:when(?:ever)?|(?:each|every) time|if|cuando|cada vez que|si)\b"
     r"(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
+    r"|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|ida|imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)"
     r"|\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
 REGULAR = re.compile(
@@ -124,10 +148,11 @@ WHICH_YEAR = re.compile(
     r"|\b(?:most|least) \w+ years?\b|\banos? (?:(?:con|de) )?(?:mas|menos|mayor|menor)\b"
 )
 HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UNIT}\b")
+IN_A_ROW = re.compile(r"\bin a row\b|\bconsecutiv\w+|\bseguid[oa]s\b|\bstraight\b")
 RULES = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
-    ("buy_and_hold", re.compile(r"\b(?:buy and hold|comprar y mantener)\b")),
+    ("buy_and_hold", re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|comprar y mantener|manteniendo|holding)\b")),
 )
 BEATING = re.compile(
     r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from agent.domain.claims.agreement import agrees, beside_the_close, without_span_verbs
+from agent.domain.claims.agreement import agrees, beside_the_close, with_its_unit, without_span_verbs
 from agent.domain.claims.claim import Carried, Claim, SentenceClaims
-from agent.domain.claims.clauses import BEARING
+from agent.domain.claims.comparisons import BEARING
 from agent.domain.claims.crossings import COUNT, crossings_right, only_lengths
 from agent.domain.claims.events import events, in_general, of_speaker
 from agent.domain.claims.facts import HOLDING, Facts
 from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
 from agent.domain.claims.reader import read
 from agent.domain.claims.spoken_frame import without_frame
+from agent.domain.claims.times import with_year
 from agent.domain.claims.unbacked import unbacked
 from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
@@ -74,6 +75,8 @@ class ClaimChecker:
             {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
         )
         self._given = [{word[:_SAME] for word in _WORD.findall(folded(text))} for text in facts.given]
+        years = {one.period[at : at + 4] for one in facts.facts if one.period and "/" in one.period for at in (0, 11)}
+        self._year = int(min(years)) if len(years) == 1 else None
         self._lost = False
         self._columns: tuple[str, ...] = ()
 
@@ -95,7 +98,9 @@ class ClaimChecker:
         return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        said = beside_the_close(_MARKS.sub(" ", sentence))
+        said = with_its_unit(beside_the_close(_MARKS.sub(" ", sentence)))
+        if self._year is not None:
+            said = with_year(said, self._year)
         if not said.strip():
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from agent.domain.claims.claim import Carried, Context, SentenceClaims
-from agent.domain.claims.clauses import BEARING, DENIAL, LINES, Clause, periods_of
+from agent.domain.claims.clauses import DENIAL, LINES, Clause
+from agent.domain.claims.comparisons import BEARING, periods_of
 from agent.domain.claims.lexer import Token
 
 _ODD = {
@@ -19,6 +20,8 @@ _ODD = {
     "promise": "a promise or advice",
     "loaded": "a comparison that cannot be read",
 }
+_PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
+_DIVIDENDS = frozenset(("dividend_yield", "dividends"))
 CONTRAST = frozenset(("but", "pero", "while", "whereas", "mientras", "mientras que", "although", "though", "aunque"))
 """Whom the clause before named is not whom the next one speaks of."""
 
@@ -32,6 +35,7 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
     lead = _lead(segments)
     subjects, figure, move = carried.subjects, (), None
     pending: list[str] = []
+    then: tuple[str, ...] = ()
     whole = tuple(dict.fromkeys(cast("str", t.value) for t in tokens if t.kind == "ticker"))
     if tokens and tokens[0].text in ("with", "con", "at", "a") and whole:
         # With a P/E of 14, IBM …: the clause is about whom the next one names.
@@ -55,12 +59,12 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         if not own and index and segment[0].text in ("que", "which", "who"):  # more than Microsoft, which gains 4.6%
             own = [cast("str", t.value) for t in segments[index - 1] if t.kind == "ticker"][-1:]
         pending = []
-        if clause.everyone:
+        if clause.everyone and len(own) < 2:
             own = list(known) if not (len(carried.subjects) == 2 and not whole) else list(carried.subjects)
         if any(token.kind == "rest" for token in segment):
             own = [one for one in known if one not in whole]
         named = tuple(own) or subjects
-        periods = tuple(clause.periods) or lead
+        periods = tuple(clause.periods) or then or lead
         later = () if periods else _later(segments[index + 1 :])
         # The one period of the sentence is every clause's: "In 2011 Microsoft fell, while IBM gained 25%".
         sole = sentence_periods if len(set(sentence_periods)) == 1 else ()
@@ -68,6 +72,7 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         averages = tuple(_averages(segments[index + 1 :]))
         context = Context(named, periods, later, fallback, figure, move, whole, bool(own), len(own) > 1, averages)
         clause.read(reading, context)
+        then = tuple(clause.periods) if clause.names_when else ()
         if clause.figure:
             figure = clause.figure
         elif clause.move:
@@ -75,6 +80,8 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         move = clause.move or (None if clause.figure else move)
         if clause.subjects or own:
             subjects = tuple(clause.follow or own)
+    if any(token.word in _PAYS for token in tokens) and not any(_DIVIDENDS & {*one.figures} for one in reading.claims):
+        reading.problems.append("words that no tool's figures back: a dividend that is paid")
     reading.named = bool(whole)
     reading.subjects = tuple(dict.fromkeys((*whole, *pending))) or subjects
     reading.periods = tuple(dict.fromkeys(sentence_periods[:1])) or carried.periods
