@@ -112,6 +112,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:que|lo que) se (?:dijo|dice|decia|ha dicho|publico|comento) (?:de(?:l)?|sobre)", r"que dice la prensa",
          r"(?:latest |ultim[oa]s )?(?:news|headlines?|noticias?|titulares?)"),
     _row("stretch", "highest_volume", r"(?:highest|largest|biggest|most|heaviest|record) (?:trading )?volume",
+        r"(?:(?:trading )?volume\b[^?;\x00]{0,20}?)?busiest (?:day|session)",
          r"(?:mayor|mas|maximo) (?:volumen|negociacion)"),
     _row("stretch", "average_volume", r"(?:average|mean|usual|typical) (?:daily )?(?:trading )?volumes?",
          r"volumen(?:es)? (?:diario )?(?:medio|promedio|habitual)(?: diario)?"),
@@ -242,6 +243,7 @@ resumeme right rule salio sea sell selling serie should siempre sort sorted star
 summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria tendrian tenemos thank thanks
 bad chart coming dibuja draw economicos grafico i'd inside ordename plot puesta puestos
 morning afternoon evening talk buenos dias tardes longest larga largo print printed
+someone somebody necesito ordenalas ordenalos quick react reacted else nothing putting
 thing things three times tipo together told tres two use usually valdria valdrian vale valen valia vender ver versus
 view vs want way whats whether whose
 """

@@ -33,10 +33,12 @@ from agent.domain.analysis.question_patterns import (
     FROM_THE_TOP,
     HOURS,
     HOW_MANY,
+    HOW_OFTEN,
     IN_A_ROW,
     LENGTH_OF,
     LENGTHS,
     LEVEL,
+    NO_TOOL,
     NOW,
     ODD_BARS,
     OF_SHARES,
@@ -109,14 +111,16 @@ class _QuestionReader:
         if (beyond := self._unread.first(BEYOND)) is not None:
             found.unread.append(beyond[0])
             self._places.append((beyond.start(), "highest_close", "stretch"))
+        level = self._unread.first(LEVEL)
         money = amount_in(self._unread)
         if money is not None and (other := self._unread.first(WITH_MONEY)) is not None:
             found.unread.append(other[0])
         if (shares := self._unread.first(OF_SHARES)) is not None:
             found.unread.append(shares[0])
             self._places.append((shares.start(), "price", "stretch"))
-        if (apart := self._unread.first(APART)) is not None:
-            found.unread.append(apart[0])
+        for pattern in (APART, NO_TOOL):
+            if (untold := self._unread.first(pattern)) is not None:
+                found.unread.append(untold[0].strip())
         self._ordered()
         if EARNINGS.search(self._unread.text) and (ahead := self._unread.first(AHEAD)) is not None:
             found.ahead = str(MONTHS[ahead["name"]]) if ahead["name"] else "week" if ahead["week"] else "month"
@@ -128,7 +132,7 @@ class _QuestionReader:
         lengths = self._indicator_lengths()
         every, extremes = self._extremes()
         hours = self._unread.first(HOURS)
-        every = self._counted() or every
+        every = self._counted(level) or every
         self._figures()
         from_then = money is not None and not DURING.search(folded(self._query))
         stretches = stretches_in(self._unread, invested=from_then)
@@ -320,14 +324,13 @@ class _QuestionReader:
                 found.append((each.start(), f"{unit}_return"))
         return every, found
 
-    def _counted(self) -> str | None:
-        """A close beyond a price, and months that ended higher: which parts are counted."""
+    def _counted(self, level: re.Match[str] | None) -> str | None:
+        """A close beyond a price (`level`), and months that ended higher: which parts are counted."""
         counted = HOW_MANY.search(self._unread.text)
         unit = unit_of(counted["unit"]) if counted else None
-        level = self._unread.first(LEVEL)
         if level is not None:
             self._places.append((level.start(), "highest_close" if level["up"] else "lowest_close", "stretch"))
-            if counted is not None or WHICH_DAY.search(folded(self._query)):
+            if counted is not None or HOW_OFTEN.search(folded(self._query)) or WHICH_DAY.search(folded(self._query)):
                 self._found.unread.append(level[0])
             return None
         if unit == "day" and not IN_A_ROW.search(self._unread.text):

@@ -117,6 +117,18 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         ),
         lambda match: f"{match['head']}-day average",
     ),
+    # The month in 2012 when it fell the most.
+    (
+        re.compile(
+            rf"\b(?:the|el|la) {UNIT}\b(?P<mid>[^?;]{{0,30}}?) (?:when|where|in which|that|(?:en )?(?:el |"
+            rf"la )?que|cuando)\b"
+            rf"(?P<who>[^?;]{{0,20}}?) (?:mas (?:(?P<up2>{_UP})|{_DOWN})|(?:(?P<up>{_UP})|{_DOWN}) (?:the "
+            rf")?(?:most|mas))\b"
+        ),
+        lambda match: (
+            f"{'best' if match['up'] or match['up2'] else 'worst'} {match['unit']}{match['mid']}{match['who']}"
+        ),
+    ),
     # In which month of 2008 did it fall most?
     (
         re.compile(

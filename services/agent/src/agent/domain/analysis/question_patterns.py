@@ -31,7 +31,8 @@ OTHER_AVERAGE = re.compile(
 )
 """Beside an average: that of 200, its 200-day one."""
 LENGTHS = re.compile(
-    r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|over|sobre|with the|con la de|con|"
+    r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|vs\.?|versus|over|sobre|with "
+    r"the|con la de|con|"
     r"-) ?)(?:the |la de )?(\d{1,3})\b(?! ?%)"
     r"(?:[- ]?(?:day|session|dia|sesion)\w*)?"
 )
@@ -51,7 +52,8 @@ FROM_THE_TOP = re.compile(
 )
 """Who fell least stands first where returns are told from the top."""
 APART = re.compile(
-    r"\b(?:by how much|por cuanto|(?:the )?(?:gap|difference|spread) (?:between|in)|(?:la )?diferencia (?:entre|de|en)|"
+    r"\b(?:by how (?:much|many \w+)|por cuantos?(?: puntos)?|(?:the )?(?:gap|difference|spread) "
+    r"(?:between|in)|(?:la )?diferencia (?:entre|de|en)|"
     r"(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|en) (?:the|its|el|su)(?= [^?;]{0,15}?(?:lows?|highs?|"
     r"bottom|top|minimo|maximo))|"
     r"(?:what )?(?:share|percentage|proportion) of (?:the )?(?:days|sessions)|(?:que )?porcentaje de "
@@ -136,6 +138,13 @@ BEYOND = re.compile(
 )
 """A price that was gone beyond, which is no amount put in."""
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
+NO_TOOL = re.compile(
+    r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b"
+    r"|\b(?:average|mean|median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b"
+    r"|\b(?:cierre|precio|movimiento) (?:medio|promedio)\b"
+    r"|\b(?:than|with|to|vs\.?|con|que) (?:the |el |la )(?:previous|prior|anterior)(?: one)?(?=\W*$|[?.,;])"
+)
+"""Stretches and averages that no tool has: the first three months, an average close, the one before."""
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
@@ -149,6 +158,7 @@ WHICH_YEAR = re.compile(
 )
 HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UNIT}\b")
 IN_A_ROW = re.compile(r"\bin a row\b|\bconsecutiv\w+|\bseguid[oa]s\b|\bstraight\b")
+HOW_OFTEN = re.compile(r"\b(?:how (?:often|many times)|cuantas veces)\b")
 RULES = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
