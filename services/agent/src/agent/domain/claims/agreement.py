@@ -29,7 +29,8 @@ _AHEAD = re.compile(
     rf"[^.;%\d]{{0,20}}?(?P<b>{_N})\s?%"
 )
 _IN_BRACKETS = re.compile(
-    rf"\((?P<a>{_N})(?P<ua>\s?%?)\)[^.;()\d]{{0,40}}?\b(?:(?P<more>above|higher|more|over|por encima|mayor|"
+    rf"\((?P<a>{_N})(?P<ua>\s?%?)\)[^.;()\d]{{0,40}}?\b(?:(?P<more>above|higher|more|over|exceeds?|tops|"
+    rf"por encima|mayor|supera|"
     r"mas alt[oa])"
     r"|below|lower|less|under|por debajo|menor|mas baj[oa])\b[^.;()\d]{0,30}?"
     rf"\((?P<b>{_N})(?P<ub>\s?%?)\)"

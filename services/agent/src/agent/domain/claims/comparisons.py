@@ -17,6 +17,9 @@ report confirmed expected
 BEARING = frozenset(_BEARING.split())
 
 
+_PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
+
+
 def periods_of(segment: Sequence[Token]) -> list[str]:
     return [cast("str", token.value) for token in segment if token.kind == "period"]
 
@@ -31,6 +34,7 @@ class ComparingClause:
         kinds = {token.kind for token in tokens}
         self.denies = bool(kinds & {"not", "neither"}) != ("untrue" in kinds)
         self.everyone = "all" in kinds or ("neither" in kinds and "ticker" not in kinds)
+        self.pays = any(token.word in _PAYS for token in tokens)
         self.passing = bool(tokens) and tokens[0].kind == "than"
         self.tickers = [cast("str", token.value) for token in tokens if token.kind == "ticker"]
         self.objects = self._objects()

@@ -139,9 +139,10 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         r" del ano| de 52 semanas)|period low|\blow of|(?:its|the|their) low\b",
     ),
     (("dividends", "dividend_yield"), r"dividends?|dividendos?"),
+    (("total_return",), r"total returns?|rentabilidad(?:es)? total(?:es)?"),
     (
         ("return",),
-        r"returns?|returned|performance|rentabilidad(?:es)?|rendimientos?|variacion(?:es)?|"
+        r"returns?|returned|returning|performance|rentabilidad(?:es)?|rendimientos?|variacion(?:es)?|"
         r"price change|rindio|rinde|rindieron|rendido|desempeno",
     ),
     (

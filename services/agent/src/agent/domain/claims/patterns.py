@@ -51,8 +51,8 @@ ABOUT = re.compile(
     r"por debajo del?)(?: (?:an?|un|el))? ?$"
 )
 _OVER = (
-    r"(?:(?:more|higher|greater) than|over|above|exceed(?:s|ed)?|(?:mas|por encima) de|superior(?:es)? a|"
-    r"supera(?:n|ba)?)"
+    r"(?:(?:more|higher|greater) than|over|above|exceed(?:s|ed)?|topped|(?:mas|por encima) de|superior(?:es)? a|"
+    r"super(?:a|an|aba|o|aron))"
 )
 _UNDER = r"(?:(?:less|lower|smaller) than|under|below|nearly|almost|casi|(?:menos|por debajo) de|inferior(?:es)? a)"
 BOUND = re.compile(rf"\b(?:(?P<over>{_OVER})|{_UNDER})(?:l| el| los| un| an?)? ?$")
@@ -92,12 +92,13 @@ RISE = (
     r"rall(?:y|ied|ies)|jump(?:s|ed)?|surg(?:e|ed|es)|soar(?:s|ed)?|added|went "
     r"up|gone up|in the black|appreciat(?:ed|es)|"
     r"sub(?:io|ieron|ido|ida|idas|e|en|ir|iendo)|gan(?:o|ar|aron|a|an|ado|ancia|"
-    r"ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avance|crec\w+|positiv\w*|aument\w*|"
-    r"revaloriz\w*|alza|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
+    r"ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avances?|crec\w+|positiv\w*|aument\w*|"
+    r"revaloriz\w*|alzas?|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
 )
 FLAT = (
     r"\b(?:hardly (?:moved|changed)|barely (?:moved|changed)|flat|unchanged|little changed|"
-    r"apenas se movio|apenas vario|apenas cambio|plan[oa]s?|sin cambios|se mantuvo estable)\b"
+    r"apenas se (?:movio|mueve)|(?:hardly|barely) moves|apenas vario|apenas cambio|plan[oa]s?|sin cambios|"
+    r"se mantuvo estable)\b"
 )
 EVEN = r"\b(?:next to no difference|la diferencia es minima)\b"
 BETTER = (

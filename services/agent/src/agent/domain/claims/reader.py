@@ -7,7 +7,7 @@ else after it, or else in the clause before; a period holds for its clause, and 
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from agent.domain.claims.claim import Carried, Context, SentenceClaims
+from agent.domain.claims.claim import Carried, Claim, Context, SentenceClaims
 from agent.domain.claims.clauses import DENIAL, LINES, Clause
 from agent.domain.claims.comparisons import BEARING, periods_of
 from agent.domain.claims.lexer import Token
@@ -20,7 +20,8 @@ _ODD = {
     "promise": "a promise or advice",
     "loaded": "a comparison that cannot be read",
 }
-_PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
+_PAID = "words that no tool's figures back: a dividend that is paid"
+_NOTHING = frozenset(("nothing", "nada"))
 _DIVIDENDS = frozenset(("dividend_yield", "dividends"))
 CONTRAST = frozenset(("but", "pero", "while", "whereas", "mientras", "mientras que", "although", "though", "aunque"))
 """Whom the clause before named is not whom the next one speaks of."""
@@ -53,6 +54,10 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         if segment[0].text in CONTRAST:
             pending = []
         if not clause.bears:
+            if clause.pays:
+                nothing = any(token.word in _NOTHING for token in segment)
+                reading.claims += [Claim("unknown", one, ("dividend_yield",)) for one in clause.tickers if nothing]
+                reading.problems += [] if nothing and clause.tickers else [_PAID]
             pending += clause.tickers
             continue
         own = list(dict.fromkeys([*pending, *clause.subjects]))
@@ -71,7 +76,10 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         fallback = tuple(one for one in (*sole, *carried.periods, asked) if one)
         averages = tuple(_averages(segments[index + 1 :]))
         context = Context(named, periods, later, fallback, figure, move, whole, bool(own), len(own) > 1, averages)
+        before = len(reading.claims)
         clause.read(reading, context)
+        if clause.pays and not any(_DIVIDENDS & {*one.figures} for one in reading.claims[before:]):
+            reading.problems.append(_PAID)
         then = tuple(clause.periods) if clause.names_when else ()
         if clause.figure:
             figure = clause.figure
@@ -80,8 +88,6 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         move = clause.move or (None if clause.figure else move)
         if clause.subjects or own:
             subjects = tuple(clause.follow or own)
-    if any(token.word in _PAYS for token in tokens) and not any(_DIVIDENDS & {*one.figures} for one in reading.claims):
-        reading.problems.append("words that no tool's figures back: a dividend that is paid")
     reading.named = bool(whole)
     reading.subjects = tuple(dict.fromkeys((*whole, *pending))) or subjects
     reading.periods = tuple(dict.fromkeys(sentence_periods[:1])) or carried.periods

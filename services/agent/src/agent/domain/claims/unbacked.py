@@ -46,7 +46,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:at|near|close to|to|hit|set|reached|marked) (?:its|their|an?|the) (?:new |fresh )?"
             r"(?:(?:52-week|all-time|record|yearly|annual) )?(?:highs?|lows?|peak)\b(?! of)|"
-            r"\brecord (?:high|low)s?\b|\ben (?:sus )?(?:maximos|minimos)\b"
+            r"\b(?:an?|its|un|su) (?:new |nuevo )?record\b|\brecord (?:high|low)s?\b|\ben (?:sus "
+            r")?(?:maximos|minimos)\b"
         ),
     ),
     (
@@ -54,6 +55,24 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:every|all) (?:single )?(?:periods?|measures?|metrics?|counts?|respects?|horizons?)\b|"
             r"\ben tod[oa]s (?:los|las) (?:plazos|periodos|medidas|metricas|aspectos|horizontes)\b"
+        ),
+    ),
+    (
+        "a figure that no tool gave",
+        re.compile(
+            r"\b(?:adjusted|forward|operating|organic|underlying|quarterly|semi-annual) "
+            r"(?:eps|earnings|p/e|pe|margins?|revenues?|sales|profits?|income)\b"
+            r"|\b(?:bpa|beneficios?|margen(?:es)?|ingresos?|ventas|per) "
+            r"(?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|futur[oa]s?)\b"
+        ),
+    ),
+    (
+        "a yardstick that no tool gave",
+        re.compile(
+            r"\b(?:above|below|than|to|over|under|lag\w*|trail\w*|beat\w*|in|of|encima|debajo|frente|que|del?|al?) "
+            r"(?:(?:the|its|their|el|la|su|sus) )?(?:wider |broader |historical |five-year |long-term |long-run )?"
+            r"(?:sector|industry|market average|broader market|historical (?:average|norm|mean)|norm|peers|industria|"
+            r"media historica|competidores|comparables)\b"
         ),
     ),
     (
