@@ -134,6 +134,20 @@ IN_A_CHAT = [
     "IBM no reparte dividendo.",
     # Causes.
     "MSFT fell 13.41% over the last year because its margins shrank.",
+    "MSFT fell 13.41% over the last year amid weak demand for computers.",
+    "IBM subió un 2,72 % en el último año por la fuerte demanda de servicios.",
+    # Figures and yardsticks that no tool has, beside right numbers.
+    "IBM's forward P/E is 14.12.",
+    "IBM's operating margin is 15.9%.",
+    "El BPA ajustado de IBM es de 14,37 dólares.",
+    "IBM trades at 14.12 times earnings, below its historical norm.",
+    "MSFT's 3.1% yield is the best in the sector.",
+    "IBM's net margin of 15.9% is a record.",
+    # A move by a verb of which nobody knows the direction; whose number it is.
+    "IBM forfeited 2.72% over the last year.",
+    "Maximum drawdown: IBM, -19.7%; MSFT, -12.6%.",
+    "Volatility: 19.9% in the case of IBM.",
+    "IBM's P/E is more than 15.",
 ]
 
 
@@ -344,6 +358,13 @@ YEAR_2008: dict[str, object] = {
          "IBM was the clear loser of the two, up 2.7% over the last year."),
         ("MSFT leads with a net margin of 23.0%.", "IBM leads with a net margin of 15.9%."),
         ("IBM had the lower risk, with a volatility of 16.5%.", "IBM had the higher risk, with a volatility of 16.5%."),
+        ("Year to date, IBM and MSFT rose, with IBM slightly ahead.",
+         "Year to date, IBM and MSFT rose, with MSFT slightly ahead."),
+        ("1. **IBM** was the best of the two over the last year.", "1. **MSFT** was the best of the two "
+         "over the last year."),
+        ("Both stocks rose in 2013: IBM 5.9% and MSFT 4.6%.", "Both stocks fell in 2013: IBM 5.9% and MSFT 4.6%."),
+        ("MSFT yields 3.1%.", "MSFT yields 3.1%, whereas IBM pays nothing."),
+        ("The total return of IBM is not known.", "IBM paid a dividend last month."),
         ("IBM's P/E is 14.1, and MSFT's a similar 14.0.", "IBM's volatility is 16.5%, and MSFT's a similar 19.9%."),
         ("Both IBM and MSFT noticeably rose over the last three months.", "IBM hardly rose over the last "
          "three months."),

@@ -22,7 +22,7 @@ from agent.domain.tickers import NAMES
 
 _END = re.compile(
     r"(?<=[.!?…])(?<!\bvs\.)(?<!\bapprox\.)(?<!\baprox\.)(?<!\bU\.S\.)(?<!\bEE\.)(?<!\bInc\.)(?<!\bNo"
-    r"\.)[\"”»)]?\s+(?=[^\d\s])|\n+"
+    r"\.)(?<!\A\d\.)(?<!\n\d\.)(?<!\n\d\d\.)[\"”»)]?\s+(?=[^\d\s])|\n+"
 )
 _MARKS = re.compile(r"[*_`#]+|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
@@ -317,6 +317,8 @@ def _has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
     for before, token in zip(reversed(tokens[: at - 1]), reversed(tokens[:at]), strict=False):
         if token.kind in ("ticker", "foreign"):
             return before.kind != "than"
+        if token.kind == "break" and token.text in _BESIDE and before.kind in ("ticker", "foreign"):
+            continue  # IBM, -12.6%
         if token.kind in ("number", "break", "than"):
             break
     after = [token for token in tokens[at + 1 : at + 6] if token.text not in ("(", ")")]
@@ -333,6 +335,7 @@ def _moves_unread(whom: Token, verb: Token, number: Token) -> bool:
     return value.percent and not value.sign
 
 
+_BESIDE = frozenset((",", ":", "—"))
 _OF = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el", "case", "caso"))
 
 

@@ -87,6 +87,9 @@ class Facts:
         if LAST_YEAR in wanted:
             newest = max(self.days.get(subject, ()), default=None)
             wanted |= {"1y", year_range(newest.year - 1)} if newest else {"1y"}
+        newest = max(self.days.get(subject, ()), default=None)
+        if newest is not None and year_range(newest.year) in wanted:
+            wanted |= {"ytd"}
         now = any(self._reaches(subject, period) for period in wanted)
         return [one for one in found if (now if one.period is None else _same_period(one.period, wanted))]
 

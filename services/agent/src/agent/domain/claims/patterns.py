@@ -103,7 +103,8 @@ FLAT = (
 EVEN = r"\b(?:next to no difference|la diferencia es minima)\b"
 BETTER = (
     r"\b(?:outperform\w*|outpac\w*|beat|beats|beating|beaten|"
-    r"(?:did|done|fared|performed) better(?: than)?|(?:better|stronger) performer|returned better than|ahead of|"
+    r"(?:did|done|fared|performed) better(?: than)?|(?:better|stronger) performer|returned better than|"
+    r"ahead(?: of|(?= ?[(,.;]|$))|"
     r"super(?:o|a|aron|an|ando) a|bati(?:o|eron) a|bate a|(?:lo hizo|lo hicieron|"
     r"se comporto|fue|rindio|le fue|evoluciono) mejor que|mejor que|better than|"
     r"por delante de|gano a|rindio mas que|rinde mas que|returned more than|more than(?! \$?\d))\b"

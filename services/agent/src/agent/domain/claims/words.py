@@ -105,7 +105,7 @@ fiscal ejercicio contra torno
 ligera ligero duro dura duros duras destaca destacan acumula acumulan logra logran sufre sufren sufrio paga pagan
 reparte reparten publicar comienzos unica unico unicas unicos suya suyas corto largo
 plazo cortos largos multiplos metrica bastante encuentra encuentran dispone acaba acaban acerca acercan aproximado
-elevada elevado elevadas elevados distancia negocio mueve mueven contando
+elevada elevado elevadas elevados distancia negocio mueve mueven contando identico identica
 """
 WORDS = frozenset((_EN + _ES).split())
 _COMPARING = """
