@@ -363,6 +363,8 @@ YEAR_2008: dict[str, object] = {
         ("1. **IBM** was the best of the two over the last year.", "1. **MSFT** was the best of the two "
          "over the last year."),
         ("Both stocks rose in 2013: IBM 5.9% and MSFT 4.6%.", "Both stocks fell in 2013: IBM 5.9% and MSFT 4.6%."),
+        ("IBM rose 2.7% over the last year, while MSFT fell 13.4% over the same period.",
+         "IBM reportedly rose 2.7% over the last year."),
         ("MSFT yields 3.1%.", "MSFT yields 3.1%, whereas IBM pays nothing."),
         ("The total return of IBM is not known.", "IBM paid a dividend last month."),
         ("IBM's P/E is 14.1, and MSFT's a similar 14.0.", "IBM's volatility is 16.5%, and MSFT's a similar 19.9%."),

@@ -19,6 +19,7 @@ LINES = ("sma_", "upper", "middle", "lower")
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, beside that there is none."""
 _TIMES = ("x ", "times ", "veces ")
+"""How the figure begins that stands right behind a multiple: 14.1x earnings."""
 _THEIRS = frozenset(("theirs", "suya", "suyas"))
 """Behind above or below: the average that the clause before has named."""
 _PLAIN = frozenset(("is", "dated", "report", "unknown"))
@@ -135,10 +136,8 @@ class Clause(ComparingClause):
         if number.money and any(t.kind in MOVES for t in self.tokens):
             return ("price",)
         if any(t.kind in MOVES for t in self.tokens) or context.move:
-            ends = context.figure and context.figure[0].startswith(
-                ENDS
-            )  # its worst month was October, when it fell 20%
-            return context.figure if ends else ("return",)
+            # Its worst month was October, when it fell 20%.
+            return context.figure if context.figure and context.figure[0].startswith(ENDS) else ("return",)
         return context.figure or self.compared
 
     def _periods_of(self, token: Token, start: int, end: int) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ BEARING = frozenset(_BEARING.split())
 
 
 _PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
+"""Said of dividends alone."""
 
 
 def periods_of(segment: Sequence[Token]) -> list[str]:

@@ -84,10 +84,9 @@ class Facts:
         found = [fact for fact in self.facts if fact.subject == subject and fact.figure in names]
         if not wanted:
             return found
-        if LAST_YEAR in wanted:
-            newest = max(self.days.get(subject, ()), default=None)
-            wanted |= {"1y", year_range(newest.year - 1)} if newest else {"1y"}
         newest = max(self.days.get(subject, ()), default=None)
+        if LAST_YEAR in wanted:
+            wanted |= {"1y", year_range(newest.year - 1)} if newest else {"1y"}
         if newest is not None and year_range(newest.year) in wanted:
             wanted |= {"ytd"}
         now = any(self._reaches(subject, period) for period in wanted)

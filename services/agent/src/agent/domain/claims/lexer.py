@@ -62,10 +62,11 @@ _WORDS_RE = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
 _NEAR = 24
 """Characters before a number in which words say how near it is."""
 _MANNER = re.compile(
-    r"(?!(?:reported|alleged|supposed|purported|inverse|negative|former|fami|supp|assemb|ita|monopo|anoma|ju|re|al|hard|bare|scarce)ly$)"
+    r"(?!(?:reported|alleged|supposed|purported|inverse|negative|former|hard|bare|scarce)ly$)"
+    r"(?!(?:fami|supp|assemb|ita|monopo|anoma|ju|re|al)ly$)"
     r"(?!(?:supuesta|presunta|inversa|negativa)mente$)[a-z]{2,}(?:ly|mente)"
 )
-"""Adverbs: how something is so, but for those that take it back, or turn it round."""
+"""Adverbs: how something is so, but for those that take it back, or turn it round; and what only looks like one."""
 _PUNCTUATION = frozenset(".,;:()[]«»“”\"'’‘?!¿¡/-–—*_…·→|•`#")
 
 

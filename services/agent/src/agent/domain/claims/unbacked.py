@@ -116,7 +116,11 @@ _RATIO = {"half": 0.5, "two": 2.0, "three": 3.0}
 _ABOUT = 0.15
 """How far a multiple that is said in a word may be off."""
 _MULTIPLE = _KINDS[0][0]
-_ALIKE = re.compile(r"\b(?:identical|similar(?:es)?|alike|the same|parecid[oa]s?|identic[oa]s?|l[oa]s? mism[oa]s?)\b")
+_ALIKE = re.compile(
+    r"\b(?:identical|similar(?:es)?|alike|parecid[oa]s?|identic[oa]s?)\b"
+    r"(?! (?:story|picture|pattern|direction|historia|patron))"
+)
+"""Said of figures, not of how they tell the same story."""
 
 
 def _is_multiple(low: str, claims: Sequence[Claim]) -> bool | None:
