@@ -258,6 +258,10 @@ def test_the_second_in_an_order_is_the_one_that_is_told_of(query: str, last: str
             "IBM and MSFT results in January?",
             "With results from 1 January 2014 to 31 January 2014: none that is known.",
         ),
+        (
+            "IBM and MSFT results in the next two weeks?",
+            "With results from 2 March 2013 to 15 March 2013: none that is known.",
+        ),
         ("IBM and MSFT results next month?", "With results from 1 April 2013 to 30 April 2013: IBM and MSFT."),
     ],
 )

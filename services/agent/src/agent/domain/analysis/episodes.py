@@ -10,6 +10,7 @@ from contracts.languages import Language
 
 Finding = Mapping[str, Any]
 _NEXT_RESULTS = "next_earnings_date"
+_DAYS = {"d": 1, "w": 7, "m": 30}
 
 
 def told_falls(finding: Finding, language: Language) -> list[str]:
@@ -52,7 +53,7 @@ def told_crossings(finding: Finding, language: Language) -> list[str]:
 
 
 def told_ahead(findings: Sequence[Finding], ahead: str, language: Language) -> list[str]:
-    """Who has results in the week, month or named month (its number) ahead; nothing where no date is known."""
+    """Who has results in the stretch ahead (`Question.ahead`); nothing where no date is known."""
     dated = {str(one["ticker"]): as_date(one[_NEXT_RESULTS]) for one in findings if one.get(_NEXT_RESULTS)}
     if not dated:
         return []
@@ -71,6 +72,8 @@ def _stretch_ahead(ahead: str, today: date) -> tuple[date, date]:
     if ahead == "week":
         monday = today + timedelta(days=7 - today.weekday())
         return monday, monday + timedelta(days=6)
+    if ahead[-1:] in ("d", "w", "m"):
+        return today + timedelta(days=1), today + timedelta(days=int(ahead[:-1]) * _DAYS[ahead[-1]])
     month = today.month % 12 + 1 if ahead == "month" else int(ahead)
     year = today.year + (month < today.month)
     return date(year, month, 1), date(year, month, monthrange(year, month)[1])

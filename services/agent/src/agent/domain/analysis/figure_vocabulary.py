@@ -243,7 +243,7 @@ resumeme right rule salio sea sell selling serie should siempre sort sorted star
 summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria tendrian tenemos thank thanks
 bad chart coming dibuja draw economicos grafico i'd inside ordename plot puesta puestos
 morning afternoon evening talk buenos dias tardes longest larga largo print printed
-hit hits someone somebody necesito ordenalas ordenalos quick react reacted else nothing putting
+hit hits toco hey anything someone somebody necesito ordenalas ordenalos quick react reacted else nothing putting
 thing things three times tipo together told tres two use usually valdria valdrian vale valen valia vender ver versus
 view vs want way whats whether whose
 """

@@ -55,6 +55,7 @@ from agent.domain.analysis.question_patterns import (
     WHICH_YEAR,
     WHOLE_AVERAGE,
     WORST,
+    awaited,
     numbers_of,
     unit_of,
     unread_words,
@@ -77,7 +78,7 @@ from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import folded
 from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
-from contracts.spoken import MONTHS, NUMBERS
+from contracts.spoken import NUMBERS
 
 HOLDING = "buy_and_hold"
 MOST_YEARS = 3
@@ -123,7 +124,7 @@ class _QuestionReader:
                 found.unread.append(untold[0].strip())
         self._ordered()
         if EARNINGS.search(self._unread.text) and (ahead := self._unread.first(AHEAD)) is not None:
-            found.ahead = str(MONTHS[ahead["name"]]) if ahead["name"] else "week" if ahead["week"] else "month"
+            found.ahead = awaited(ahead)
             self._places.append((ahead.start(), "next_earnings_date", "company"))
         relation = self._relation()
         rule = self._rule()

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 
 from agent.domain.analysis.figure_vocabulary import BACK, FELL, INDICATOR_WORDS, QUESTION_WORDS
+from agent.domain.claims import times
 from contracts.spoken import MONTHS
 
 CORRELATED = re.compile(
@@ -63,6 +64,7 @@ APART = re.compile(
 AHEAD = re.compile(
     r"\b(?P<week>next week|(?:la )?(?:proxima semana|semana que viene))|(?P<month>next month|(?:el "
     r")?(?:proximo mes|mes que viene))"
+    rf"|(?:next|(?:l[oa]s )?proxim[oa]s) (?P<count>{times.COUNT}) (?P<unit>days|weeks|months|dias|semanas|meses)\b"
     rf"|(?:in|en) (?P<name>{'|'.join(MONTHS)})\b(?! (?:of |de |del )?\d)"
 )
 """When results are awaited."""
@@ -142,9 +144,11 @@ NO_TOOL = re.compile(
     r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b"
     r"|\b(?:average|mean|median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b"
     r"|\b(?:cierre|precio|movimiento) (?:medio|promedio)\b"
+    r"|\bsince then\b|\bdesde entonces\b|\b(?:without|sin) (?:an? |un |una )?(?:single )?(?:down|red|losing|up|green|"
+    r"dia|sesion)(?: (?:day|session|a la baja|en rojo|de bajada))?\b"
     r"|\b(?:than|with|to|vs\.?|con|que) (?:the |el |la )(?:previous|prior|anterior)(?: one)?(?=\W*$|[?.,;])"
 )
-"""Stretches and averages that no tool has: the first three months, an average close, the one before."""
+"""Stretches and averages that no tool has: the first three months, since then, an average close, the one before."""
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
@@ -184,6 +188,15 @@ OVERALL = re.compile(
 )
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word, or a percentage: what a question measures by and no rule has read is said too."""
+
+
+def awaited(ahead: re.Match[str]) -> str:
+    """When, as AHEAD has found it: week, month, a month's number, or so many days, weeks, months from now (2w)."""
+    if ahead["name"]:
+        return str(MONTHS[ahead["name"]])
+    if ahead["count"]:
+        return times.length_of(ahead["count"], ahead["unit"], exact=True)
+    return "week" if ahead["week"] else "month"
 
 
 def numbers_of(match: re.Match[str]) -> list[int]:

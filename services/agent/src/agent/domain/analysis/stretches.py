@@ -58,7 +58,7 @@ ALL_TIME = When({"start": "1900-01-01"}, "1900-01-01/")
 ALL_TIME_WORDS = re.compile(
     r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
     r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|"
-    r"(?:since|at|on) (?:its|the|their) (?:ipo|listing|flotation|debut|first (?:trading )?day)|"
+    r"(?:since|at|on) (?:(?:its|the|their) )?(?:ipo(?: day)?|listing|flotation|debut|first (?:trading )?day)|"
     r"(?:since|(?:on )?(?:the )?day(?: that)?) (?:it|\x01+) (?:was )?(?:listed|went public|floated|(?:began|started) "
     r"trading)|(?:desde|en|con) su (?:salida a bolsa|opv|debut)|(?:desde|(?:el )?dia(?: en)?) que "
     r"(?:\x01+ )?(?:cotiza|(?:salio|entro) a bolsa|debuto|empezo a cotizar)|"

@@ -41,5 +41,5 @@ class Question:
     place: int | None = None
     """Of which one in the order by the first figure the others are asked for: 1 the second, -1 the last."""
     ahead: str | None = None
-    """When the results that are asked about are awaited: week, month, or a month's number."""
+    """When the results that are asked about are awaited: week, month, a month's number, or so many from now (2w)."""
     currency: str | None = None

@@ -147,10 +147,12 @@ def span_of(match: re.Match[str]) -> str:
     return length_of(match["count"], match["unit"])
 
 
-def length_of(count: str, unit: str) -> str:
-    """A count and a unit, as words: six months as 6m."""
+def length_of(count: str, unit: str, *, exact: bool = False) -> str:
+    """A count and a unit, as words: six months as 6m; unless it is to be `exact`, seven days as 1w."""
     code = next(code for name, code in _UNITS.items() if unit.startswith(name))
     number = int(count) if count.isdigit() else _NUMBERS[count]
+    if exact:
+        return f"{number}{code}"
     return _SAME.get(f"{number}{code}", f"{number * 3}m" if code == "q" else f"{number}{code}")
 
 
