@@ -15,21 +15,18 @@ IN_MID_ANSWER = pytest.mark.parametrize("heard", kill_moments(len("This answer i
 
 
 class Plug:
-    """Kills the gateway once, when each of so many clients has heard so many characters."""
+    """Kills the gateway once, as soon as a client has heard so many characters."""
 
-    def __init__(self, stack: RunningStack, characters: int = 0, clients: int = 1) -> None:
-        self._stack, self._characters, self._clients = stack, characters, clients
-        self._heard: set[str] = set()
+    def __init__(self, stack: RunningStack, characters: int = 0) -> None:
+        self._stack, self._characters = stack, characters
         self.dead = 0
 
     def pull(self) -> None:
         if not self.dead:
             self.dead = self._stack.kill("gateway")
 
-    def heard(self, client: str, text: str) -> None:
+    def heard(self, text: str) -> None:
         if len(text) >= self._characters:
-            self._heard.add(client)
-        if len(self._heard) == self._clients:
             self.pull()
 
     async def mended(self) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import uuid
-from functools import partial
 from typing import Any
 
 import pytest
@@ -33,10 +32,10 @@ async def test_what_broke_off_is_asked_for_again(stack: RunningStack, model: Scr
         "a2a": {"message": message},
         "openai": {"path": "chat", "body": QUESTION | {"stream": True}},
     }
-    plug = Plug(stack, heard, clients=len(asks))
+    plug = Plug(stack, heard)
     async with npm_clients() as npm:
         broken = await asyncio.gather(
-            *(npm.ask(name, stack.url, token, partial(plug.heard, name), **asked) for name, asked in asks.items())
+            *(npm.ask(name, stack.url, token, plug.heard, **asked) for name, asked in asks.items())
         )
         assert all("message" in one for one in broken), broken
         await plug.mended()
@@ -52,7 +51,7 @@ async def test_what_broke_off_is_asked_for_again(stack: RunningStack, model: Scr
     choices = [one["choices"][0] for one in openai if one["choices"]]
     assert "".join(one["delta"].get("content") or "" for one in choices) == SAID
     assert choices[-1]["finish_reason"] == "stop"
-    assert len(model.asked) == 4
+    assert len(model.asked) <= 4
 
 
 async def test_a_completion_that_was_not_begun_is_asked_for_by_the_client_itself(
