@@ -9,10 +9,12 @@ import { dayOf, exactly, moment, money, number, say, span } from "./words-of.js"
 const SPANS = [7, 30, 90], OPENED = 20;
 const BY = ["day", "channel", "language", "user", "door"];
 const seconds = (value) => span(value * 1000);
+/* A model without a price is not free; where no model was asked nothing was to be paid. */
+const cost = (value, currency, { promptTokens, completionTokens }) => (value ? money(value, currency) : promptTokens + completionTokens ? say("noPrice") : "–");
 const COLUMNS = [
   ["conversations", number.format, "conversations"], ["answeredByAi", number.format, "answeredByAi"], ["resolvedByAi", number.format, "resolvedByAi"],
   ["handedOver", number.format, "handedOver"], ["firstAnswerSeconds", seconds, "firstAnswerSeconds"], ["toPersonSeconds", seconds, "toPersonSeconds"],
-  ["csat", number.format, "rated"], ["costPerConversation", money, "cost"], ["costPerResolution", money, "cost"],
+  ["csat", number.format, "rated"], ["costPerConversation", cost, "cost"], ["costPerResolution", cost, "cost"],
   ["promptTokens", number.format], ["completionTokens", number.format], ["tools", number.format, "tools"], ["gaps", number.format, "gaps"],
 ];
 
@@ -55,7 +57,7 @@ class ReportsView {
   }
   #table({ rows, total, currency }, query) {
     const line = (name, row, key) => make("tr", {}, make("th", { scope: "row" }, name), ...COLUMNS.map(([field, shown, figure]) => {
-      const value = row[field] ?? null, words = value === null ? "–" : shown(value, currency);
+      const value = row[field] ?? null, words = value === null ? "–" : shown(value, currency, row);
       return make("td", {}, value && figure ? button(words, () => this.#open(query, key, figure), { class: "quiet figure" }) : words);
     }));
     const named = (key) => (this.#by === "day" ? dayOf(key) : this.#by === "user" ? nameOf({ id: key }) : key);
