@@ -4,17 +4,16 @@ import { save } from "./copying.js";
 import { button, make } from "./dom.js";
 import { nameOf } from "./inbox.js";
 import { Reading } from "./reading.js";
-import { dayOf, exactly, moment, money, number, say, span } from "./words-of.js";
+import { cost, dayOf, exactly, moment, number, say, span } from "./words-of.js";
 
 const SPANS = [7, 30, 90], OPENED = 20;
 const BY = ["day", "channel", "language", "user", "door"];
 const seconds = (value) => span(value * 1000);
-/* A model without a price is not free; where no model was asked nothing was to be paid. */
-const cost = (value, currency, { promptTokens, completionTokens }) => (value ? money(value, currency) : promptTokens + completionTokens ? say("noPrice") : "–");
+const costOf = (value, currency, row) => cost(value, currency, row.promptTokens + row.completionTokens);
 const COLUMNS = [
   ["conversations", number.format, "conversations"], ["answeredByAi", number.format, "answeredByAi"], ["resolvedByAi", number.format, "resolvedByAi"],
   ["handedOver", number.format, "handedOver"], ["firstAnswerSeconds", seconds, "firstAnswerSeconds"], ["toPersonSeconds", seconds, "toPersonSeconds"],
-  ["csat", number.format, "rated"], ["costPerConversation", cost, "cost"], ["costPerResolution", cost, "cost"],
+  ["csat", number.format, "rated"], ["costPerConversation", costOf, "cost"], ["costPerResolution", costOf, "cost"],
   ["promptTokens", number.format], ["completionTokens", number.format], ["tools", number.format, "tools"], ["gaps", number.format, "gaps"],
 ];
 
