@@ -36,7 +36,9 @@ async def called(stack: RunningStack, token: str, name: str, arguments: dict[str
         except _BROKEN:
             return None
 
-    return (await eventually(told, DEADLINE)).structured_content
+    result = await eventually(told, DEADLINE)
+    assert result is not None
+    return result.structured_content
 
 
 class Killing(Person):

@@ -97,10 +97,14 @@ async def test_who_declares_no_tasks_may_not_ask_to_be_told_of_them(stack: Runni
         return told["done"][0]["thrown"]
 
     refused = await listen({"taskIds": ["t"]})
-    tasks = {"io.modelcontextprotocol/tasks": {}}
+    tasks: dict[str, Any] = {"io.modelcontextprotocol/tasks": {}}
     assert (refused["code"], refused["data"]) == (-32021, {"requiredCapabilities": {"extensions": tasks}})
     # Nobody else is told of anything either, which is no such method.
-    for wanted, declared in (({"toolsListChanged": True}, {}), ({"taskIds": ["t"]}, {"extensions": tasks})):
+    asked: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"toolsListChanged": True}, {}),
+        ({"taskIds": ["t"]}, {"extensions": tasks}),
+    ]
+    for wanted, declared in asked:
         assert '"code":-32601' in (await listen(wanted, capabilities=declared))["message"]
 
 
@@ -114,11 +118,12 @@ async def test_who_names_no_language_hears_their_own_or_their_companys(stack: Ru
     assert form["message"].startswith("Do you confirm")
     heard: list[str] = []
 
-    async def progress(_: float, __: float | None, message: str | None) -> None:
+    async def heard_of(progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
         heard.append(message or "")
 
     async with connected(stack.url, token, language="*") as client:
-        await client.call_tool("market_analysis", {"query": "¿Cómo va IBM?"}, progress_callback=progress)
+        await client.call_tool("market_analysis", {"query": "¿Cómo va IBM?"}, progress_callback=heard_of)
     assert heard[0] == "En cola"
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.company import CompanyConfig
-from contracts.languages import named_language, spoken_language, written_language
+from contracts.languages import Language, named_language, spoken_language, written_language
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,11 @@ def test_a_text_shows_its_language_or_does_not(text: str, language: str | None) 
 
 
 def test_a_company_speaks_its_own_language_first() -> None:
-    nobody_knows = None
-    for languages, told in ((["en", "es"], ["en", "es", "en"]), (["en"], ["en", "en", "en"]), ([], ["es", "es", "en"])):
-        company = CompanyConfig(company_id="acme", languages=languages)
-        assert [company.spoken(one) for one in (nobody_knows, "es", "en")] == told
+    languages: dict[str, tuple[list[Language], list[Language]]] = {
+        "both": (["en", "es"], ["en", "es", "en"]),
+        "one": (["en"], ["en", "en", "en"]),
+        "unsaid": ([], ["es", "es", "en"]),
+    }
+    for speaks, told in languages.values():
+        company = CompanyConfig(company_id="acme", languages=speaks)
+        assert [company.spoken(None), company.spoken("es"), company.spoken("en")] == told

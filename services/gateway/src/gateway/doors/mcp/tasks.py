@@ -87,13 +87,13 @@ def serve_tasks(server: Server[Any], tasks: TaskHandlers) -> None:
             raise _unknown()
         return types.EmptyResult()
 
-    async def listen(context: Context, call_next: CallNext) -> HandlerResult:
+    async def listen(ctx: Context, call_next: CallNext) -> HandlerResult:
         # Nobody is told of tasks here (-32601), but who may not even ask is told so: "Servers MUST return this error
         # for non-declaring clients requesting task notifications on subscriptions/listen".
-        wanted = object_of(object_of(context.params).get("notifications"))
-        if context.method == LISTEN and wanted.get("taskIds") is not None and not takes_tasks(context):
+        wanted = object_of(object_of(ctx.params).get("notifications"))
+        if ctx.method == LISTEN and wanted.get("taskIds") is not None and not takes_tasks(ctx):
             raise needs_tasks()
-        return await call_next(context)
+        return await call_next(ctx)
 
     server.extensions[EXTENSION] = {}
     server.middleware.append(listen)
