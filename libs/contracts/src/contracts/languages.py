@@ -7,6 +7,8 @@ Language = Literal["es", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DEFAULT_LANGUAGE: Language = "es"
 
+MOST_READ = 1_000
+"""Characters of a message that show its language."""
 _LONGEST = 1_000
 _BY_SUBTAG: dict[str, Language] = {language: language for language in LANGUAGES}
 _MOST_WRITTEN: dict[Language, str] = {

@@ -9,7 +9,7 @@ from fastapi import Depends, Header, Path, Request
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
-from contracts.languages import DEFAULT_LANGUAGE, Language, named_language, written_language
+from contracts.languages import DEFAULT_LANGUAGE, MOST_READ, Language, named_language, written_language
 from gateway.adapters.actions import BusActions
 from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.companies import BusCompanies
@@ -158,7 +158,7 @@ def idempotency_key(again: str) -> object:
 
 async def language_for(api: Api, caller: TokenCaller, accept_language: str | None, text: str = "") -> Language:
     """What a caller is spoken to in: the language they name, else the one they write, else their company's own."""
-    named = named_language(accept_language) or written_language(text)
+    named = named_language(accept_language) or written_language(text[:MOST_READ])
     with suppress(Unavailable):
         settings = await api.companies.get(caller.company)
         if settings is not None:
