@@ -91,7 +91,8 @@ def serve_tasks(server: Server[Any], tasks: TaskHandlers) -> None:
         # Nobody is told of tasks here (-32601), but who may not even ask is told so: "Servers MUST return this error
         # for non-declaring clients requesting task notifications on subscriptions/listen".
         wanted = object_of(object_of(ctx.params).get("notifications"))
-        if ctx.method == LISTEN and wanted.get("taskIds") is not None and not takes_tasks(ctx):
+        asked = ctx.method == LISTEN and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and "taskIds" in wanted
+        if asked and not takes_tasks(ctx):
             raise needs_tasks()
         return await call_next(ctx)
 
