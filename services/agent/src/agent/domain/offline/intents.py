@@ -155,7 +155,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         row = None  # how something is done is told by the pages
     earlier = _earlier(schemas, before) if before else None
     if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
-        instead = amended(text, said, earlier, schemas, own, row if row is not again else None)
+        instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None:
             return instead
     if "explain_concept" in schemas and (two := DIFFERENCE.search(plain(text))):
@@ -171,7 +171,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         asked_first = next((one for one in reversed(before) if not ANOTHER_TERM.match(plain(one))), "")
         what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
     what = "" if re.search(r"\d{2}", what) else what
-    if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?)\b", what):
+    if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?|its|their|sus?)\b", what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
     if row is None:
         if own and len(said.split()) <= 3 and "get_price" in schemas:

@@ -53,9 +53,12 @@ _AFTER: dict[str, str] = {
     "stop_loss_price": _STOP,
     "take_profit_price": r"target|objetivo|take[ -]?profit",
     "risk_percent": r"risk|riesgo|de riesgo|per ?cent|por ciento",
+    "stop_price": _STOP,
     "limit_price": r"limit(?:e)?|(?:as|como|de) (?:(?:a|the|un|el) )?limite?",
     "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
 }
+_NEXT_STOP = re.compile(rf"\b(?:{_STOP})\b[^,;]{{0,6}}$")
+"""A stop that is said before the next number is that one."""
 _LINK = (
     r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|order|orden|=|:|\$|€|un|una|me|in)\b|\s|"
     r"[=:$€@])"
@@ -153,6 +156,8 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     for at, match in enumerate(numbers):
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
+        if first == "quantity" and at + 1 < len(numbers):
+            after = _NEXT_STOP.sub("", after)
         if first == "quantity" and _PAID.search(before):
             continue
         name = _named(before, after, [one for one in wanted if one not in found])
