@@ -216,7 +216,9 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
 def _orders(text: str, tool: str, schema: Schema) -> Wish:
     """An order for each share that a text names; how many is asked where it does not say so of each in its own part."""
     whole = ParsedText.of(text)
-    side = arguments_for(tool, schema, whole)["side"]
+    side = arguments_for(tool, schema, whole).get("side")
+    if side is None:
+        return Wish(Intent.TOOL, ((tool, {"symbol": whole.symbols[0]}),), ("side",))
     calls: list[tuple[str, dict[str, Any]]] = []
     for part in filter(str.strip, _EACH.split(text)):
         said = ParsedText.of(part)
