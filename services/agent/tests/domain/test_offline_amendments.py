@@ -75,6 +75,30 @@ def test_what_somebody_would_have_gained_is_not() -> None:
     assert not wish_in("how much would I have made with AAPL?", SCHEMAS).calls
 
 
+@pytest.mark.parametrize(
+    ("text", "tool", "expected"),
+    [
+        ("buy 20 IBM at 150 stop", "create_paper_order", {"stop_price": 150.0, "order_type": "stop"}),
+        ("buy 20 IBM at 150 stop 140", "create_paper_order", {"limit_price": 150.0, "stop_price": 140.0}),
+        ("remind me when IBM hits 200", "create_alert", {"price": 200.0}),
+        ("risk if I buy IBM at 200, stop 180 and target 260", "calculate_risk_reward", {"take_profit_price": 260.0}),
+    ],
+)
+def test_what_stands_beside_a_figure_says_what_it_is(text: str, tool: str, expected: dict[str, Any]) -> None:
+    called, arguments = wish_in(text, SCHEMAS).calls[0]
+    assert called == tool
+    assert expected.items() <= arguments.items()
+
+
+def test_its_figure_is_no_concept_and_forgetting_is_no_search() -> None:
+    assert wish_in("what's its pe ratio", SCHEMAS, ["price of IBM?"]).calls == (
+        ("get_fundamentals", {"symbol": "IBM"}),
+    )
+    assert not wish_in("olvida lo que te dije de las petroleras", SCHEMAS).calls
+    assert wish_in("qué opinas, ¿compro apple?", SCHEMAS).intent is Intent.ADVICE
+    assert wish_in("change the stop to 160", SCHEMAS, ["buy 20 IBM at 150 stop"]).calls[0][1]["stop_price"] == 160.0
+
+
 def test_two_prices_are_two_alerts() -> None:
     calls = wish_in("alert me when apple goes over 700 or below 500", SCHEMAS).calls
     assert [(one["condition"], one["price"]) for _, one in calls] == [(">=", 700.0), ("<=", 500.0)]

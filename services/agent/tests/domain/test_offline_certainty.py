@@ -73,6 +73,29 @@ def test_where_pages_are_in_another_language_no_word_is_said_to_be_nowhere() -> 
     assert "anything" not in answered("do you have a cloakroom?", spanish, "en")
 
 
+def test_a_section_that_is_called_by_the_word_stands_before_one_that_mentions_it() -> None:
+    boats = [
+        passage("Dogs", "Yes, on the dog trailer, for 8 € a day.", heading=["Can I bring a dog?"]),
+        passage("Extras", "12 € a day", heading=["Trailer"]),
+    ]
+    before = {"role": "user", "content": "how much is the canoe?"}, {"role": "assistant", "content": "Canoe: 9 €."}
+    told = answered("and with a trailer?", boats, "en", *before)
+    assert "12 € a day" in told
+    assert is_unknown(told) or "8 €" not in told
+
+
+def test_what_holds_in_one_month_is_no_certain_answer_to_a_question_for_none() -> None:
+    hours = passage("Hours", "In August we are open only in the mornings, 9:00 to 14:00.", heading=["Hours"])
+    assert is_unknown(answered("are you open in the mornings?", [hours], "en"))
+
+
+def test_the_sections_of_a_page_that_begins_with_the_kind_are_its_members() -> None:
+    text = "## El lago\n\nTres horas en canoa.\n\n## La isla\n\nCinco horas a vela.\n\n## Si llueve\n\nNo se sale."
+    told = answered("¿Qué rutas hacéis?", [passage("Rutas guiadas en barca", text, "es")], "es")
+    assert "El lago: Tres horas en canoa." in told
+    assert "La isla: Cinco horas a vela." in told
+
+
 def test_what_pays_is_told_by_what_may_be_paid_with() -> None:
     spanish = [passage("Entradas", "Se puede pagar con tarjeta o en efectivo.", "es", heading=["Taquilla"])]
     assert answered("can I pay by card?", spanish, "en").startswith("Se puede pagar con tarjeta o en efectivo.")

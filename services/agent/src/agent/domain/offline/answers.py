@@ -81,8 +81,8 @@ _UNKNOWN: tuple[dict[Language, str], dict[Language, str]] = (
 )
 """The first time in a conversation, and from then on."""
 _NOTHING_ABOUT: dict[Language, str] = {
-    "es": "no encuentro en el sitio nada sobre",
-    "en": "I cannot find anything on the site about",
+    "es": "no encuentro en el sitio nada sobre «{word}»",
+    "en": "I cannot find anything on the site about “{word}”",
 }
 _PERSON: tuple[dict[Language, str], dict[Language, str]] = (
     {"es": "Si lo prefieres, pide hablar con una persona.", "en": "If you like, ask for a person."},
@@ -233,13 +233,10 @@ def unknown(
     """That nothing known answers this for certain, and a person is offered. `nearest`: what may be the answer all the
     same; `around`: what only stands near it. Each is quoted as no more than that. `word`: what the question is about
     and nothing was found about."""
-    about = f"{_NOTHING_ABOUT[language]} {'«{}»' if language == 'es' else '“{}”'}".format(word) if word else ""
+    about = _NOTHING_ABOUT[language].format(word=word) if word else ""
     if not nearest and not around:
-        said = (
-            f"{_UNKNOWN[missed][language].partition(':')[0].rstrip('.')}: {about}."
-            if word
-            else _UNKNOWN[missed][language]
-        )
+        said = _UNKNOWN[missed][language]
+        said = f"{said.partition(':')[0].rstrip('.')}: {about}." if word else said
         return f"{said} {_PERSON[missed][language]}"
     shown = [one if one.heading else replace(one, heading=TITLE_END.split(one.title)[0]) for one in nearest or around]
     told, other = quoted(shown, language), _OTHERWISE[missed][language]
@@ -272,11 +269,8 @@ def is_unknown(text: str) -> bool:
 
 def tells_nothing(text: str) -> bool:
     """Whether an answer was that nothing is known, or nothing but what stands near it."""
-    begins = [said.partition("{")[0] for said in _NEAREST.values()]
-    return any(
-        said in text
-        for said in (*begins, *_NOTHING_ABOUT.values(), *(one for pair in _UNKNOWN for one in pair.values()))
-    )
+    begins = (said.partition("{")[0] for texts in (_NEAREST, _NOTHING_ABOUT, *_UNKNOWN) for said in texts.values())
+    return any(said in text for said in begins)
 
 
 def offers_person(text: str) -> bool:

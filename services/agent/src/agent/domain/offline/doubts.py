@@ -7,13 +7,13 @@ from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.intents import goes_on
 from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import needed, terms
 from agent.domain.offline.relevance import Section, likely
-from agent.domain.offline.shapes import BARE, DO_YOU, MAY, SAID_AS, TOLD_ITSELF, TOLD_OTHERWISE
+from agent.domain.offline.shapes import A_MONTH_ALONE, BARE, DO_YOU, MAY, SAID_AS, TOLD_ITSELF, TOLD_OTHERWISE
+from agent.domain.offline.talk_words import ANOTHER_TERM
 from agent.domain.text_features import plain, stem
 
 CERTAIN = 0.5
@@ -74,20 +74,42 @@ def doubts(
     asked = terms(FREE_OR_PAID.sub(" ", question))
     spots = [at for at, one in enumerate(among.passages) if one in chosen]
     untold = [word for word in _untold(asked, spots, among) if not asked[word] & TOLD_OTHERWISE]
+    if not any(_MONTH & keys for keys in asked.values()):
+        # What holds in one month is the exception.
+        untold += ["=month" for at in spots if A_MONTH_ALONE.match(among.passages[at].text)][:1]
     untold += [word for word, keys in asked.items() if _MONTH & keys and not _is_told(keys - _MONTH, spots, among)]
     if not untold and any(_tells_all(asked, must, at, among) for at in spots):
         return None
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
     first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
-    if not untold and first in mine and not far_behind:
+    called = _called(asked, spots, sections, among)
+    if not untold and called is None and first in mine and not far_behind:
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
             return None
-    first = whole[0] if far_behind else first
+    first = whole[0] if far_behind else called or first
     shown = _extract(chosen, mine[0], among)
     other = [] if first in mine else _extract((), first, among)
     return [*other, *shown] if far_behind else [*shown, *other]
+
+
+def _called(
+    asked: Mapping[str, frozenset[str]], spots: Sequence[int], sections: Sequence[Section], among: Candidates
+) -> Section | None:
+    """The section whose heading is what the question is about, where what was chosen only mentions that."""
+    # By the words themselves: what they may mean as well, a heading need not be about.
+    named = [frozenset(key for key in asked[word] if key[0] != "=") for word in _specific(asked)]
+    if not named or any(among.passages[at].row for at in spots):
+        return None
+
+    def is_called(heading: str) -> bool:
+        said = keys_in(heading)
+        return all(keys & said for keys in named)
+
+    if any(is_called(among.passages[at].heading) for at in spots):
+        return None
+    return next((one for one in sections if is_called(one.place[1])), None)
 
 
 def _tells_all(asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], at: int, among: Candidates) -> bool:
@@ -117,7 +139,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
     another word that means the same. None where all that was found is in another language."""
     said, index = plain(question), among.index
     same_language = any(one.number not in among.foreign for one in among.passages)
-    if not same_language or not (DO_YOU.search(said) or MAY.search(said) or goes_on(question)):
+    if not same_language or not (DO_YOU.search(said) or MAY.search(said) or ANOTHER_TERM.match(said)):
         return []
     asked = terms(FREE_OR_PAID.sub(" ", question))
     missing = {
@@ -128,7 +150,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
     return [
         word
         for word in re.findall(r"[^\W\d_]+", question)
-        if stem(plain(word)) in missing and not DO_YOU.fullmatch(plain(word))
+        if stem(plain(word)) in missing and not plain(word).endswith("is")  # no verb: enviáis, salís
     ]
 
 

@@ -16,7 +16,8 @@ from contracts.spoken import NUMBERS
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
-    r"\b(alerts?|alertas?|alarmas?|notify me|tell me (?:when|if)|let me know (?:when|if)|ping me|avisame|avisa|"
+    r"\b(alerts?|alertas?|alarmas?|remind me (?:when|if)|recuerdame (?:cuando|si)|"
+    r"notify me|tell me (?:when|if)|let me know (?:when|if)|ping me|avisame|avisa|"
     r"avisar\w*|"
     r"notificame|dime (?:cuando|si))\b"
 )
@@ -57,7 +58,9 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("calculate_risk_reward",
          r"\b(risk.{0,5}reward|reward.{0,5}risk|r/r|riesgo.{0,7}(?:beneficio|recompensa)|beneficio.{0,5}riesgo|"
          r"risk ratio)\b|"
-         r"^(?=.*\bratio\b)(?=.*\bstop\b)(?=.*\b(?:target|objetivo|take profit|exit|salgo|salida|vendo)\b)"),
+         r"^(?=.*\bratio\b)(?=.*\bstop\b)(?=.*\b(?:target|objetivo|take profit|exit|salgo|salida|vendo)\b)|"
+         r"^(?!.*(?:\d ?%|\b(?:capital|account|cuenta)\b))(?=.*\brisk|.*\briesgo)(?=.*\bstop\D{0,20}\d)"
+         r"(?=.*\b(?:target|objetivo|take profit)\D{0,20}\d)"),
     _row("calculate_position_size",
          r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size)\b.{0,20}\b(?:position|trade)\b"
          r"|how many shares|how much (?:should|can|could) i (?:buy|risk)|"
@@ -111,7 +114,8 @@ TABLE: tuple[ToolPhrase, ...] = (
                           r"following)|"
          r"estoy siguiendo|que sigo|mi lista|favou?rites|favoritos)\b"),
     _row("search_memory", r"\b(did we|what did (?:we|i)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
-         r"que dijimos|que te (?:dije|conte)|busca en (?:nuestras|mis))\b"),
+         r"que dijimos|que te (?:dije|conte)|busca en (?:nuestras|mis))\b",
+         unless=r"\b(?:forget|olvid\w+)\b"),
     _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion|good or bad|bad or good|positive or negative|"
          r"buen[oa]s? o mal[oa]s?|positiv[oa]s? o negativ[oa]s?)\b", about=True),
     _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades|prensa|(?:in|by) the (?:press|media)|"

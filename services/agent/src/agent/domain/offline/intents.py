@@ -158,12 +158,12 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     ):
         row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
-        again = None if compares else row
+        again = row
     if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
     earlier = _earlier(schemas, before) if before else None
     if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
-        instead = amended(text, said, earlier, schemas, own, row if row is not again else None)
+        instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None:
             return instead
     if "explain_concept" in schemas and (two := DIFFERENCE.search(plain(text))):
@@ -229,7 +229,7 @@ def _orders(text: str, tool: str, schema: Schema) -> Wish:
     whole = ParsedText.of(text)
     side = arguments_for(tool, schema, whole).get("side")
     if side is None:
-        return Wish(Intent.TOOL, ((tool, {"symbol": whole.symbols[0]}),), ("side", "quantity"))
+        return Wish(Intent.TOOL, ((tool, {"symbol": whole.symbols[0]}),), ("side",))
     calls: list[tuple[str, dict[str, Any]]] = []
     for part in filter(str.strip, _EACH.split(text)):
         said = ParsedText.of(part)

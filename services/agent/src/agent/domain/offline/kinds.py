@@ -95,8 +95,12 @@ def _named_alike(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
 def _sections(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What stands first in each section of the page that is called by the kind."""
     keys = keys_of(kind)
-    return _of_one_page([one for one in passages if one.heading and keys & keys_in(TITLE_END.split(one.title)[0])
-                         and len(telling(TITLE_END.split(one.title)[0])) <= _FEW])  # fmt: skip
+
+    def is_called(title: str) -> bool:
+        words = telling(TITLE_END.split(title)[0])
+        return any(keys & keys_of(word) for word in (words if len(words) <= _FEW else words[:1]))
+
+    return _of_one_page([one for one in passages if one.heading and is_called(one.title)])
 
 
 def _of_one_page(found: Sequence[Excerpt]) -> list[Excerpt]:

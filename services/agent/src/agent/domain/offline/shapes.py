@@ -11,6 +11,8 @@ MONTHS = (
     r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
 )
 A_MONTH = re.compile(MONTHS.replace("(?-i:", "(?:").lower())
+A_MONTH_ALONE = re.compile(rf"(?:In|En|During|Durante) (?:{MONTHS})\b(?! (?:and|y|to|a)\b)", re.IGNORECASE)
+"""How a sentence begins that is about one month."""
 ACCOUNT_OPENED = re.compile(
     r"\b(?:create|open|make|set up|get|crea|crear|abre|abro|abrir|hago|haces|hacer|saco|sacar)\w* (?:an?|your|una|tu) "
     r"(?:\w+ )?(?:account|cuenta)",

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
-from agent.domain.text_features import language_of, number_of, plain, symbols_in
+from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
 from contracts.spoken import MONTHS
 
 Schema = Mapping[str, Any]
@@ -53,14 +53,18 @@ _AFTER: dict[str, str] = {
     "stop_loss_price": _STOP,
     "take_profit_price": r"target|objetivo|take[ -]?profit",
     "risk_percent": r"risk|riesgo|de riesgo|per ?cent|por ciento",
+    "stop_price": _STOP,
     "limit_price": r"limit(?:e)?|(?:as|como|de) (?:(?:a|the|un|el) )?limite?",
     "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
 }
-_LINK = (
+_NEXT_STOP = re.compile(rf"\b(?:{_STOP})\b[^,;]{{0,6}}$")
+"""A stop that is said before the next number is that one."""
+_LINKS = (
     r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|order|orden|=|:|\$|€|un|una|me|in)\b|\s|"
-    r"[=:$€@])"
+    r"[=:$€@])*$"
 )
-_LINKS = rf"{_LINK}*$"
+_BESIDE_FIGURES = word_set("at of a en de del el la the is es to price precio order orden un una and with y con")
+"""What is said around figures and their names."""
 ALONE: dict[str, str] = {
     "create_paper_order": "quantity",
     "create_alert": "price",
@@ -156,6 +160,8 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     for at, match in enumerate(numbers):
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
+        if first == "quantity" and at + 1 < len(numbers):
+            after = _NEXT_STOP.sub("", after)
         if first == "quantity" and _PAID.search(before):
             continue
         name = _named(before, after, [one for one in wanted if one not in found])
@@ -181,7 +187,7 @@ def only_figures(said: str, schema: Schema) -> bool:
     names += [_OVER.pattern, _UNDER.pattern] if "condition" in schema["properties"] else []
     rest, named = re.subn(rf"(?<!\w)(?:{'|'.join([*names, 'at', '@'])})(?!\w)", " ", said)
     rest, figures = re.subn(_NUMBER, " ", rest)
-    return bool(named and figures) and re.fullmatch(rf"(?:{_LINK}|\W|\b(?:and|with|y|con)\b)*", rest) is not None
+    return bool(named and figures) and _BESIDE_FIGURES.issuperset(re.findall(r"\w+", rest))
 
 
 def as_given(name: str, figures: str) -> float:

@@ -34,7 +34,7 @@ GREETED = re.compile(
 )
 """A greeting before what is asked."""
 AMENDS = re.compile(
-    r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
+    r"\b(make (?:it|that|them)|change (?:it|that|the)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
     r"hazl[oa]s?|"
     r"ponl[oa]s?|cambial[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
     r"(?:raise|lower|move|bring|bump|increase|reduce|double) (?:it|that|them|the|my)|"
@@ -144,10 +144,9 @@ ANOTHER_DAY = re.compile(
 )
 """A day that may be another than today."""
 ADVICE = re.compile(
-    r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|consejos?|advice|"
-    r"good (?:time|idea|"
-    r"moment)|"
-    r"buen momento|worth)\b"
+    r"\b(?:should|shall) (?:i|we)\b|"
+    r"\b(?:que (?:opinas|piensas|harias)|what (?:do|would) you (?:think|do)|deberia|debo|conviene|recomiendas|"
+    r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment)|buen momento|worth)\b"
 )
 TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b")
 IS_ABOUT = re.compile(
