@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.domain.shortcuts.memory_text import told_memory
-from agent.domain.shortcuts.memory_words import MemoryWish, memory_wish
+from agent.domain.shortcuts.memory_text import listed_facts, told_memory
+from agent.domain.shortcuts.memory_words import ListWish, MemoryWish, list_wish, memory_wish
+from contracts.languages import Language
 from contracts.memory_rpc import LongTermMemory, Superseded
 
 MEMORY = LongTermMemory(
@@ -29,17 +30,16 @@ MEMORY = LongTermMemory(
 def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
     assert told_memory(MEMORY.to_wire(), "en").splitlines() == [
         "This is what I remember about you.",
-        "Your name is Ana.",
-        "Your risk profile is aggressive.",
-        "Your trading style is swing.",
-        "You mostly follow AAPL, BTC/USD and IBM.",
-        "You told me: “I moved to Austin”.",
-        "You told me: “I prefer ETFs”.",
-        "You have asked several things, for example “What is a stop loss?”.",
+        "Your name is Ana. Say “forget my name” or “call me …”.",
+        "Your risk profile is aggressive. Say “forget my risk profile” or “my risk profile is …”.",
+        "Your trading style is swing. Say “forget my style” or “I now do …”.",
+        "You mostly follow AAPL, BTC/USD and IBM. Say “forget my favourites”.",
+        "1. You told me: “I moved to Austin”. Say “forget 1” or “correct 1: …”.",
+        "2. You told me: “I prefer ETFs”. Say “forget 2” or “correct 2: …”.",
+        "You have asked several things, for example “What is a stop loss?”. Say “forget my questions”.",
         "“I live in Lima” no longer applies as of May 3, 2026: you said “I moved to Austin”.",
         "“conservative” no longer applies as of May 4, 2026: now it is aggressive.",
         "“I smoke” no longer applies as of May 5, 2026.",
-        "You can correct any of this (“now I…”) or tell me “forget that…”.",
     ]
     spanish = told_memory(MEMORY.to_wire(), "es")
     assert "«I live in Lima» ya no vale desde el 3 de mayo de 2026: dijiste «I moved to Austin»." in spanish
@@ -51,11 +51,12 @@ def test_each_fact_has_the_day_on_which_it_was_said_where_the_user_lives() -> No
     facts = {"name": "Ana", "userNotes": ["I moved to Austin"], "preferences": ["I prefer ETFs"]}
     since = {"name": said.isoformat(), "I moved to Austin": said.isoformat()}
     memory = {**facts, "timezone": "America/Chicago", "since": since}
-    assert told_memory(memory, "en").splitlines()[1:-1] == [
+    told = [line.partition(" Say ")[0] for line in told_memory(memory, "en").splitlines()[1:]]
+    assert told == [
         "Your name is Ana (since May 3, 2026).",
         "Your time zone is America/Chicago.",
-        "You told me: “I moved to Austin” (since May 3, 2026).",
-        "You told me: “I prefer ETFs”.",
+        "1. You told me: “I moved to Austin” (since May 3, 2026).",
+        "2. You told me: “I prefer ETFs”.",
     ]
     assert "Me has dicho: «I moved to Austin» (desde el 3 de mayo de 2026)." in told_memory(memory, "es")
     assert "Te llamas Ana (desde el 4 de mayo de 2026)." in told_memory({**facts, "since": since}, "es")
@@ -66,9 +67,42 @@ def test_an_empty_memory_is_a_sentence(language: str, said: str) -> None:
     assert said in told_memory({}, "es" if language == "es" else "en")
 
 
-def test_of_many_facts_the_rest_is_counted() -> None:
-    memory = LongTermMemory(user_notes=[f"fact {number}" for number in range(20)])
-    assert "There are 5 more." in told_memory(memory.to_wire(), "en")
+def test_of_many_facts_the_rest_is_counted_and_told_when_asked_for() -> None:
+    facts = [f"fact {number}" for number in range(20)]
+    memory = LongTermMemory(name="Ana", user_notes=facts)
+    assert "There are 5 more: say “show me the rest”." in told_memory(memory.to_wire(), "en")
+    first = told_memory({"name": "Ana", "userNotes": facts[:15]}, "en", more=5)
+    assert "There are 5 more: say “show me the rest”." in first
+    rest = told_memory({"name": "Ana", "userNotes": facts[15:]}, "en", after=15)
+    assert rest.splitlines()[1].startswith("16. You told me: “fact 15”.")
+    assert "Ana" not in rest
+    assert told_memory({"name": "Ana"}, "es", after=15) == "No hay más: eso es todo."
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_facts_are_found_again_by_the_numbers_under_which_they_were_told(language: Language) -> None:
+    facts = ["I say “no” to debt", "vivo en Lima (Perú)", "it’s «fine»"]
+    told = told_memory({"userNotes": facts, "since": {facts[0]: "2026-05-04T02:00:00Z"}}, language)
+    assert listed_facts(told) == dict(enumerate(facts, start=1))
+    assert listed_facts("Done, I have forgotten: “x”.") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("forget 3", ListWish(3)),
+        ("Olvida la 12, por favor", ListWish(12)),
+        ("please delete number 2", ListWish(2)),
+        ("correct 3: I live in Cusco.", ListWish(3, "I live in Cusco")),
+        ("corrige la 2: prefiero el té", ListWish(2, "prefiero el té")),
+        ("Show me the rest", ListWish()),
+        ("muéstrame el resto", ListWish()),
+        ("forget 3 kids", None),
+        ("buy 3", None),
+    ],
+)
+def test_a_list_of_facts_is_answered_by_number(text: str, wish: ListWish | None) -> None:
+    assert list_wish(text) == wish
 
 
 @pytest.mark.parametrize(

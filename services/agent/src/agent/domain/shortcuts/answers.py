@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import Any, cast, get_args
 
 from agent.domain.prompt.copilot_words import WORDS
-from agent.domain.shortcuts.memory_text import told_memory
-from agent.domain.shortcuts.memory_words import undoes
+from agent.domain.shortcuts.memory_text import listed_facts, told_memory
+from agent.domain.shortcuts.memory_words import acts, list_wish, undoes
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN, said, step
 from agent.domain.turn.journal import ModelAnswer, TurnCall
 from contracts.languages import Language
+from contracts.memory_rpc import fact_id
 from contracts.own_tools import ACTION_KIND
 
 Fields = dict[str, Any]
 _QUOTES: dict[Language, str] = {"es": "«»", "en": "“”"}
+FAR = 5
+"""Newest answers in which what is taken back, or a list of facts, is looked for."""
 MOST_NAMED = 5
 """Facts among which somebody chooses."""
 _SAY: dict[str, dict[Language, str]] = {
@@ -140,16 +143,43 @@ def own_answer(calls: Sequence[TurnCall], language: Language) -> str | None:
     return "\n".join(dict.fromkeys(told)) if told else None
 
 
-def undone(text: str, answer: str, language: Language) -> ModelAnswer | None:
-    """What takes back the change of memory that the newest answer told, if the user's words ask for that."""
+def of_a_list(text: str, answers: Sequence[str]) -> ModelAnswer | None:
+    """What the user's words ask of a list of facts that one of the newest answers told. `answers`: newest first."""
+    wish = list_wish(text)
+    listed = next((facts for one in answers[:FAR] if (facts := listed_facts(one))), None) if wish else None
+    if wish is None or listed is None:
+        return None
+    if wish.number is None:
+        return step((READ, {"after": max(listed)})) if listed_facts(answers[0]) else None
+    fact = listed.get(wish.number)
+    if fact is None:
+        return None
+    if wish.text:
+        return step((REMEMBER, {"note": wish.text, "instead": fact}))
+    return step((FORGET, {"about": fact_id(fact)}))
+
+
+def undone(text: str, answers: Sequence[str], said_since: Sequence[str], language: Language) -> ModelAnswer | None:
+    """What takes back the change of memory that one of the newest answers told, if the user's words ask for that.
+    `answers` and `said_since`, by the user, are newest first, one beside the other; what the user did since of other
+    kinds is not passed over."""
+    for place, answer in enumerate(answers[:FAR]):
+        if place and (acts(said_since[place - 1]) if place <= len(said_since) else False):
+            return None
+        if found := _undone(text, answer, language, later=place > 0):
+            return found
+    return None
+
+
+def _undone(text: str, answer: str, language: Language, *, later: bool) -> ModelAnswer | None:
     for spoken in get_args(Language):
         before, after = _SAY["noted"][spoken].split("{note}")
         notes = re.findall(rf"^{re.escape(before)}(.+){re.escape(after)}$", answer, re.M)
-        if notes and undoes(text, forgotten=False):
+        if notes and undoes(text, later=later):
             return step(*((FORGET, {"note": note}) for note in notes))
         before, after = _SAY["forgotten"][spoken].split("{texts}")
         told = answer.startswith((before, _SAY["forgotten_all"][spoken]))
-        if told and undoes(text, forgotten=True):
+        if told and undoes(text, forgotten=True, later=later):
             undo = after + _SAY["undo"][spoken]
             if not answer.endswith(undo):
                 return said(_SAY["gone"][language])
@@ -171,7 +201,7 @@ def _one(call: TurnCall, language: Language) -> str | None:
         unsure = error.get("code") == UNKNOWN or call.tool == REMEMBER
         return _SAY["memory_unsure" if unsure else "memory_away"][language]
     if call.tool == READ:
-        return told_memory(data["memory"], language)
+        return told_memory(data["memory"], language, int(data.get("after") or 0), int(data.get("more") or 0))
     if call.tool == REMEMBER:
         return _SAY["noted"][language].format(note=data["note"])
     if call.tool == FORGET:

@@ -61,6 +61,26 @@ _UNDO = re.compile(
     r"(?P<never>(?:forget|scrap) (?:it|that)|never ?mind|olvida(?:lo| eso)))(?:,? (?:please|por favor))?"
 )
 """`never`: it takes back what was remembered; what was forgotten it would only forget again."""
+_NUMBER = (
+    r"(?:the |el |la |lo )?(?:number |fact |note |thing |numero |hecho |dato |nota |punto |cosa )?(?:#|no\.? ?)?"
+    r"(?P<number>\d{1,3})"
+)
+_FORGET_ONE = re.compile(
+    rf"{_POLITE}(?:forget|delete|drop|olvida(?:te de)?|borra|elimina|quita) {_NUMBER}(?:,? (?:please|por favor))?"
+)
+_CORRECT_ONE = re.compile(
+    rf"{_POLITE}(?:correct|change|fix|update|corrige|cambia|actualiza) {_NUMBER}(?::|,| -| to\b| a\b| por\b) *(?P<text>\S.*)"
+)
+_REST = re.compile(
+    rf"{_POLITE}(?:and )?(?:(?:show|tell|give)(?: me)? )?(?:the rest|the others|the remaining ones|more|what else)"
+    r"(?: do you (?:know|remember)(?: about me)?)?|"
+    rf"{_POLITE}(?:y )?(?:(?:muestrame|dime|ensename|dame|ver) )?(?:el resto|(?:l[ao]s|lo) demas|(?:que )?mas)"
+    r"(?: (?:que )?(?:recuerdas|sabes)(?: de mi)?)?"
+)
+_ACTS = re.compile(
+    r"\b(?:buy|sell|orders?|alerts?|watch ?list|cancel|compra\w*|vend\w+|orden(?:es)?|alertas?|avisame|notify|lista|"
+    r"cancela\w*)\b"
+)
 _NOTHING = frozenset(("it", "this", "that", "lo", "eso", "esto", "me", "everything", "all", "todo"))
 
 
@@ -72,10 +92,39 @@ class MemoryWish:
     about: str = ""
 
 
-def undoes(text: str, *, forgotten: bool) -> bool:
-    """Whether a text takes back what was just remembered, or `forgotten`, and says no more."""
+@dataclass(frozen=True, slots=True)
+class ListWish:
+    """What the user wants of a list of facts that they were told: the rest of it, or one of them, by its number,
+    forgotten or put in other words (`text`)."""
+
+    number: int | None = None
+    text: str = ""
+
+
+def list_wish(text: str) -> ListWish | None:
+    """What a text wants of a list of facts; None: nothing."""
+    said = " ".join(text.split())
+    lowered = plain(said)
+    bare = lowered.strip(" ¿?¡!.")
+    if _REST.fullmatch(bare):
+        return ListWish()
+    if match := _FORGET_ONE.fullmatch(bare):
+        return ListWish(int(match["number"]))
+    if (match := _CORRECT_ONE.fullmatch(lowered)) and len(lowered) == len(said):
+        return ListWish(int(match["number"]), said[match.start("text") :].strip(" .“”«»\""))
+    return None
+
+
+def undoes(text: str, *, forgotten: bool = False, later: bool = False) -> bool:
+    """Whether a text takes back what was remembered, or `forgotten`, and says no more. `later`: something else was said
+    since, so that "never mind" is about that."""
     match = _UNDO.fullmatch(" ".join(plain(text).split()).strip(" ¡!."))
-    return match is not None and not (forgotten and match["never"])
+    return match is not None and not ((forgotten or later) and match["never"])
+
+
+def acts(text: str) -> bool:
+    """Whether a text speaks of an order, an alert or a list: what is taken back afterwards may be that."""
+    return bool(_ACTS.search(plain(text)))
 
 
 def memory_wish(text: str) -> MemoryWish | None:
