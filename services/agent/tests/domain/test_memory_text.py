@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.domain.shortcuts.memory_text import listed_facts, told_memory
-from agent.domain.shortcuts.memory_words import ListWish, MemoryWish, list_wish, memory_wish
+from agent.domain.shortcuts.memory_words import ListWish, MemoryWish, list_wish, memory_wish, undoes
 from contracts.languages import Language
 from contracts.memory_rpc import LongTermMemory, Superseded
 
@@ -90,11 +90,14 @@ def test_facts_are_found_again_by_the_numbers_under_which_they_were_told(languag
 @pytest.mark.parametrize(
     ("text", "wish"),
     [
-        ("forget 3", ListWish(3)),
-        ("Olvida la 12, por favor", ListWish(12)),
-        ("please delete number 2", ListWish(2)),
-        ("correct 3: I live in Cusco.", ListWish(3, "I live in Cusco")),
-        ("corrige la 2: prefiero el té", ListWish(2, "prefiero el té")),
+        ("forget 3", ListWish((3,))),
+        ("Olvida la 12, por favor", ListWish((12,))),
+        ("please delete number 2", ListWish((2,))),
+        ("forget 1 and 3", ListWish((1, 3))),
+        ("olvida la tercera", ListWish((3,))),
+        ("correct 3: I live in Cusco.", ListWish((3,), "I live in Cusco")),
+        ("corrige la 2: prefiero el té", ListWish((2,), "prefiero el té")),
+        ("3 is wrong: I have two cats", ListWish((3,), "I have two cats")),
         ("Show me the rest", ListWish()),
         ("muéstrame el resto", ListWish()),
         ("forget 3 kids", None),
@@ -115,6 +118,11 @@ def test_a_list_of_facts_is_answered_by_number(text: str, wish: ListWish | None)
         ("bórrame lo de la enfermedad", "la enfermedad"),
         ("Ya no quiero que recuerdes mi hipoteca", "mi hipoteca"),
         ("Quiero que olvides dónde vivo", "dónde vivo"),
+        ("scratch what I told you about the boat", "the boat"),
+        ("Remove the note about my car", "my car"),
+        ("you don't need to remember my address", "my address"),
+        ("quita lo del perro", "perro"),
+        ("borra lo que te dije del perro", "perro"),
     ],
 )
 def test_what_is_to_be_forgotten_is_read_off_a_plain_wish(said: str, about: str) -> None:
@@ -138,3 +146,21 @@ def test_what_only_sounds_like_it_is_for_the_model(said: str) -> None:
 
 def test_who_wants_something_remembered_says_what() -> None:
     assert memory_wish("Recuerda que prefiero ETF") == MemoryWish("remember", "prefiero ETF")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["what do you have on me?", "And what do you still remember about me?", "what have I told you so far?",
+     "tell me everything you remember", "¿qué tienes apuntado de mí?", "qué te he contado de mí"],
+)  # fmt: skip
+def test_a_memory_is_asked_for_in_many_ways(said: str) -> None:
+    assert memory_wish(said) == MemoryWish("read")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["revert that", "oops, undo that please", "can you undo that?", "No, that was wrong, undo it", "put it back",
+     "undo the last one", "deshaz lo último", "me equivoqué, deshaz eso", "¿puedes deshacer eso?", "recupéralo"],
+)  # fmt: skip
+def test_a_change_is_taken_back_in_many_ways(said: str) -> None:
+    assert undoes(said, later=True)

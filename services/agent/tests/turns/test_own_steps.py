@@ -275,8 +275,10 @@ async def test_facts_are_forgotten_and_corrected_by_their_numbers_and_the_rest_i
         assert "There are 6 more: say “show me the rest”." in text
         text = (await say(scene, "show me the rest"))["text"]
         assert [line[:4] for line in text.splitlines()[1:]] == ["16. ", "17. ", "18. ", "19. ", "20. ", "21. "]
-        assert "“note 20”" in (await say(scene, "forget 20"))["text"]
-        assert "note 20" not in held.memory.user_notes
+        text = (await say(scene, "forget 2 and 20"))["text"]
+        assert ("“note 2”" in text, "“note 20”" in text) == (True, True)
+        assert not {"note 2", "note 20"} & {*held.memory.user_notes}
+        assert (await say(scene, "forget 99"))["text"].startswith("There is no 99 in the list.")
         text = (await say(scene, "correct 21: I prefer coffee"))["text"]
         assert text == "Noted, I will remember: I prefer coffee."
         assert held.memory.preferences == ["I prefer coffee"]

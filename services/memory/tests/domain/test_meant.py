@@ -75,9 +75,7 @@ def _once(value: str, field: str = "userNotes") -> Superseded:
     return Superseded(field=field, value=value, until=datetime(2026, 3, 1, tzinfo=UTC))
 
 
-@pytest.mark.parametrize(
-    "about", ["that I lived in Lima", "I live in Lima", "lo de Lima", fact_id("I live in Lima")]
-)
+@pytest.mark.parametrize("about", ["that I lived in Lima", "I live in Lima", "lo de Lima", fact_id("I live in Lima")])
 def test_forgetting_what_is_history_leaves_what_is_so_now(about: str) -> None:
     memory = LongTermMemory(user_notes=["I live in Cusco"], superseded=[_once("I live in Lima")])
     found = meant(memory, about)

@@ -112,7 +112,12 @@ class CopilotSide:
         self._present()
         said = f" {request.about.lower()} "
         kept = {"userNotes": self.memory.user_notes, "preferences": self.memory.preferences}
-        gone = [one for held in kept.values() for one in held if f" {one.lower()} " in said or memory_rpc.fact_id(one) == request.about]
+        gone = [
+            one
+            for held in kept.values()
+            for one in held
+            if f" {one.lower()} " in said or memory_rpc.fact_id(one) == request.about
+        ]
         patch = {name: [one for one in held if one not in gone] for name, held in kept.items()}
         reply = memory_rpc.MeantReply(version=self._version(), patch=patch if gone else {}, texts=gone)
         if self.meanwhile:

@@ -162,7 +162,7 @@ class Knowing:
         text = "\n".join(one.text for one in history.messages if not one.mine and one.seq > effect.view.basis)
         told = [one for one in history.messages if one.mine or one.seq <= effect.view.basis]
         answers = [one.text for one in reversed(told) if one.mine]
-        if told and told[-1].mine and (listed := of_a_list(text, answers)):
+        if told and told[-1].mine and (listed := of_a_list(text, answers, seen.asker.language)):
             return listed
         own = own_step(text, seen.asked, trades=seen.trades)
         if own is None and told and told[-1].mine:

@@ -32,7 +32,7 @@ _NOT_WHOLLY = re.compile(
     r"no longer|any ?more|not sure|but|pero|sino)\b"
 )
 _LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,(?!\d| (?:del?|from|of|in|at|on|who|que|en|an?|una?|my|mi)\b)")
-_PEOPLE = (
+PEOPLE = (
     r"wife|husband|spouse|partner|girlfriend|boyfriend|son|sons|daughter|daughters|kids?|children|"
     r"brothers?|sisters?|mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|"
     r"grand(?:father|mother|pa|ma|parents?|sons?|daughters?|child|children|kids?)|neighbou?rs?|nieces?|"
@@ -43,7 +43,7 @@ _PEOPLE = (
     r"ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|companer[oa]s?|com(?:p|)adres?|cuates?|"
     r"colegas?|soci[oa]s?"
 )
-PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>{_PEOPLE})\b")
+PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>{PEOPLE})\b")
 """Somebody of the writer's."""
 _RELATIVE = re.compile(rf"^(?:[^,]{{0,15}}, )?{PERSON.pattern}(?!'s name| se llama)")
 _DID = re.compile(
@@ -69,7 +69,10 @@ _PAST = re.compile(
 )
 """Says what was so once, or happened: it stays true."""
 _DONE = re.compile(r"(?:(?:i|we) \w{3,}ed\b|(?:(?:yo|me|nos|lo|la|le) )*(?!sé\b)\w{2,}[éí]\b)")
-_ADDS = re.compile(r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?(?! (?:vez|veces|cosa))|tambien|ademas|aparte)\b")
+_ADDS = re.compile(
+    r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?(?! (?:vez|veces|cosa))|"
+    r"tambien|ademas|aparte)\b"
+)
 """Says that something comes beside what there was."""
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")

@@ -8,8 +8,26 @@ import re
 from itertools import pairwise
 
 from contracts.spoken import MONTHS, NUMBERS
-from memory.domain.claims import GENERIC, PERSON, Claims, claims, fact_claims, may_replace, of_the_same, replaces
+from memory.domain.claims import (
+    GENERIC,
+    PEOPLE,
+    PERSON,
+    Claims,
+    claims,
+    fact_claims,
+    may_replace,
+    of_the_same,
+    replaces,
+)
 from memory.domain.long_term.concepts import concept, content, plain
+from memory.domain.long_term.course import (
+    FOR_NOW,
+    HAS_HAPPENED,
+    PARTLY,
+    SO_NO_LONGER,
+    has_ended,
+    has_happened,
+)
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.slots import OCCASION, restrictions
 from memory.domain.long_term.speech import same_length
@@ -41,64 +59,27 @@ _NOT_TELLING = frozenset(
 )
 """Concepts that two statements may share and speak of different things all the same."""
 _NUMBERS = content(" ".join(NUMBERS))
-_SO_NO_LONGER = re.compile(
-    r"\b(?:no longer|any ?more|any longer|no more|is over|is dead|are over|am done|used to|instead|behind me|in the past|history|"
-    r"now|nowadays|these days|again|otra vez|de nuevo|from now on|as of|lately|my new|our new|"
-    r"ya no|jamas|antes (?!de\b|que\b)|solia|en vez|en lugar|atras|sin \w+[aei]r|ahora|actualmente|ultimamente|"
-    r"ya (?:va|van|voy|vamos|es|son|soy|somos|esta|estan|estoy|estamos|tengo|tiene|fue)|se acab\w+|adios|"
-    r"mi nuev[oa]|nuestr[oa] nuev[oa]|a partir de|desde ahora)\b"
-)
-"""Says that something is not so any more, or is otherwise now."""
-_ENDED = re.compile(
-    r"\b(?:stopped|quits?|g[ai]ve up|given up|giving up|ended|finished|left|resigned|sold|closed|cancel\w*|paid off|"
-    r"wiped out|broke|split|died|passed away|goodbye|moved|relocated|switched|swapped|exchanged|gave away|pulled out|"
-    r"took out|took (?:me|us) off|withdrew|changed|replaced|traded (?:\w+ ){0,3}in|scrapped|scrapyard|"
-    r"turned|became|become|grew|went from|lost|fired|laid off|retired|dumped|ditched|offloaded|graduated|divorced|separated|dropped|got rid|"
-    r"abandoned|let (?:\w+ ){0,4}go|got out of|am out of|"
-    r"dej[eo]\w*|pare|solte|abandon\w+|renunci\w+|vend(?:i|imos|ido)|cerre|cerramos|cancel\w+|termin\w+|acabe|"
-    r"acabamos|liquid\w+|sald\w+|romp\w+|cort[eo] con|muri\w+|falleci\w+|cambi\w+|pas[eo]|"
-    r"pasamos|pasado|mud[eo]\w*|mudamos|traslad\w+|despid\w+|despedid\w+|perdi|perdimos|perdido|jubil\w+|gradu\w+|"
-    r"divorci\w+|separ\w+|saque|sacamos|retire|retiramos|independic\w+|di de baja|desguace|sustitui\w*|"
-    r"reemplac\w+|regal[eo]|cumpl\w+)\b"
-)
-"""Names the event by which something ended."""
-_INTENDED = re.compile(
-    r"(?<!\bhad )(?<!\bdecided )(?<!\bmanaged )(?<!\bgot )(?<!\bhave )(?<!\bused )\bto (?!me\b)[a-z]+|"
-    r"\b(?:would|might|may|could|should|will|shall)(?: (?:not|also|just|probably|never|soon))* \w+|"
-    r"\b(?:thinking (?:of|about)|considering|tempted|planning on|talking about) \w+|"
-    r"\b(?:if|si|in case|en caso de) [^,.;:]+|"
-    r"\b(?:when|once|cuando|en cuanto) [^,.;:]*?\b(?:will|ll|voy a|vamos a|me voy|nos vamos)\b|"
-    r"\bquiere[ns]? que \w+"
-)
-"""What is only thought of, wished or planned has ended nothing."""
-_INFINITIVE = re.compile(r"[aei]r(?:me|nos|se|l[aeo]s?)?$")
-_CARRIED_OUT = re.compile(r"\b(?:acab\w+ de|tuv\w+ que|decid\w+|logr\w+|sin) $")
-"""Before an infinitive: it is no mere wish."""
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
 _CALLED = re.compile(r"(?:'s name is| is called| called| named| se llama|,)? (?P<name>[A-ZÁÉÍÓÚÑ]\w+)")
 """What somebody of the writer's is called."""
 _PRONOUN = re.compile(r"\b(?:it|them|lo)\b|\bl[ao]s? \w+[éí]\b", re.I)
 """Names what the clause before it named."""
 _SORT = re.compile(
-    r"\b(?:my|our|the|an?) (?P<sort>[a-z]{3,}) (?P<thing>insurance|account|card|loan|policy|plan|fund|contract|licen[cs]e|"
+    r"\b(?:my|our|the|an?) (?P<sort>[a-z]{3,}) (?P<thing>insurance|account|card|loan|policy|plan|fund|"
+    r"contract|licen[cs]e|"
     r"subscription|class|course|job)\b|"
     r"\b(?P<cosa>\w{4,}) (?:de|del|de la) (?P<clase>[a-z]{3,})\b"
 )
 """A thing, and what sort of it."""
 _FIRST_PERSON = re.compile(r"\b(?:i|we|me|us|yo|nos|conmigo)\b")
-_FOR_NOW = re.compile(
-    r"(?<!\bfrom )(?<!\bof )(?<!\bsince )(?<!\bstarting )(?<!\bdesde )(?<!\bde )\b(?:today|tonight|this (?:morning|afternoon|evening|week|weekend|month)|for (?:a|the|one|two|three) \w+|right now|"
-    r"at the moment|hoy|esta (?:manana|tarde|noche|semana)|este (?:finde|fin de semana|mes)|ayer|yesterday|ahorita|"
-    r"por unos dias|una semanita|unos dias|de momento)\b"
-)
-"""Says that something is so for a short while."""
+_OWN = re.compile(r"\b(?:i|we|my|our|me|us|yo|nos|mis?|nuestr[oa]s?|ahora|ya|\w{2,}(?:é|í|oy|amos|emos|imos))\b", re.I)
+"""Says that the writer speaks of themselves again."""
+_SOMEBODY = re.compile(rf"\b(?:my|our|an?|the|mis?|nuestr[oa]s?|una?|el|l[ao]s?) (?P<who>{PEOPLE})\b")
+"""Somebody else, who may be the one that does something."""
 _ALSO = re.compile(r"\b(?:also|too|as well|tambien|ademas)\b")
+"""Says that something comes beside what there was, whatever has ended."""
 _SHE = re.compile(r"\W*(?:(?:now|so|then|ahora|luego) )?(?:s?he|ella)\b")
-_PARTLY = re.compile(
-    r"\b(?:half|some|part|a few|a couple|one|two|three) (?:of )?(?:my|our|the|of)\b|\b(?:la mitad|una parte|algun[oa]s|"
-    r"un par) (?:de )?"
-)
-"""Says that there is less of something, and that it is not over."""
+"""A clause of somebody who was named before."""
 _CORRECTS = re.compile(
     r"\b(?:actually|correction|i meant|meant to say|i was wrong|mistake|not \d|wrong|en realidad|quise decir|me "
     r"equivoque|"
@@ -106,7 +87,8 @@ _CORRECTS = re.compile(
 )
 _MOVES = re.compile(
     r"\b(?:moved|postponed|rescheduled|changed|instead|brought forward|pushed|delayed|actually|now|cancel\w*|"
-    r"cambi\w+|movi\w*|mueve\w*|aplaz\w+|adelant\w+|retras\w+|paso al|pasa(?:mos|do|n)? (?:al?|para)|en vez|en "
+    r"cambi\w+|movi\w*|mueve\w*|aplaz\w+|adelant\w+|retras\w+|paso al|pasa(?:mos|do|n|"
+    r"ron)? (?:\w+ \w+ )?(?:al?|para)|en vez|en "
     r"lugar|en realidad|ahora|"
     r"mejor)\b"
 )
@@ -117,20 +99,6 @@ _HAPPENED = re.compile(
     r"compre|compramos|comprado|vendi|vendimos|vendido|pague|pagamos|fui|fuimos|visite|conoci|gane|herede|lei|asisti|"
     r"preste|done)\b"
 )
-_HAS_HAPPENED = re.compile(
-    r"\b(?:have|has|\w+'ve|\w+'s) (?!an?\b|the\b|my\b)(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght|ung|ade)\b|"
-    r"(?:(?:^|,)\W*|\b(?:i|we|he|she|they|it|and|that) (?:\w+ )?)(?:\w{3,}ed|sent|cut|hung|threw|took|gave|lost|sold|"
-    r"went|got|made|put|began|came|chose|let|shut|tore|broke|had to)\b|"
-    r"\b(?:\w{3,}ed|took|got|gave|made|let|put|sent|cut) (?:me|us)\b|"
-    r"\b(?:he|hemos|ha|han) (?:\w+ )?\w+(?:[ai]do|to|cho)\b|\b\w{2,}[éíó]\b|"
-    r"\b(?:vine|vinimos|fui|fuimos|hice|hicimos|puse|pusimos|tuve|tuvimos|traje|\w{3,}aron|\w{3,}ieron|nos \w{3,}[ai]mos)\b"
-)
-"""Says, by the tense of its verb, that something has happened."""
-_ACQUIRED = re.compile(
-    r"\b(?:opened|bought|adopted|added|signed up|abrí|abrimos|compré|compramos|adopté|adoptamos|"
-    r"(?:abierto|comprado|adoptado))\b"
-)
-"""Something more, which takes no other thing's place by itself."""
 _DATE = re.compile(r"\b(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?: (?:of|de) (?P<month>[a-z]+))?")
 
 
@@ -151,17 +119,18 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
         return "other_thing"
     own = _around(quote, _of_the_writer(said, held))
     plainly, before = plain(own), plain(old)
-    ended = _has_ended(plainly)
-    over, corrects = ended or bool(_SO_NO_LONGER.search(plainly)), bool(_CORRECTS.search(plainly))
-    happened = alone and _has_happened(own)
+    ended = has_ended(plainly)
+    over, corrects = ended or bool(SO_NO_LONGER.search(plainly)), bool(_CORRECTS.search(plainly))
+    happened = alone and has_happened(own)
     linked = _telling(said) & held.words or (over and facets(said, forms=False) & facets(old, forms=False))
     believed = quote is not None and _speak_of_one(said, old) and not _of_other_kinds(quote, old)
     if not linked and not (believed and (over or happened)):
         return "other_thing"
-    once = _HAPPENED.match(before) or (_HAS_HAPPENED.search(old.lower()) and not over)
+    once = _HAPPENED.match(before) or (HAS_HAPPENED.search(old.lower()) and not over)
     if not corrects and (once or (new.adds and not (alone and over and not _ALSO.search(plainly)))):
         return "both_true"
-    if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before, dated=ended or happened or "as of" in plainly):
+    dated = ended or happened or "as of" in plainly
+    if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before, dated=dated):
         return "both_true"
     denies = not held.denied and any(_denies(one, held) for one in _clauses_of_the_writer(said, held))
     refigured = alone and _differ_in_a_figure(new, held)
@@ -175,7 +144,8 @@ def leaves_both(said: str, old: str) -> bool:
     own = plain(_of_the_writer(said, held))
     if not own.strip(" ."):
         return True
-    return bool(_PARTLY.search(own)) or (bool(_FOR_NOW.search(own)) and not _has_ended(own))
+    partly = any(PARTLY.search(one) and content(one) & held.words for one in own.split(", "))
+    return partly or (bool(FOR_NOW.search(own)) and not has_ended(own))
 
 
 def _around(quote: str | None, own: str) -> str:
@@ -201,28 +171,21 @@ def _of_the_writer(said: str, held: Claims) -> str:
 
 
 def _clauses_of_the_writer(said: str, held: Claims) -> list[str]:
-    return [one for one in _CLAUSE.split(said) if not _of_another(plain(one), held)]
+    found: list[str] = []
+    another = False
+    for one in _CLAUSE.split(said):
+        # Who was spoken of last goes on doing it: "a colleague quit and went to Rome".
+        another = _of_another(plain(one), held) or (another and not _OWN.search(one))
+        if not another:
+            found.append(one)
+    return found
 
 
 def _of_another(clause: str, held: Claims) -> bool:
     if _FIRST_PERSON.search(clause):
         return False
-    who = PERSON.search(clause)
+    who = _SOMEBODY.search(clause)
     return concept(who["who"]) not in held.words if who else bool(_SHE.match(clause))
-
-
-def _has_ended(plainly: str) -> bool:
-    """Whether a plain text names an end that has come, and is not only thought of."""
-    real = _INTENDED.sub(" ", plainly)
-    return any(
-        not _INFINITIVE.search(match[0]) or _CARRIED_OUT.search(real[: match.start()])
-        for match in _ENDED.finditer(real)
-    )
-
-
-def _has_happened(said: str) -> bool:
-    low = said.lower()
-    return bool(_HAS_HAPPENED.search(low)) and not _ACQUIRED.search(low)
 
 
 def _of_other_kinds(said: str, old: str) -> bool:
@@ -238,9 +201,7 @@ def is_over(said: str, old: str) -> bool:
     if not _speak_of_one(said, old) or held.did:
         return False
     every = _clauses_of_the_writer(said, held)
-    every += [
-        f"{before} {one}" for before, one in pairwise(every) if _PRONOUN.search(one) or len(words(before)) <= 2
-    ]
+    every += [f"{before} {one}" for before, one in pairwise(every) if _PRONOUN.search(one) or len(words(before)) <= 2]
     return any(_ends(one, held) for one in every) and why_both_stay(said, old) is None
 
 
@@ -253,8 +214,8 @@ def _ends(clause: str, held: Claims) -> bool:
     plainly = plain(clause)
     if not held.denied and _denies(clause, held):
         return not restrictions(plainly) - held.where
-    ended = _has_ended(plainly)
-    if not ended and (not _SO_NO_LONGER.search(plainly) or restrictions(plainly) - held.where):
+    ended = has_ended(plainly)
+    if not ended and (not SO_NO_LONGER.search(plainly) or restrictions(plainly) - held.where):
         return False
     over = [one.what for one in endings(clause) if one.what]
     if over and not any(what & held.words for what in over):

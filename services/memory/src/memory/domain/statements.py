@@ -49,7 +49,8 @@ _PREFERENCE = re.compile(
 )
 _PASSING = re.compile(
     r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
-    r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|contest|respond))",
+    r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|"
+    r"contest|respond))",
     re.I,
 )
 _NOTE = re.compile(

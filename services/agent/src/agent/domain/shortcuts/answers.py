@@ -120,6 +120,10 @@ _SAY: dict[str, dict[Language, str]] = {
         "es": "¿Qué olvido: {texts}? Dímelo con sus palabras, o «olvida todo lo de…».",
         "en": "Which should I forget: {texts}? Tell me in the same words, or “forget everything about…”.",
     },
+    "no_number": {
+        "es": "En la lista no hay ningún {number}. Pregúntame «¿qué recuerdas de mí?» y la verás entera.",
+        "en": "There is no {number} in the list. Ask “what do you remember about me?” to see all of it.",
+    },
     "noted": {
         "es": "Anotado, lo recordaré: {note}.",
         "en": "Noted, I will remember: {note}.",
@@ -143,20 +147,30 @@ def own_answer(calls: Sequence[TurnCall], language: Language) -> str | None:
     return "\n".join(dict.fromkeys(told)) if told else None
 
 
-def of_a_list(text: str, answers: Sequence[str]) -> ModelAnswer | None:
-    """What the user's words ask of a list of facts that one of the newest answers told. `answers`: newest first."""
+def of_a_list(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
+    """What the user's words ask of a list of facts that the newest answers told. `answers`: newest first."""
     wish = list_wish(text)
-    listed = next((facts for one in answers[:FAR] if (facts := listed_facts(one))), None) if wish else None
-    if wish is None or listed is None:
+    listed = _listed(answers) if wish else {}
+    if wish is None or not listed:
         return None
-    if wish.number is None:
+    if not wish.numbers:
         return step((READ, {"after": max(listed)})) if listed_facts(answers[0]) else None
-    fact = listed.get(wish.number)
-    if fact is None:
-        return None
+    if missing := [number for number in wish.numbers if number not in listed]:
+        return said(_SAY["no_number"][language].format(number=missing[0]))
+    facts = [listed[number] for number in wish.numbers]
     if wish.text:
-        return step((REMEMBER, {"note": wish.text, "instead": fact}))
-    return step((FORGET, {"about": fact_id(fact)}))
+        return step((REMEMBER, {"note": wish.text, "instead": facts[0]}))
+    return step(*((FORGET, {"about": fact_id(one)}) for one in facts))
+
+
+def _listed(answers: Sequence[str]) -> dict[int, str]:
+    """The facts that the newest answers told, by their numbers: the newest list, with all its pages."""
+    found: dict[int, str] = {}
+    for answer in answers[:FAR]:
+        found = {**listed_facts(answer), **found}
+        if 1 in found:
+            break
+    return found
 
 
 def undone(text: str, answers: Sequence[str], said_since: Sequence[str], language: Language) -> ModelAnswer | None:

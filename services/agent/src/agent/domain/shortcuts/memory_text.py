@@ -39,7 +39,8 @@ _SAY: dict[str, dict[Language, str]] = {
     "since": {"es": " desde el {date}", "en": " as of {date}"},
     "because": {"es": ": dijiste «{by}».", "en": ": you said “{by}”."},
     "replaced": {"es": ": ahora es {by}.", "en": ": now it is {by}."},
-    "more": {"es": "Hay {count} más: di «muéstrame el resto».", "en": "There are {count} more: say “show me the rest”."},
+    "more": {"es": "Hay {count} más: di «muéstrame el resto».",
+             "en": "There are {count} more: say “show me the rest”."},
 }  # fmt: skip
 _OFFERS: dict[str, dict[Language, str]] = {
     "name": {"es": " Di «olvida mi nombre» o «llámame …».", "en": " Say “forget my name” or “call me …”."},

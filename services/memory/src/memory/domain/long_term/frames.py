@@ -7,7 +7,7 @@ import re
 
 _VALUE = r"(?P<value>(?:[^.,;:!?\n]|[.](?=\S)|,(?=\d)){1,60})"
 _FRAMES: tuple[tuple[str, str], ...] = (
-    ("home", rf"\b(?:i|we) (?:am |are |have )?(?:live|living|reside|based)(?: back)? in {_VALUE}"),
+    ("home", rf"\b(?:i|we) (?:am |are |have )?(?:live|living|reside|based)(?: back| out| over| up| down)? in {_VALUE}"),
     ("home", rf"\b(?:i|we) (?:am |are |have |\w+(?: \w+){{0,3}} and )?(?:moved|relocated)(?: back)? to {_VALUE}"),
     (
         "home",

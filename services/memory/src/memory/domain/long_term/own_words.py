@@ -69,7 +69,13 @@ def speaks_of_oneself(statement: str) -> bool:
     said = plain(statement).strip(" .,;:!¡")
     if len(words(said)) < FEWEST or _ASKS.match(said) or is_order(said):
         return False
-    if _EXCLAIMS.match(said) or _THOUGHT.match(said) or _THOUGHT_ES.match(said) or _WISH.search(said) or _ABOUT_NOW.match(said):
+    if (
+        _EXCLAIMS.match(said)
+        or _THOUGHT.match(said)
+        or _THOUGHT_ES.match(said)
+        or _WISH.search(said)
+        or _ABOUT_NOW.match(said)
+    ):
         return False
     if clauses(statement) or _FIRST_PERSON.search(said):
         return True

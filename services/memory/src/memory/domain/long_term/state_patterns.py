@@ -27,7 +27,9 @@ DIET = re.compile(
     r"(?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
     r"pescetarian[oa]?|carnivor[eo]|omnivore|omnivor[oa])\b"
 )
-EATS_MEAT = re.compile(r"\b(?:i|we) (?:am |are )?(?:\w+ )?eat(?:ing)? (?:\w+ )?meat\b|\b(?:como|comemos|comer|comiendo) (?:\w+ )?carne\b")
+EATS_MEAT = re.compile(
+    r"\b(?:i|we) (?:am |are )?(?:\w+ )?eat(?:ing)? (?:\w+ )?meat\b|\b(?:como|comemos|comer|comiendo) (?:\w+ )?carne\b"
+)
 A_DIET = re.compile(
     r"\b(?:(?P<value>keto|paleo|vegan|vegetarian|mediterranean|carnivore|low[- ]carb|low[- ]fat) diet|"
     r"dieta (?P<valor>keto|cetogenica|paleo|vegana|vegetariana|mediterranea|carnivora))\b"
