@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from agent.domain.shortcuts.answers import meant_answers, of_a_list
 from agent.domain.shortcuts.memory_text import listed_facts, told_memory
 from agent.domain.shortcuts.memory_words import ListWish, MemoryWish, list_wish, memory_wish, undoes
 from contracts.languages import Language
@@ -164,3 +165,10 @@ def test_a_memory_is_asked_for_in_many_ways(said: str) -> None:
 )  # fmt: skip
 def test_a_change_is_taken_back_in_many_ways(said: str) -> None:
     assert undoes(said, later=True)
+
+
+def test_a_number_means_a_fact_only_while_no_other_list_or_order_is_newer() -> None:
+    told = told_memory({"userNotes": ["I like tea", "I like jam"]}, "en")
+    assert of_a_list("forget 2", ["Anything else?", told], "en") is not None
+    assert of_a_list("delete 2", ["Your alerts:\n1. AAPL\n2. IBM", told], "en") is None
+    assert meant_answers(["c", "b", "a"], ["thanks", "buy 5 AAPL", "what do you know?"]) == ["c", "b"]

@@ -278,6 +278,8 @@ async def test_facts_are_forgotten_and_corrected_by_their_numbers_and_the_rest_i
         text = (await say(scene, "forget 2 and 20"))["text"]
         assert ("“note 2”" in text, "“note 20”" in text) == (True, True)
         assert not {"note 2", "note 20"} & {*held.memory.user_notes}
+        await say(scene, "undo that")
+        assert {"note 2", "note 20"} < {*held.memory.user_notes}
         assert (await say(scene, "forget 99"))["text"].startswith("There is no 99 in the list.")
         text = (await say(scene, "correct 21: I prefer coffee"))["text"]
         assert text == "Noted, I will remember: I prefer coffee."

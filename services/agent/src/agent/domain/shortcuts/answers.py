@@ -147,8 +147,15 @@ def own_answer(calls: Sequence[TurnCall], language: Language) -> str | None:
     return "\n".join(dict.fromkeys(told)) if told else None
 
 
+def meant_answers(answers: Sequence[str], asked: Sequence[str]) -> list[str]:
+    """The newest answers about which "undo that" and "forget 3" may be: up to where an order, an alert or a list was
+    spoken of. Both newest first, each answer beside what it answered."""
+    acted = (place + 1 for place, text in enumerate(asked) if acts(text))
+    return list(answers[: min(FAR, next(acted, FAR))])
+
+
 def of_a_list(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
-    """What the user's words ask of a list of facts that the newest answers told. `answers`: newest first."""
+    """What the user's words ask of a list of facts that the newest answers (`meant_answers`) told."""
     wish = list_wish(text)
     listed = _listed(answers) if wish else {}
     if wish is None or not listed:
@@ -164,25 +171,22 @@ def of_a_list(text: str, answers: Sequence[str], language: Language) -> ModelAns
 
 
 def _listed(answers: Sequence[str]) -> dict[int, str]:
-    """The facts that the newest answers told, by their numbers: the newest list, with all its pages."""
+    """The facts that the answers told, by their numbers: the newest list, with all its pages; none where another list
+    is newer."""
     found: dict[int, str] = {}
-    for answer in answers[:FAR]:
-        found = {**listed_facts(answer), **found}
-        if 1 in found:
+    for answer in answers:
+        page = listed_facts(answer)
+        found = {**page, **found}
+        if 1 in found or (not page and re.search(r"^\d+\. ", answer, re.M)):
             break
     return found
 
 
-def undone(text: str, answers: Sequence[str], said_since: Sequence[str], language: Language) -> ModelAnswer | None:
-    """What takes back the change of memory that one of the newest answers told, if the user's words ask for that.
-    `answers` and `said_since`, by the user, are newest first, one beside the other; what the user did since of other
-    kinds is not passed over."""
-    for place, answer in enumerate(answers[:FAR]):
-        if place and (acts(said_since[place - 1]) if place <= len(said_since) else False):
-            return None
-        if found := _undone(text, answer, language, later=place > 0):
-            return found
-    return None
+def undone(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
+    """What takes back the newest change of memory that the newest answers (`meant_answers`) told, if the user's words
+    ask for that."""
+    tries = (_undone(text, answer, language, later=place > 0) for place, answer in enumerate(answers))
+    return next((found for found in tries if found), None)
 
 
 def _undone(text: str, answer: str, language: Language, *, later: bool) -> ModelAnswer | None:
@@ -192,14 +196,13 @@ def _undone(text: str, answer: str, language: Language, *, later: bool) -> Model
         if notes and undoes(text, later=later):
             return step(*((FORGET, {"note": note}) for note in notes))
         before, after = _SAY["forgotten"][spoken].split("{texts}")
-        told = answer.startswith((before, _SAY["forgotten_all"][spoken]))
+        told = [one for one in answer.splitlines() if one.startswith((before, _SAY["forgotten_all"][spoken]))]
         if told and undoes(text, forgotten=True, later=later):
-            undo = after + _SAY["undo"][spoken]
-            if not answer.endswith(undo):
-                return said(_SAY["gone"][language])
             opening, closing = _QUOTES[spoken]
-            facts = answer.removeprefix(before + opening).removesuffix(closing + undo)
-            return step(*((REMEMBER, {"note": one}) for one in facts.split(f"{closing}, {opening}")))
+            first, last = before + opening, closing + after + _SAY["undo"][spoken]
+            lists = [one.removeprefix(first).removesuffix(last) for one in told if one.endswith(last)]
+            notes = [one for facts in lists for one in facts.split(f"{closing}, {opening}")]
+            return step(*((REMEMBER, {"note": one}) for one in notes)) if notes else said(_SAY["gone"][language])
     return None
 
 
