@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,8 +58,8 @@ class Change:
     version: str | None
     outcome: dict[str, Any]
     about: str | None = None
-    past: Sequence[str] = ()
-    corrects: Mapping[str, str] = field(default_factory=dict[str, str])
+    past: list[str] = field(default_factory=list[str])
+    corrects: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
