@@ -119,7 +119,7 @@ async def test_what_the_user_takes_out_of_their_memory_is_found_no_more(servers:
         writer = Writer(one.client)
         await writer.visitor("I do swing trading", user="ana", role="user")
         await writer.visitor("I have two parrots at home", user="ana", role="user")
-        user = {"company_id": "acme", "user_id": "ana"}
+        user: dict[str, Any] = {"company_id": "acme", "user_id": "ana"}
         patch: dict[str, Any] = {"tradingStyle": "swing", "userNotes": ["I have two parrots"]}
         await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch=patch))
         for about, texts in (("I do swing trading", ["swing"]), ("my pets", ["I have two parrots"])):
@@ -131,6 +131,20 @@ async def test_what_the_user_takes_out_of_their_memory_is_found_no_more(servers:
         assert await found(one, "swing trading parrots") == []
 
 
+async def test_a_fact_is_put_in_other_words_and_what_was_so_before_is_forgotten_alone(servers: Servers) -> None:
+    async with replica(servers) as one:
+        user: dict[str, Any] = {"company_id": "acme", "user_id": "ana"}
+        await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch={"userNotes": ["I live in Lima"]}))
+        request = MemoryPatchRequest(**user, patch={}, corrects={"I live in Lima": "I live in Cusco"})
+        await one.rpc.call(MEMORY_PATCH, request)
+        held = await memory(one)
+        assert (held.user_notes, [past.value for past in held.superseded]) == (["I live in Cusco"], ["I live in Lima"])
+        meant = await one.rpc.call(MEMORY_MEANT, MeantRequest(**user, about="that I lived in Lima"))
+        await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch=meant.patch, past=meant.past))
+        held = await memory(one)
+        assert (held.user_notes, held.superseded) == (["I live in Cusco"], [])
+
+
 async def test_a_prompt_is_told_the_facts_that_fit_the_question_and_nothing_that_was_forgotten(
     servers: Servers,
 ) -> None:
@@ -139,7 +153,7 @@ async def test_a_prompt_is_told_the_facts_that_fit_the_question_and_nothing_that
         seq = await writer.visitor("Hello", user="ana", role="user")
         notes = [f"my shelf {number} holds book {number}" for number in range(45)]
         notes += ["my broker is Kappa", "I never buy tobacco stocks", "I drink tea"]
-        user = {"company_id": "acme", "user_id": "ana"}
+        user: dict[str, Any] = {"company_id": "acme", "user_id": "ana"}
         await one.rpc.call(MEMORY_PATCH, MemoryPatchRequest(**user, patch={"userNotes": notes}))
         saved = SummarySaveRequest(
             company_id="acme",

@@ -143,6 +143,12 @@ class MemoryPatchRequest(Wire):
     about: str | None = Field(
         default=None, max_length=500, description="what it forgets, in the user's words: search_memory leaves it out"
     )
+    past: list[str] | None = Field(
+        default=None, max_length=200, description="values of the history that are forgotten with it"
+    )
+    corrects: dict[str, str] | None = Field(
+        default=None, max_length=20, description="facts, each with the words that take its place; it becomes history"
+    )
 
 
 class MemoryReply(Wire):
@@ -163,12 +169,14 @@ class MeantRequest(Wire):
 
 class MeantReply(Wire):
     """The merge patch that takes out what is meant, over `version`, and its texts. `several`: those of which one may be
-    meant, when it cannot be told which; then nothing is to be patched."""
+    meant, when it cannot be told which; then nothing is to be patched. `past`: what is meant is history, and what is so
+    now stays."""
 
     version: str | None = None
     patch: dict[str, Any] = Field(default_factory=dict[str, Any])
     texts: list[str] = Field(default_factory=list[str])
     several: list[str] = Field(default_factory=list[str])
+    past: list[str] = Field(default_factory=list[str])
 
 
 class MemoryDeleteReply(Wire):

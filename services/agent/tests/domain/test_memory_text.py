@@ -4,8 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.domain.shortcuts.memory_text import told_memory
-from agent.domain.shortcuts.memory_words import MemoryWish, memory_wish
+from agent.domain.shortcuts.answers import meant_answers, of_a_list
+from agent.domain.shortcuts.memory_text import listed_facts, told_memory
+from agent.domain.shortcuts.memory_words import ListWish, MemoryWish, list_wish, memory_wish, undoes
+from contracts.languages import Language
 from contracts.memory_rpc import LongTermMemory, Superseded
 
 MEMORY = LongTermMemory(
@@ -29,17 +31,16 @@ MEMORY = LongTermMemory(
 def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
     assert told_memory(MEMORY.to_wire(), "en").splitlines() == [
         "This is what I remember about you.",
-        "Your name is Ana.",
-        "Your risk profile is aggressive.",
-        "Your trading style is swing.",
-        "You mostly follow AAPL, BTC/USD and IBM.",
-        "You told me: “I moved to Austin”.",
-        "You told me: “I prefer ETFs”.",
-        "You have asked several things, for example “What is a stop loss?”.",
+        "Your name is Ana. Say “forget my name” or “call me …”.",
+        "Your risk profile is aggressive. Say “forget my risk profile” or “my risk profile is …”.",
+        "Your trading style is swing. Say “forget my style” or “I now do …”.",
+        "You mostly follow AAPL, BTC/USD and IBM. Say “forget my favourites”.",
+        "1. You told me: “I moved to Austin”. Say “forget 1” or “correct 1: …”.",
+        "2. You told me: “I prefer ETFs”. Say “forget 2” or “correct 2: …”.",
+        "You have asked several things, for example “What is a stop loss?”. Say “forget my questions”.",
         "“I live in Lima” no longer applies as of May 3, 2026: you said “I moved to Austin”.",
         "“conservative” no longer applies as of May 4, 2026: now it is aggressive.",
         "“I smoke” no longer applies as of May 5, 2026.",
-        "You can correct any of this (“now I…”) or tell me “forget that…”.",
     ]
     spanish = told_memory(MEMORY.to_wire(), "es")
     assert "«I live in Lima» ya no vale desde el 3 de mayo de 2026: dijiste «I moved to Austin»." in spanish
@@ -51,11 +52,12 @@ def test_each_fact_has_the_day_on_which_it_was_said_where_the_user_lives() -> No
     facts = {"name": "Ana", "userNotes": ["I moved to Austin"], "preferences": ["I prefer ETFs"]}
     since = {"name": said.isoformat(), "I moved to Austin": said.isoformat()}
     memory = {**facts, "timezone": "America/Chicago", "since": since}
-    assert told_memory(memory, "en").splitlines()[1:-1] == [
+    told = [line.partition(" Say ")[0] for line in told_memory(memory, "en").splitlines()[1:]]
+    assert told == [
         "Your name is Ana (since May 3, 2026).",
         "Your time zone is America/Chicago.",
-        "You told me: “I moved to Austin” (since May 3, 2026).",
-        "You told me: “I prefer ETFs”.",
+        "1. You told me: “I moved to Austin” (since May 3, 2026).",
+        "2. You told me: “I prefer ETFs”.",
     ]
     assert "Me has dicho: «I moved to Austin» (desde el 3 de mayo de 2026)." in told_memory(memory, "es")
     assert "Te llamas Ana (desde el 4 de mayo de 2026)." in told_memory({**facts, "since": since}, "es")
@@ -66,9 +68,45 @@ def test_an_empty_memory_is_a_sentence(language: str, said: str) -> None:
     assert said in told_memory({}, "es" if language == "es" else "en")
 
 
-def test_of_many_facts_the_rest_is_counted() -> None:
-    memory = LongTermMemory(user_notes=[f"fact {number}" for number in range(20)])
-    assert "There are 5 more." in told_memory(memory.to_wire(), "en")
+def test_of_many_facts_the_rest_is_counted_and_told_when_asked_for() -> None:
+    facts = [f"fact {number}" for number in range(20)]
+    memory = LongTermMemory(name="Ana", user_notes=facts)
+    assert "There are 5 more: say “show me the rest”." in told_memory(memory.to_wire(), "en")
+    first = told_memory({"name": "Ana", "userNotes": facts[:15]}, "en", more=5)
+    assert "There are 5 more: say “show me the rest”." in first
+    rest = told_memory({"name": "Ana", "userNotes": facts[15:]}, "en", after=15)
+    assert rest.splitlines()[1].startswith("16. You told me: “fact 15”.")
+    assert "Ana" not in rest
+    assert told_memory({"name": "Ana"}, "es", after=15) == "No hay más: eso es todo."
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_facts_are_found_again_by_the_numbers_under_which_they_were_told(language: Language) -> None:
+    facts = ["I say “no” to debt", "vivo en Lima (Perú)", "it’s «fine»"]
+    told = told_memory({"userNotes": facts, "since": {facts[0]: "2026-05-04T02:00:00Z"}}, language)
+    assert listed_facts(told) == dict(enumerate(facts, start=1))
+    assert listed_facts("Done, I have forgotten: “x”.") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("forget 3", ListWish((3,))),
+        ("Olvida la 12, por favor", ListWish((12,))),
+        ("please delete number 2", ListWish((2,))),
+        ("forget 1 and 3", ListWish((1, 3))),
+        ("olvida la tercera", ListWish((3,))),
+        ("correct 3: I live in Cusco.", ListWish((3,), "I live in Cusco")),
+        ("corrige la 2: prefiero el té", ListWish((2,), "prefiero el té")),
+        ("3 is wrong: I have two cats", ListWish((3,), "I have two cats")),
+        ("Show me the rest", ListWish()),
+        ("muéstrame el resto", ListWish()),
+        ("forget 3 kids", None),
+        ("buy 3", None),
+    ],
+)
+def test_a_list_of_facts_is_answered_by_number(text: str, wish: ListWish | None) -> None:
+    assert list_wish(text) == wish
 
 
 @pytest.mark.parametrize(
@@ -81,6 +119,11 @@ def test_of_many_facts_the_rest_is_counted() -> None:
         ("bórrame lo de la enfermedad", "la enfermedad"),
         ("Ya no quiero que recuerdes mi hipoteca", "mi hipoteca"),
         ("Quiero que olvides dónde vivo", "dónde vivo"),
+        ("scratch what I told you about the boat", "the boat"),
+        ("Remove the note about my car", "my car"),
+        ("you don't need to remember my address", "my address"),
+        ("quita lo del perro", "perro"),
+        ("borra lo que te dije del perro", "perro"),
     ],
 )
 def test_what_is_to_be_forgotten_is_read_off_a_plain_wish(said: str, about: str) -> None:
@@ -104,3 +147,28 @@ def test_what_only_sounds_like_it_is_for_the_model(said: str) -> None:
 
 def test_who_wants_something_remembered_says_what() -> None:
     assert memory_wish("Recuerda que prefiero ETF") == MemoryWish("remember", "prefiero ETF")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["what do you have on me?", "And what do you still remember about me?", "what have I told you so far?",
+     "tell me everything you remember", "¿qué tienes apuntado de mí?", "qué te he contado de mí"],
+)  # fmt: skip
+def test_a_memory_is_asked_for_in_many_ways(said: str) -> None:
+    assert memory_wish(said) == MemoryWish("read")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["revert that", "oops, undo that please", "can you undo that?", "No, that was wrong, undo it", "put it back",
+     "undo the last one", "deshaz lo último", "me equivoqué, deshaz eso", "¿puedes deshacer eso?", "recupéralo"],
+)  # fmt: skip
+def test_a_change_is_taken_back_in_many_ways(said: str) -> None:
+    assert undoes(said, later=True)
+
+
+def test_a_number_means_a_fact_only_while_no_other_list_or_order_is_newer() -> None:
+    told = told_memory({"userNotes": ["I like tea", "I like jam"]}, "en")
+    assert of_a_list("forget 2", ["Anything else?", told], "en") is not None
+    assert of_a_list("delete 2", ["Your alerts:\n1. AAPL\n2. IBM", told], "en") is None
+    assert meant_answers(["c", "b", "a"], ["thanks", "buy 5 AAPL", "what do you know?"]) == ["c", "b"]

@@ -93,6 +93,7 @@ TALK: dict[Intent, list[str]] = {
         "hablas español?",
     ],
     Intent.FORGET: ["forget that please", "olvida eso"],
+    Intent.UNDO: ["undo that", "Deshaz eso, por favor", "take that back"],
     Intent.NOT_REMEMBERED: ["forget about my car", "olvida lo de mi coche"],
     Intent.ADVICE: [
         "should I buy AAPL?",

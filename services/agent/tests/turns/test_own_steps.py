@@ -244,8 +244,47 @@ async def test_what_was_just_remembered_or_forgotten_is_undone_at_a_word(nats_se
         assert model.asked == []
         # Of something else the model knows more.
         await say(scene, "what is a stop loss?")
-        for other in ("undo that", "forget it", "undo that and buy 5"):
+        for other in ("forget it", "undo that and buy 5"):
             assert (await say(scene, other))["text"] == "A scripted answer."
+
+
+async def test_a_change_is_undone_some_messages_later_but_not_over_an_order(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        held = scene.copilot
+        await say(scene, "remember that I live in Rome")
+        await say(scene, "what is a stop loss?")
+        await say(scene, "thanks")
+        text = (await say(scene, "never mind"))["text"]
+        assert (text, held.memory.user_notes) == ("A scripted answer.", ["I live in Rome"])
+        text = (await say(scene, "undo that"))["text"]
+        assert (text[:42], held.memory.user_notes) == ("Done, I have forgotten: “I live in Rome”. ", [])
+        await say(scene, "remember that I live in Turin")
+        await say(scene, "set an alert for AAPL at 200")
+        assert (await say(scene, "undo that"))["text"] == "A scripted answer."
+        assert held.memory.user_notes == ["I live in Turin"]
+
+
+async def test_facts_are_forgotten_and_corrected_by_their_numbers_and_the_rest_is_shown(
+    nats_server: NatsServer,
+) -> None:
+    async with stage(nats_server.url) as scene, scripted_model() as model, agent(nats_server.url, model.base_url):
+        held = scene.copilot
+        held.memory = LongTermMemory(user_notes=[f"note {number}" for number in range(1, 21)], preferences=["tea"])
+        text = (await say(scene, "what do you remember about me?"))["text"]
+        assert "15. You told me: “note 15”. Say “forget 15” or “correct 15: …”." in text
+        assert "There are 6 more: say “show me the rest”." in text
+        text = (await say(scene, "show me the rest"))["text"]
+        assert [line[:4] for line in text.splitlines()[1:]] == ["16. ", "17. ", "18. ", "19. ", "20. ", "21. "]
+        text = (await say(scene, "forget 2 and 20"))["text"]
+        assert ("“note 2”" in text, "“note 20”" in text) == (True, True)
+        assert not {"note 2", "note 20"} & {*held.memory.user_notes}
+        await say(scene, "undo that")
+        assert {"note 2", "note 20"} < {*held.memory.user_notes}
+        assert (await say(scene, "forget 99"))["text"].startswith("There is no 99 in the list.")
+        text = (await say(scene, "correct 21: I prefer coffee"))["text"]
+        assert text == "Noted, I will remember: I prefer coffee."
+        assert held.memory.preferences == ["I prefer coffee"]
+        assert model.asked == []
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,8 @@ class PersonalMethods:
                 request=request.request_id,
                 body=request.body,
                 about=request.about,
+                past=request.past or (),
+                corrects=request.corrects or {},
             )
         )
 

@@ -1,8 +1,10 @@
 """What of a memory a user's words are about."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from contracts.memory_rpc import LongTermMemory
+from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
 from memory.domain.meant import meant
 
 NOTES = ["no quiero arriesgar más del 1% por operación", "vivo en Lima"]
@@ -67,3 +69,26 @@ def test_fields_are_meant_by_their_names_values_and_symbols() -> None:
     assert meant(memory, "that I do swing trading").patch == {"tradingStyle": None}
     assert meant(memory, "my name").patch == {"name": None}
     assert meant(memory, "my risk profile").texts == ["moderate"]
+
+
+def _once(value: str, field: str = "userNotes") -> Superseded:
+    return Superseded(field=field, value=value, until=datetime(2026, 3, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("about", ["that I lived in Lima", "I live in Lima", "lo de Lima", fact_id("I live in Lima")])
+def test_forgetting_what_is_history_leaves_what_is_so_now(about: str) -> None:
+    memory = LongTermMemory(user_notes=["I live in Cusco"], superseded=[_once("I live in Lima")])
+    found = meant(memory, about)
+    assert (found.patch, found.texts, found.past) == ({}, ["I live in Lima"], ["I live in Lima"])
+
+
+def test_a_former_profile_is_meant_by_its_value_and_the_present_one_by_its_name() -> None:
+    memory = LongTermMemory(risk_profile="aggressive", superseded=[_once("conservative", "riskProfile")])
+    assert meant(memory, "that my risk profile was conservative").past == ["conservative"]
+    assert meant(memory, "my risk profile").patch == {"riskProfile": None}
+    assert meant(memory, "that I am aggressive").patch == {"riskProfile": None}
+
+
+def test_a_fact_of_the_kind_that_says_something_else_is_asked_about_and_not_forgotten() -> None:
+    found = meant(LongTermMemory(user_notes=["I live in Cusco"]), "that I live in Paris")
+    assert (found.patch, found.several) == ({}, ["I live in Cusco"])

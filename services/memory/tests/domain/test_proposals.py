@@ -132,7 +132,7 @@ def test_a_change_that_no_rule_knows_is_taken_and_keeps_its_dates(old: str, said
         ("I have a dog named Rex", "My dog does not like rain", "not_over"),
         ("I have a dog named Rex", "I just got another dog", "both_true"),
         ("I like tea", "I don't like coffee", "other_thing"),
-        ("my broker is Kappa", "My sister trades with Kappa", "not_over"),
+        ("my broker is Kappa", "My sister trades with Kappa", "other_thing"),
         ("I live in Lima", "I like penny stocks", "other_thing"),
     ],
 )

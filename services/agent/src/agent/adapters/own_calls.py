@@ -3,13 +3,14 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
 
 from agent.adapters.hand_offs import HandOffs
 from agent.domain.hand_over import NAME
+from agent.domain.shortcuts.memory_text import SHOWN
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.text_features import symbols_in
 from agent.domain.turn.journal import TurnCall
@@ -41,22 +42,41 @@ MOST_NOTES = 50
 MOST_OLDER = 200
 OWN_WORDS = ("userNotes", "preferences", "olderNotes")
 """Fields of a memory that hold facts in the user's words."""
+_LISTS = ("user_notes", "preferences", "older_notes")
 ATTEMPTS = 10
 """At changing a memory that others change too."""
-SHOWN = 15
-"""Entries of each list: an answer in the chat is no export."""
 SHOWN_PAST = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A merge patch for the memory of a version (empty: nothing is to be changed), what the step's outcome says of it,
-    and what is forgotten by it, in the user's words."""
+    """A merge patch for the memory of a version, what the step's outcome says of it, what is forgotten by it, in the
+    user's words, what of the history is, and facts with the words that correct them. Nothing of all that: nothing is to
+    be changed."""
 
     patch: dict[str, Any]
     version: str | None
     outcome: dict[str, Any]
     about: str | None = None
+    past: list[str] = field(default_factory=list[str])
+    corrects: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
+    """What an answer in the chat tells of a memory, with the facts after so many; an answer is no export."""
+    every = [*memory.user_notes, *memory.preferences, *memory.older_notes]
+    told = every[after : after + SHOWN]
+    lists = {name: [one for one in getattr(memory, name) if one in told] for name in _LISTS}
+    left_out = {*every} - {*told}
+    shown = memory.model_copy(
+        update={
+            **lists,
+            "since": {fact: at for fact, at in memory.since.items() if fact not in left_out},
+            "frequent_questions": memory.frequent_questions[:SHOWN],
+            "superseded": memory.superseded[:SHOWN_PAST],
+        }
+    )
+    return {"memory": shown.to_wire(), "after": after, "more": len(every[after + SHOWN :])}
 
 
 def taken_back(held: memory_rpc.MemoryReply, note: str) -> Change:
@@ -123,23 +143,15 @@ class BusOwnCalls:
             return {"everything": True}
         if tool == READ:
             memory = (await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=MEMORY_SECONDS)).memory
-            left_out = {*memory.user_notes[SHOWN:], *memory.preferences[SHOWN:], *memory.older_notes[SHOWN:]}
-            shown = memory.model_copy(
-                update={
-                    "since": {fact: at for fact, at in memory.since.items() if fact not in left_out},
-                    "user_notes": memory.user_notes[:SHOWN],
-                    "preferences": memory.preferences[:SHOWN],
-                    "older_notes": memory.older_notes[:SHOWN],
-                    "frequent_questions": memory.frequent_questions[:SHOWN],
-                    "superseded": memory.superseded[:SHOWN_PAST],
-                }
-            )
-            return {"memory": shown.to_wire()}
+            return _page(memory, int(arguments.get("after") or 0))
         if tool == REMEMBER:
             note = str(arguments["note"])[:500]
+            instead: str | None = arguments.get("instead")
 
             async def noted(seconds: float) -> Change:
                 held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=seconds)
+                if instead is not None:
+                    return Change({}, held.version, {"note": note}, corrects={instead: note})
                 others = [other for other in held.memory.user_notes if other.casefold() != note.casefold()]
                 notes = [note, *others]
                 patch = {"userNotes": notes[:MOST_NOTES]}
@@ -165,8 +177,9 @@ class BusOwnCalls:
             found = await self._rpc.call(memory_rpc.MEMORY_MEANT, words, deadline=seconds)
             # A note, unlike a style or a favourite, is remembered again by its words alone.
             facts = found.patch.keys() <= set(OWN_WORDS)
-            outcome = {"forgotten": found.texts, "several": found.several, "facts": facts}
-            return Change(found.patch, found.version, outcome, about)
+            outcome = {"forgotten": found.texts, "several": found.several, "facts": facts and not found.past}
+            by_id = any(memory_rpc.fact_id(one) == about for one in found.texts)
+            return Change(found.patch, found.version, outcome, None if by_id else about, past=found.past)
 
         return await self._change(who, without, call.call_id)
 
@@ -221,7 +234,7 @@ class BusOwnCalls:
         outcome: dict[str, Any] | None = None
         try:
             change = await look(_seconds(end))
-            if not change.patch:
+            if not (change.patch or change.past or change.corrects):
                 return change.outcome
             request = memory_rpc.MemoryPatchRequest(
                 company_id=who.company_id,
@@ -230,6 +243,8 @@ class BusOwnCalls:
                 over=change.version,
                 request_id=call_id,
                 about=change.about,
+                past=change.past or None,
+                corrects=change.corrects or None,
             )
             outcome = change.outcome
             await self._rpc.call(memory_rpc.MEMORY_PATCH, request, deadline=_seconds(end))

@@ -108,11 +108,16 @@ class CopilotSide:
         return reply
 
     async def _meant(self, request: memory_rpc.MeantRequest) -> memory_rpc.MeantReply:
-        """The facts whose words are all in what is said."""
+        """The facts whose words are all in what is said, or whose id it is."""
         self._present()
         said = f" {request.about.lower()} "
         kept = {"userNotes": self.memory.user_notes, "preferences": self.memory.preferences}
-        gone = [one for held in kept.values() for one in held if f" {one.lower()} " in said]
+        gone = [
+            one
+            for held in kept.values()
+            for one in held
+            if f" {one.lower()} " in said or memory_rpc.fact_id(one) == request.about
+        ]
         patch = {name: [one for one in held if one not in gone] for name, held in kept.items()}
         reply = memory_rpc.MeantReply(version=self._version(), patch=patch if gone else {}, texts=gone)
         if self.meanwhile:
@@ -124,6 +129,9 @@ class CopilotSide:
         if request.over not in (None, self._version()):
             raise RpcError("PRECONDITION_FAILED", "changed meanwhile")
         wire = {**self.memory.to_wire(), **request.patch}
+        corrects = request.corrects or {}
+        for name in ("userNotes", "preferences"):
+            wire[name] = [corrects.get(one, one) for one in wire.get(name) or ()]
         kept = {name: value for name, value in wire.items() if value is not None}
         self.memory = LongTermMemory.model_validate(kept)
         return memory_rpc.MemoryReply(memory=self.memory)

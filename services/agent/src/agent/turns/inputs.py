@@ -22,7 +22,7 @@ from agent.domain.own_words import OwnWords, words_of
 from agent.domain.pictures import TOKENS, Picture, Sight, fitting_pictures
 from agent.domain.providers import window_of
 from agent.domain.sent_files import NOT_READ, ReadFile, files_of, only_files
-from agent.domain.shortcuts.answers import own_answer, undone
+from agent.domain.shortcuts.answers import meant_answers, of_a_list, own_answer, undone
 from agent.domain.shortcuts.steps import finished, own_step, said, step
 from agent.domain.tool_choice import chosen_tools
 from agent.domain.tool_results import searches
@@ -161,10 +161,13 @@ class Knowing:
         self.inputs = Inputs(seen, history)
         text = "\n".join(one.text for one in history.messages if not one.mine and one.seq > effect.view.basis)
         told = [one for one in history.messages if one.mine or one.seq <= effect.view.basis]
-        own = own_step(text, seen.asked, trades=seen.trades)
-        if own is None and told and told[-1].mine:
-            return undone(text, told[-1].text, seen.asker.language)
-        return own
+        answers = [one.text for one in reversed(told) if one.mine] if told and told[-1].mine else []
+        answers = meant_answers(answers, [one.text for one in reversed(told) if not one.mine])
+        return (
+            of_a_list(text, answers, seen.asker.language)
+            or own_step(text, seen.asked, trades=seen.trades)
+            or undone(text, answers, seen.asker.language)
+        )
 
     async def _to_person(self, effect: CallModel, seen: AskedSnapshot, config: CompanyConfig) -> ModelAnswer | None:
         """What the company's rules, or a plain wish for a person, make of what is unanswered; once because of it."""

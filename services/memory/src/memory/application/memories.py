@@ -2,16 +2,16 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import structlog
 
 from contracts.errors import NexusError
-from contracts.memory_rpc import LongTermMemory
+from contracts.memory_rpc import LongTermMemory, fact_id
 from memory.adapters.announcements import BusAnnouncements
-from memory.domain.fact_changes import all_forgotten, forgetting
+from memory.domain.fact_changes import all_forgotten, forgetting, update, without_past
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, corrected
 from memory.errors import CorrectionReused, MemoryMoved, StoreUnavailable
@@ -69,10 +69,13 @@ class Memories:
         request: str | None = None,
         body: str | None = None,
         about: str | None = None,
+        past: Sequence[str] = (),
+        corrects: Mapping[str, str] | None = None,
     ) -> LongTermMemory:
         """The memory after the user's own merge patch. `over`: the version that the patch was made from, if it was.
         `request`: its id; a patch that is in it already changes nothing. `body`: digest of what came under that id.
-        `about`: what it forgets, in the user's words.
+        `about`: what it forgets, in the user's words. `past`: what of the history it forgets.
+        `corrects`: facts, each with what takes its place.
 
         Raises:
             BadMemoryError, CorrectionReused, MemoryMoved, StoreUnavailable.
@@ -83,7 +86,10 @@ class Memories:
             if body and any(one.startswith(f"{request} ") for one in state.done):
                 raise CorrectionReused("Idempotency-Key: it was used for another correction; choose a new one")
             now = self._clock.now()
-            after = corrected(state, patch, now)
+            after = without_past(corrected(state, patch, now), past, now)
+            for old, new in (corrects or {}).items():
+                changed = update(after, fact_id(old), new, now)
+                after = changed.state if changed else after
             if about:
                 after = forgetting(after, (about,), now)
             return after.corrected_by(mark) if mark else after

@@ -32,18 +32,20 @@ _NOT_WHOLLY = re.compile(
     r"no longer|any ?more|not sure|but|pero|sino)\b"
 )
 _LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,(?!\d| (?:del?|from|of|in|at|on|who|que|en|an?|una?|my|mi)\b)")
-_RELATIVE = re.compile(
-    r"^(?:[^,]{0,15}, )?(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>wife|husband|spouse|partner|girlfriend|boyfriend|"
-    r"son|sons|"
-    r"daughter|daughters|kids?|children|brothers?|sisters?|mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|"
-    r"friends?|grand(?:father|mother|pa|ma|parents?|sons?|daughters?|child|children|kids?)|neighbou?rs?|nieces?|nephews?|"
-    r"(?:step|god)(?:father|mother|sons?|daughters?|brother|sister)|fiancee?|ex|in-laws|"
-    r"(?:room|flat|house|class|team)mates?|colleagues?|co-?workers?|"
-    r"mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|"
-    r"padres?|papa|ti[oa]s?|prim[oa]s?|amig[oa]s?|abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|"
-    r"cunad[oa]s?|yerno|nuera|prometid[oa]|ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|"
-    r"hermanastr[oa]s?|companer[oa]s?|colegas?|soci[oa]s?)\b(?!'s name| se llama)"
+PEOPLE = (
+    r"wife|husband|spouse|partner|girlfriend|boyfriend|son|sons|daughter|daughters|kids?|children|"
+    r"brothers?|sisters?|mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|"
+    r"grand(?:father|mother|pa|ma|parents?|sons?|daughters?|child|children|kids?)|neighbou?rs?|nieces?|"
+    r"nephews?|(?:step|god)(?:father|mother|sons?|daughters?|brother|sister)|fiancee?|ex|in-laws|(?:room|"
+    r"flat|house|class|team)mates?|colleagues?|co-?workers?|mujer|esposa|esposo|marido|pareja|novi[oa]|"
+    r"hij[oa]s?|herman[oa]s?|madre|mama|padres?|papa|ti[oa]s?|prim[oa]s?|amig[oa]s?|abuel[oa]s?|"
+    r"vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|nuera|prometid[oa]|"
+    r"ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|companer[oa]s?|com(?:p|)adres?|cuates?|"
+    r"colegas?|soci[oa]s?"
 )
+PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>{PEOPLE})\b")
+"""Somebody of the writer's."""
+_RELATIVE = re.compile(rf"^(?:[^,]{{0,15}}, )?{PERSON.pattern}(?!'s name| se llama)")
 _DID = re.compile(
     r"^(?:[^,]{0,15}, )?(?:my|our|mis?|nuestr[oa]s?) \w+(?: (?!(?:is|are|es|esta)\b)\w+){0,2}? "
     r"(?:left|gave|bought|taught|told|lent|sold|won|"
@@ -67,7 +69,10 @@ _PAST = re.compile(
 )
 """Says what was so once, or happened: it stays true."""
 _DONE = re.compile(r"(?:(?:i|we) \w{3,}ed\b|(?:(?:yo|me|nos|lo|la|le) )*(?!sé\b)\w{2,}[éí]\b)")
-_ADDS = re.compile(r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?|tambien|ademas|aparte)\b")
+_ADDS = re.compile(
+    r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?(?! (?:vez|veces|cosa))|"
+    r"tambien|ademas|aparte)\b"
+)
 """Says that something comes beside what there was."""
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[a-záéíóúñ,] )[A-ZÁÉÍÓÚÑ]\w+")
@@ -284,7 +289,7 @@ def _over(ending: StatementEnd, new: Claims, old: Claims) -> bool:
     return ending.what <= old.words and _all_but_a_little(ending.what, old)
 
 
-def _of_the_same(new: Claims, old: Claims) -> bool:
+def of_the_same(new: Claims, old: Claims) -> bool:
     """Whether both speak of one person: "my daughter Emma is 9", "Emma turned 10"."""
     return new.of == old.of or (not new.of and new.verb[0] in old.given.get("name", frozenset()))
 
@@ -293,7 +298,7 @@ def _changes(new: Claims, old: Claims) -> bool:
     """Whether one says what the other does but for a value of the same class: another figure, how often, who or where,
     and says that it is different now. Where both speak of something else besides, they are about two things."""
     if (
-        not _of_the_same(new, old)
+        not of_the_same(new, old)
         or new.denied
         or old.denied
         or old.did

@@ -1,5 +1,6 @@
 """Changes of single facts that a user asks for: remember, forget, correct. Each says how it can be undone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -80,6 +81,14 @@ def without(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembe
     since = {text: at for text, at in state.since.items() if text.casefold() not in dropped}
     state = replace(state.changed(now, **lists, superseded=history), since=since)
     return forgetting(state, facts, now)
+
+
+def without_past(state: Remembered, values: Sequence[str], now: datetime) -> Remembered:
+    """Without some values of the history; what is so now stays."""
+    history = [past for past in state.memory.superseded if past.value not in values]
+    if len(history) == len(state.memory.superseded):
+        return state
+    return forgetting(state.changed(now, superseded=history), tuple(values), now)
 
 
 def all_forgotten(state: Remembered, said: LogPosition, now: datetime) -> Remembered:

@@ -5,13 +5,34 @@ purchase, a visit) has happened for ever; another date, season, weekday or hour 
 """
 
 import re
+from itertools import pairwise
 
 from contracts.spoken import MONTHS, NUMBERS
-from memory.domain.claims import GENERIC, Claims, claims, fact_claims, may_replace, replaces
+from memory.domain.claims import (
+    GENERIC,
+    PEOPLE,
+    PERSON,
+    Claims,
+    claims,
+    fact_claims,
+    may_replace,
+    of_the_same,
+    replaces,
+)
 from memory.domain.long_term.concepts import concept, content, plain
-from memory.domain.long_term.slots import OCCASION
+from memory.domain.long_term.course import (
+    FOR_NOW,
+    HAS_HAPPENED,
+    PARTLY,
+    SO_NO_LONGER,
+    has_ended,
+    has_happened,
+)
+from memory.domain.long_term.endings import endings
+from memory.domain.long_term.slots import OCCASION, restrictions
+from memory.domain.long_term.speech import same_length
 from memory.domain.recall.words import words
-from memory.domain.relevant_facts import facets, kinds
+from memory.domain.relevant_facts import NO_THINGS, facets, kinds
 
 _NOT_TELLING = frozenset(
     [
@@ -38,23 +59,27 @@ _NOT_TELLING = frozenset(
 )
 """Concepts that two statements may share and speak of different things all the same."""
 _NUMBERS = content(" ".join(NUMBERS))
-_OVER = re.compile(
-    r"\b(?:no longer|any ?more|any longer|no more|stopped|quit|g[ai]ve up|given up|giving up|ended|is over|am done|"
-    r"finished|left|resigned|sold|closed|cancel\w*|paid off|broke|split|died|passed away|used to|instead|moved|"
-    r"relocated|"
-    r"switched|swapped|exchanged|gave away|pulled out|took out|withdrew|changed|replaced|traded (?:\w+ ){0,3}in|"
-    r"turned|became|become|grew|went from|lost|fired|laid off|retired|"
-    r"graduated|divorced|separated|dropped|behind me|in the past|history now|now|nowadays|these days|from now "
-    r"on|lately|"
-    r"my new|our new|got rid|abandoned|let go|got out of|am out of|"
-    r"ya no|jamas|dej[eo]\w*|pare|abandon\w+|renunci\w+|vend(?:i|imos|ido)|cerre|cerramos|cancel\w+|termin\w+|acabe|"
-    r"acabamos|liquid\w+|sald\w+|romp\w+|cort[eo] con|muri\w+|falleci\w+|antes (?!de\b|que\b)|solia|en vez|en "
-    r"lugar|cambi\w+|pas[eo]|"
-    r"pasamos|mud[eo]\w*|mudamos|traslad\w+|despid\w+|despedid\w+|perdi|perdimos|perdido|jubil\w+|gradu\w+|divorci\w+|separ\w+|"
-    r"se acabo|atras|saque|sacamos|retire|retiramos|independic\w+|sin \w+[aei]r|ahora|actualmente|ultimamente|"
-    r"mi nuev[oa]|nuestr[oa] nuev[oa]|a partir de|desde ahora|sustitui\w*|"
-    r"reemplac\w+|regal[eo]|cumpl\w+)\b"
+_CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
+_CALLED = re.compile(r"(?:'s name is| is called| called| named| se llama|,)? (?P<name>[A-ZÁÉÍÓÚÑ]\w+)")
+"""What somebody of the writer's is called."""
+_PRONOUN = re.compile(r"\b(?:it|them|lo)\b|\bl[ao]s? \w+[éí]\b", re.I)
+"""Names what the clause before it named."""
+_SORT = re.compile(
+    r"\b(?:my|our|the|an?) (?P<sort>[a-z]{3,}) (?P<thing>insurance|account|card|loan|policy|plan|fund|"
+    r"contract|licen[cs]e|"
+    r"subscription|class|course|job)\b|"
+    r"\b(?P<cosa>\w{4,}) (?:de|del|de la) (?P<clase>[a-z]{3,})\b"
 )
+"""A thing, and what sort of it."""
+_FIRST_PERSON = re.compile(r"\b(?:i|we|me|us|yo|nos|conmigo)\b")
+_OWN = re.compile(r"\b(?:i|we|my|our|me|us|yo|nos|mis?|nuestr[oa]s?|ahora|ya|\w{2,}(?:é|í|oy|amos|emos|imos))\b", re.I)
+"""Says that the writer speaks of themselves again."""
+_SOMEBODY = re.compile(rf"\b(?:my|our|an?|the|mis?|nuestr[oa]s?|una?|el|l[ao]s?) (?P<who>{PEOPLE})\b")
+"""Somebody else, who may be the one that does something."""
+_ALSO = re.compile(r"\b(?:also|too|as well|tambien|ademas)\b")
+"""Says that something comes beside what there was, whatever has ended."""
+_SHE = re.compile(r"\W*(?:(?:now|so|then|ahora|luego) )?(?:s?he|ella)\b")
+"""A clause of somebody who was named before."""
 _CORRECTS = re.compile(
     r"\b(?:actually|correction|i meant|meant to say|i was wrong|mistake|not \d|wrong|en realidad|quise decir|me "
     r"equivoque|"
@@ -62,7 +87,8 @@ _CORRECTS = re.compile(
 )
 _MOVES = re.compile(
     r"\b(?:moved|postponed|rescheduled|changed|instead|brought forward|pushed|delayed|actually|now|cancel\w*|"
-    r"cambi\w+|movi\w*|mueve\w*|aplaz\w+|adelant\w+|retras\w+|paso al|pasa(?:mos|do|n)? (?:al?|para)|en vez|en "
+    r"cambi\w+|movi\w*|mueve\w*|aplaz\w+|adelant\w+|retras\w+|paso al|pasa(?:mos|do|n|"
+    r"ron)? (?:\w+ \w+ )?(?:al?|para)|en vez|en "
     r"lugar|en realidad|ahora|"
     r"mejor)\b"
 )
@@ -73,60 +99,142 @@ _HAPPENED = re.compile(
     r"compre|compramos|comprado|vendi|vendimos|vendido|pague|pagamos|fui|fuimos|visite|conoci|gane|herede|lei|asisti|"
     r"preste|done)\b"
 )
-_HAS_HAPPENED = re.compile(
-    r"\b(?:i|we)(?: have|'ve) (?!an?\b|the\b|my\b)(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght)\b|"
-    r"\b(?:i|we) (?:\w+ ){0,2}(?:\w{3,}ed|went|got|took|had to|made|began|came|chose|lost|let)\b|"
-    r"\b(?:he|hemos|ha|han) (?:\w+ )?\w+(?:[ai]do|to|cho)\b|\b\w{2,}[éí]\b"
-)
-"""Says, by the tense of its verb, that something has happened to its writer."""
 _DATE = re.compile(r"\b(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?: (?:of|de) (?P<month>[a-z]+))?")
 
 
-def why_both_stay(said: str, old: str, *, alone: bool = False) -> str | None:
-    """None: what is said (a sentence of the user's) ends a fact, as a model proposes; otherwise why it does not.
+def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
+    """None: what is said (a sentence of the user's) ends a fact; otherwise why it does not.
 
-    `alone`: the model proposes it of this fact and of no other. Then it is enough that something has happened since, or
-    that the same is said with another figure; and the model is believed that both are about one thing, unless the words
-    are of another person or of another kind of thing.
+    `quote`: the words of it on which a model rests it, where the model proposes it of this fact and of no other. Then
+    it is enough that something has happened since, or that the same is said with another figure; and the model is
+    believed that both are about one thing, unless the words are of another person or of another kind of thing.
     """
+    alone = quote is not None
     new, held = claims(said, short=True), fact_claims(old)
+    if leaves_both(said, old):
+        return "both_true" if _of_the_writer(said, held).strip(" .") else "other_thing"
     if replaces(new, held) or may_replace(new, held):
         return None
-    if new.of and held.of and new.of != held.of:
+    if (new.of and held.of and new.of != held.of) or _of_another_sort(said, old):
         return "other_thing"
-    plainly, before = plain(said), plain(old)
-    over, corrects = bool(_OVER.search(plainly)), bool(_CORRECTS.search(plainly))
-    happened = alone and bool(_HAS_HAPPENED.search(said.lower()))
+    own = _around(quote, _of_the_writer(said, held))
+    plainly, before = plain(own), plain(old)
+    ended = has_ended(plainly)
+    over, corrects = ended or bool(SO_NO_LONGER.search(plainly)), bool(_CORRECTS.search(plainly))
+    happened = alone and has_happened(own)
     linked = _telling(said) & held.words or (over and facets(said, forms=False) & facets(old, forms=False))
-    believed = alone and new.of == held.of and not _of_other_kinds(said, old)
+    believed = quote is not None and _speak_of_one(said, old) and not _of_other_kinds(quote, old)
     if not linked and not (believed and (over or happened)):
         return "other_thing"
-    once = _HAPPENED.match(before) or (_HAS_HAPPENED.search(old.lower()) and not over)
-    if not corrects and (once or new.adds):
+    once = _HAPPENED.match(before) or (HAS_HAPPENED.search(old.lower()) and not over)
+    if not corrects and (once or (new.adds and not (alone and over and not _ALSO.search(plainly)))):
         return "both_true"
-    if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before):
+    dated = ended or happened or "as of" in plainly
+    if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before, dated=dated):
         return "both_true"
-    denies = new.denied and not held.denied and _telling(said) <= held.words
+    denies = not held.denied and any(_denies(one, held) for one in _clauses_of_the_writer(said, held))
     refigured = alone and _differ_in_a_figure(new, held)
     return None if over or corrects or denies or happened or refigured else "not_over"
 
 
+def leaves_both(said: str, old: str) -> bool:
+    """Whether what is said can take nothing from a fact, however alike they are: it is of somebody else, of a part, or
+    for a while."""
+    held = fact_claims(old)
+    own = plain(_of_the_writer(said, held))
+    if not own.strip(" ."):
+        return True
+    partly = any(PARTLY.search(one) and content(one) & held.words for one in own.split(", "))
+    return partly or (bool(FOR_NOW.search(own)) and not has_ended(own))
+
+
+def _around(quote: str | None, own: str) -> str:
+    """The clauses that a quote is of; without one all of them."""
+    telling = content(quote or "")
+    return ", ".join(one for one in _CLAUSE.split(own) if quote is None or content(one) & telling)
+
+
+def _speak_of_one(said: str, old: str) -> bool:
+    """Whether both speak of one person, or one names whom the other is about: "Raúl and I split up"."""
+    new, held = claims(said, short=True), fact_claims(old)
+    if of_the_same(new, held):
+        return True
+    who = PERSON.search(same_length(old))
+    called = _CALLED.match(old, who.end()) if who and not new.of else None
+    return called is not None and concept(plain(called["name"])) in new.words
+
+
+def _of_the_writer(said: str, held: Claims) -> str:
+    """The clauses of a sentence without those in which only somebody else does something, of whom a fact does not
+    speak."""
+    return ", ".join(_clauses_of_the_writer(said, held))
+
+
+def _clauses_of_the_writer(said: str, held: Claims) -> list[str]:
+    found: list[str] = []
+    another = False
+    for one in _CLAUSE.split(said):
+        # Who was spoken of last goes on doing it: "a colleague quit and went to Rome".
+        another = _of_another(plain(one), held) or (another and not _OWN.search(one))
+        if not another:
+            found.append(one)
+    return found
+
+
+def _of_another(clause: str, held: Claims) -> bool:
+    if _FIRST_PERSON.search(clause):
+        return False
+    who = _SOMEBODY.search(clause)
+    return concept(who["who"]) not in held.words if who else bool(_SHE.match(clause))
+
+
 def _of_other_kinds(said: str, old: str) -> bool:
     """Whether each speaks of a kind of thing, and they have none in common."""
-    of, about = kinds(said), kinds(old)
+    of, about = facets(said, forms=False) - NO_THINGS, kinds(old)
     return bool(of and about and not of & about)
 
 
 def is_over(said: str, old: str) -> bool:
-    """Whether a sentence names the thing of a fact, not only what is done with it, and says that it is over or other
-    now."""
-    if not _OVER.search(plain(said)):
+    """Whether a clause of a sentence names the thing of a fact, not only what is done with it, and says that it is over
+    or other now."""
+    held = fact_claims(old)
+    if not _speak_of_one(said, old) or held.did:
         return False
-    new, held = claims(said, short=True), fact_claims(old)
-    if new.of != held.of or held.did or new.where - held.where:
+    every = _clauses_of_the_writer(said, held)
+    every += [f"{before} {one}" for before, one in pairwise(every) if _PRONOUN.search(one) or len(words(before)) <= 2]
+    return any(_ends(one, held) for one in every) and why_both_stay(said, old) is None
+
+
+def _denies(clause: str, held: Claims) -> bool:
+    """Whether a clause says, in words of the fact, that it is not so."""
+    return bool(telling := _telling(clause)) and telling <= held.words and claims(clause, short=True).denied
+
+
+def _ends(clause: str, held: Claims) -> bool:
+    plainly = plain(clause)
+    if not held.denied and _denies(clause, held):
+        return not restrictions(plainly) - held.where
+    ended = has_ended(plainly)
+    if not ended and (not SO_NO_LONGER.search(plainly) or restrictions(plainly) - held.where):
         return False
-    thing = (_telling(said) & held.words) - GENERIC - {held.verb[0]}
-    return bool(thing) and why_both_stay(said, old) is None
+    over = [one.what for one in endings(clause) if one.what]
+    if over and not any(what & held.words for what in over):
+        return False  # "Santi no longer plays": Santi is still there
+    return bool((_telling(clause) & held.words) - GENERIC - {held.verb[0]})
+
+
+def _of_another_sort(said: str, old: str) -> bool:
+    """Whether both name a thing and what sort of it: "car insurance" is no "life insurance"."""
+    of, about = _sorts(said), _sorts(old)
+    return any(thing in about and not sorts & about[thing] for thing, sorts in of.items())
+
+
+def _sorts(said: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for match in _SORT.finditer(plain(said)):
+        thing, sort = match["thing"] or match["cosa"], match["sort"] or match["clase"]
+        found.setdefault(concept(thing), set()).add(concept(sort))
+    return found
 
 
 def _differ_in_a_figure(new: Claims, old: Claims) -> bool:
@@ -141,10 +249,12 @@ def _telling(said: str) -> set[str]:
     return {one for one in content(said) if not one[0].isdigit()} - _NOT_TELLING - dated
 
 
-def _other_occasion(said: str, old: str) -> bool:
-    """Whether they speak of different dates, or one of a season, weekday or hour that the other does not name."""
+def _other_occasion(said: str, old: str, *, dated: bool) -> bool:
+    """Whether they speak of different dates, or one of a season, weekday or hour that the other does not name. `dated`:
+    it tells an event, whose day takes nothing from a fact that names none."""
     new, before = _occasions(said), _occasions(old)
-    if any(new.get(kind) != before.get(kind) for kind in set(OCCASION.values()) if new.get(kind)):
+    named = [kind for kind in set(OCCASION.values()) if new.get(kind) and (before.get(kind) or not dated)]
+    if any(new[kind] != before.get(kind) for kind in named):
         return True
     return bool(new.get("date") and before.get("date") and new["date"] != before["date"])
 

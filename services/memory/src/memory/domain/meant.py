@@ -12,7 +12,7 @@ from typing import Any
 from contracts.memory_rpc import LongTermMemory, MeantReply, fact_id
 from memory.domain.long_term.concepts import content, plain, telling_words
 from memory.domain.recall.words import words
-from memory.domain.relevant_facts import kinds
+from memory.domain.relevant_facts import facets, kinds
 
 ENOUGH = 0.6
 """Of the telling words that the user says, the share that a fact must hold to be meant."""
@@ -70,6 +70,8 @@ class _Removal:
 def meant(memory: LongTermMemory, about: str, symbols: Collection[str] = ()) -> MeantReply:
     """What the words are about, with the merge patch that takes it out; nothing, or several that they may mean.
     `symbols`: those that the words name."""
+    if past := _past_meant(memory, about):
+        return MeantReply(texts=past, past=past)
     wire, said, found = memory.to_wire(), frozenset(words(about)), _Removal()
     for name, names in _FIELDS:
         if said & names and len(said) <= len(_FIELDS) // 2 and not _OF_ANOTHER.search(plain(about)) and wire.get(name):
@@ -81,7 +83,7 @@ def meant(memory: LongTermMemory, about: str, symbols: Collection[str] = ()) -> 
         found.texts += [one for one in memory.favorite_symbols if one in symbols]
     for name in ("tradingStyle", "riskProfile", "experience", "name"):
         value = wire.get(name)
-        if value and name not in found.patch and any(one in plain(about) for one in _MARKS.get(value, (plain(value),))):
+        if value and name not in found.patch and _names(plain(about), value):
             found.patch[name] = None
             found.texts.append(value)
     held = [one for name in _FACTS if name not in found.patch for one in wire.get(name, ())]
@@ -91,6 +93,29 @@ def meant(memory: LongTermMemory, about: str, symbols: Collection[str] = ()) -> 
     _without(found, wire, frozenset(facts))
     _without_words(found, wire, about)
     return MeantReply(patch=found.patch, texts=list(dict.fromkeys(found.texts)), several=list(several))
+
+
+def _past_meant(memory: LongTermMemory, about: str) -> list[str]:
+    """What of the history the words are about, if they fit nothing as well that is so now."""
+    past = list(dict.fromkeys(one.value for one in memory.superseded))
+    now = [*memory.user_notes, *memory.preferences, *memory.older_notes]
+    if by_id := [one for one in past if fact_id(one) == about.strip()]:
+        return [one for one in by_id if one not in now]
+    said, telling = plain(about), _telling(_LIVING.sub("job", plain(about)))
+    held = [getattr(memory, name) for name in ("trading_style", "risk_profile", "experience", "name")]
+    if any(_names(said, str(one)) for one in held if one):
+        return []
+    if coded := [one.value for one in memory.superseded if one.field not in _FACTS and _names(said, one.value)]:
+        return list(dict.fromkeys(coded))
+    best = max((_share(telling, one) for one in past), default=0.0) if telling else 0.0
+    if best < ENOUGH or best <= max((_share(telling, one) for one in now), default=0.0):
+        return []
+    return [one for one in past if _share(telling, one) == best]
+
+
+def _names(said: str, value: str) -> bool:
+    """Whether a plain text names a value that is kept as a code."""
+    return any(one in said for one in _MARKS.get(value, (plain(value),)))
 
 
 def facts_meant(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -107,9 +132,14 @@ def facts_meant(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tupl
     if named and (len(telling) > 1 or _share(telling, named[0]) == 1) and not _is_torn(named, bare):
         return tuple(named), ()
     alike = named or _of_kind(facts, bare)
-    if len(alike) == 1 or _EVERY.search(bare):
+    if _EVERY.search(bare) or (len(alike) == 1 and (named or _only_says_what_kind(bare, alike[0]))):
         return tuple(alike), ()
     return (), tuple(alike)
+
+
+def _only_says_what_kind(bare: str, fact: str) -> bool:
+    """Whether the words say nothing that a fact of their kind does not: Paris is none of who lives in Cusco."""
+    return all(facets(one) or not (telling := _telling(one)) or _share(telling, fact) for one in words(bare))
 
 
 def _is_torn(named: Sequence[str], bare: str) -> bool:

@@ -24,6 +24,8 @@ from memory.domain.relevant_facts import fitting
 from memory.domain.remembered import LONGEST, Remembered
 from memory.domain.statements import adding, ending, is_passing, kept, notes_in, preferences_in
 
+BEFORE = 120
+"""Characters before a statement that may say what it is about."""
 MARK = "proposed "
 """Before the id of a turn whose proposals have been judged, among what has been learned."""
 _CONDITION = re.compile(r"(?:if|when|unless|suppose|imagine|si|cuando|a menos|supon\w*|imagina\w*)\b")
@@ -39,15 +41,22 @@ class Judged:
 
 def own_statements(texts: Sequence[str], known: LongTermMemory | None = None) -> list[str]:
     """What of a turn may tell something lasting of its writer: no questions, no orders, nobody else's words. What does
-    not speak of the writer counts where it has to do with a fact that is known: "the Buick died"."""
-    told = (text for text in texts if not ABOUT_MEMORY.match(text))
+    not speak of the writer counts where it, or what stands before it, has to do with a fact that is known: "Remember my
+    Buick? It died"."""
     facts = kept(known) if known else []
     return [
         one
-        for text in told
-        for one in map(meant, statements(unquoted(text)))
-        if speaks_of_oneself(one) or (not is_order(plain(one)) and fitting(facts, one))
+        for text in texts
+        if not ABOUT_MEMORY.match(text)
+        for said in statements(unquoted(text))
+        if speaks_of_oneself(one := meant(said))
+        or (not is_order(plain(one)) and fitting(facts, _with_what_is_before(text, said)))
     ]
+
+
+def _with_what_is_before(text: str, said: str) -> str:
+    at = text.find(said)
+    return text[max(0, at - BEFORE) : at + len(said)] if at > 0 else said
 
 
 def ground(memory: LongTermMemory, texts: Sequence[str]) -> ProposalGround:
@@ -106,7 +115,7 @@ def _with(
         return state, "newer"
     if old.casefold() == by.casefold() or state.since.get(old) == at:
         return state, "known"
-    why = why_both_stay(sentence, old, alone=alone)
+    why = why_both_stay(sentence, old, (proposal.fact or proposal.quote) if alone else None)
     if why is None:
         state = ending(state, old, by[:LONGEST], at)
     if proposal.do == "supersede":
@@ -138,15 +147,24 @@ def _in_a_row(quote: str, text: str) -> bool:
 
 
 def _told(sentence: str, quote: str) -> list[str]:
-    """The clause of a sentence that holds a quote, whole, or all those that the quote holds; without any, the
-    sentence."""
+    """The clause of a sentence that holds a quote, whole, or all those that the quote holds; else what stands between
+    these."""
     if not _CONDITION.match(plain(sentence)):
         every = list(dict.fromkeys((*notes_in(sentence), *preferences_in(sentence), *clauses(sentence))))
         if holding := next((one for one in every if _in_a_row(quote, one)), None):
             return [holding]
         if held := [one for one in every if _in_a_row(one, quote)]:
             return held
+        if rest := next((one for one in _between(sentence, every) if _in_a_row(quote, one)), None):
+            return [rest]
     return [_trimmed(sentence)]
+
+
+def _between(sentence: str, clauses: Sequence[str]) -> list[str]:
+    """What is left of a sentence, in one piece each, without some of its clauses."""
+    if not clauses:
+        return []
+    return [_trimmed(one) for one in re.split("|".join(map(re.escape, clauses)), sentence)]
 
 
 def _trimmed(sentence: str) -> str:

@@ -77,7 +77,7 @@ _KINDS = {
     }.items()
 }
 """What questions and facts are about: words that are no synonyms, and ask and answer each other."""
-_NO_THINGS = frozenset(("buying", "losing", "time", "goal"))
+NO_THINGS = frozenset(("buying", "losing", "time", "goal"))
 """Kinds that say what is asked of a thing, and not what it is."""
 _FORMS = (
     ("work", re.compile(r"^(?:\w+ ){0,2}?(?:i am|we are) an? \w+|^(?:\w+ ){0,2}?soy (?!de\b|muy\b|mas\b)\w+")),
@@ -127,4 +127,4 @@ def facets(text: str, *, forms: bool = True) -> frozenset[str]:
 
 def kinds(text: str) -> frozenset[str]:
     """The same, of things alone: a fact is meant by them."""
-    return facets(text) - _NO_THINGS
+    return facets(text) - NO_THINGS

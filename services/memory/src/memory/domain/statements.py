@@ -20,10 +20,11 @@ from memory.domain.claims import (
     replaces,
     says_what_comes,
 )
-from memory.domain.facts_apart import is_over
+from memory.domain.facts_apart import is_over, leaves_both
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.attributes import changing
 from memory.domain.long_term.concepts import content, plain
+from memory.domain.long_term.endings import endings
 from memory.domain.long_term.own_words import speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
 from memory.domain.long_term.speech import meant, statements, unquoted
@@ -48,7 +49,8 @@ _PREFERENCE = re.compile(
 )
 _PASSING = re.compile(
     r"\b(?:prefer|prefiero|rather|like|love|gusta|encanta) (?:to )?(?:see|know|hear|it|that|this|verlo|ver|saber|your|"
-    r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me)\b",
+    r"tu|eso|esto|la idea|the idea|how|c[oó]mo|lo que|que me (?!mand|envi|escrib|habl|trat|llam|avis|expli|"
+    r"contest|respond))",
     re.I,
 )
 _NOTE = re.compile(
@@ -80,6 +82,8 @@ _MOST = {"user_notes": NOTES, "preferences": PREFERENCES, "older_notes": OLDER}
 _FIGURE = re.compile(r"\d")
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """What of it is meant stands in another clause of its sentence."""
+_CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
+_COMES = re.compile(r"(?:only|just|now|instead|solo|solamente|ahora) \w")
 _SLOTS = ("prefer length", "prefer tone", "prefer answers in")
 
 Known = Callable[[str], bool]
@@ -222,7 +226,11 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
     gone = _replaced(state, statement, now)
     state = _without(state, gone, statement.text, now)
     past = [fact_claims(text) for _, text in gone]
-    only = ends_only(said) and not says_what_comes(said, past) and not any(map(is_attitude, (said, *past)))
+    only = (
+        ends_only(said)
+        and not (says_what_comes(said, past) or _goes_on(statement.text))
+        and not any(map(is_attitude, (said, *past)))
+    )
     attribute = statement.attribute
     if only and (gone or _has_ended_something(state, statement.text)):
         attribute = None
@@ -231,6 +239,12 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
     if attribute is None or not statement.text:
         return state
     return _with(state, attribute, statement.text[:LONGEST], now)
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a clause beside the one that says what is over says what is so: "…, only on weekdays"."""
+    others = [one for one in _CLAUSE.split(text) if not endings(one)]
+    return any(speaks_of_oneself(one) or _COMES.match(plain(one)) or claims(one, short=True).given for one in others)
 
 
 def _without(state: Remembered, gone: list[tuple[str, str]], by: str, now: datetime) -> Remembered:
@@ -242,17 +256,17 @@ def _without(state: Remembered, gone: list[tuple[str, str]], by: str, now: datet
 
 def _replaced(state: Remembered, statement: _Statement, now: datetime) -> list[tuple[str, str]]:
     said = statement.said
+    sentence = statement.sentence or statement.text
     held = [
         (attribute, one, fact_claims(one))
         for attribute, _ in _FIELDS
         for one in getattr(state.memory, attribute)
-        if _other(one, statement.text) and state.since.get(one, now) <= now
+        if _other(one, statement.text) and state.since.get(one, now) <= now and not leaves_both(sentence, one)
     ]
     gone = [(attribute, one) for attribute, one, meant in held if replaces(said, meant)]
     if not gone:
         meant = [(attribute, one) for attribute, one, meant in held if may_replace(said, meant)]
         gone = meant if len(meant) == 1 else []
-    sentence = statement.sentence or statement.text
     has_ended = any(past.until == now and past.by and past.by in sentence for past in state.memory.superseded)
     if not gone and not has_ended:
         older = [(attribute, one) for attribute, one, _ in held if state.since.get(one) != now]

@@ -60,6 +60,14 @@ _SAY: dict[Intent, dict[Language, str]] = {
         "es": "No recuerdo nada así de ti. Pregúntame «¿qué recuerdas de mí?» y lo verás todo.",
         "en": "I do not remember anything like that about you. Ask “what do you remember about me?” to see everything.",
     },
+    Intent.UNDO: {
+        "es": "Aquí no hay nada reciente que pueda deshacer. Puedo deshacer lo último que me pediste recordar u "
+        "olvidar; "
+        "una orden o una alerta se retira diciendo «cancélala».",
+        "en": "There is nothing recent here that I can undo. I can undo the last thing that you asked me to remember "
+        "or "
+        "to forget; an order or an alert is withdrawn by saying “cancel it”.",
+    },
     Intent.THANKS: {"es": "¡De nada! ¿Algo más?", "en": "You are welcome! Anything else?"},
     Intent.FINE: {"es": "De acuerdo. ¿Algo más?", "en": "All right. Anything else?"},
     Intent.ADVICE: {

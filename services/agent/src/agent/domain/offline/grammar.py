@@ -217,6 +217,7 @@ DIFFERENCE = re.compile(
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|drop|clear|get rid of) (?:it|that|this|them|the \w+ one|that one)|"
+    r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: de [\w.,]++)?)?)"
     r"\W*+(?:please|por favor)?\W*+$"
 )

@@ -54,7 +54,7 @@ from agent.domain.offline.talk_words import (
     YOU_ALL,
 )
 from agent.domain.offline.wishes import Calls, Intent, Wish
-from agent.domain.shortcuts.memory_words import memory_wish
+from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
 
@@ -113,6 +113,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.STATED)
     if talk := small(said) or mood(said, text):
         return Wish(talk)
+    if _ABOUT_PEOPLE in schemas and undoes(text, later=True):
+        return Wish(Intent.UNDO)
     if _ABOUT_PEOPLE in schemas and FORGET.fullmatch(said):
         return Wish(Intent.FORGET)
     if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":

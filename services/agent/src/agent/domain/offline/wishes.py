@@ -26,6 +26,7 @@ class Intent(Enum):
     TONGUE = auto()
     FORGET = auto()
     NOT_REMEMBERED = auto()
+    UNDO = auto()
     ADVICE = auto()
     FINE = auto()
     UNKNOWN = auto()

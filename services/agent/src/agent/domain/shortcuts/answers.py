@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import Any, cast, get_args
 
 from agent.domain.prompt.copilot_words import WORDS
-from agent.domain.shortcuts.memory_text import told_memory
-from agent.domain.shortcuts.memory_words import undoes
+from agent.domain.shortcuts.memory_text import listed_facts, told_memory
+from agent.domain.shortcuts.memory_words import acts, list_wish, undoes
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN, said, step
 from agent.domain.turn.journal import ModelAnswer, TurnCall
 from contracts.languages import Language
+from contracts.memory_rpc import fact_id
 from contracts.own_tools import ACTION_KIND
 
 Fields = dict[str, Any]
 _QUOTES: dict[Language, str] = {"es": "«»", "en": "“”"}
+FAR = 5
+"""Newest answers in which what is taken back, or a list of facts, is looked for."""
 MOST_NAMED = 5
 """Facts among which somebody chooses."""
 _SAY: dict[str, dict[Language, str]] = {
@@ -117,6 +120,10 @@ _SAY: dict[str, dict[Language, str]] = {
         "es": "¿Qué olvido: {texts}? Dímelo con sus palabras, o «olvida todo lo de…».",
         "en": "Which should I forget: {texts}? Tell me in the same words, or “forget everything about…”.",
     },
+    "no_number": {
+        "es": "En la lista no hay ningún {number}. Pregúntame «¿qué recuerdas de mí?» y la verás entera.",
+        "en": "There is no {number} in the list. Ask “what do you remember about me?” to see all of it.",
+    },
     "noted": {
         "es": "Anotado, lo recordaré: {note}.",
         "en": "Noted, I will remember: {note}.",
@@ -140,22 +147,62 @@ def own_answer(calls: Sequence[TurnCall], language: Language) -> str | None:
     return "\n".join(dict.fromkeys(told)) if told else None
 
 
-def undone(text: str, answer: str, language: Language) -> ModelAnswer | None:
-    """What takes back the change of memory that the newest answer told, if the user's words ask for that."""
+def meant_answers(answers: Sequence[str], asked: Sequence[str]) -> list[str]:
+    """The newest answers about which "undo that" and "forget 3" may be: up to where an order, an alert or a list was
+    spoken of. Both newest first, each answer beside what it answered."""
+    acted = (place + 1 for place, text in enumerate(asked) if acts(text))
+    return list(answers[: min(FAR, next(acted, FAR))])
+
+
+def of_a_list(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
+    """What the user's words ask of a list of facts that the newest answers (`meant_answers`) told."""
+    wish = list_wish(text)
+    listed = _listed(answers) if wish else {}
+    if wish is None or not listed:
+        return None
+    if not wish.numbers:
+        return step((READ, {"after": max(listed)})) if listed_facts(answers[0]) else None
+    if missing := [number for number in wish.numbers if number not in listed]:
+        return said(_SAY["no_number"][language].format(number=missing[0]))
+    facts = [listed[number] for number in wish.numbers]
+    if wish.text:
+        return step((REMEMBER, {"note": wish.text, "instead": facts[0]}))
+    return step(*((FORGET, {"about": fact_id(one)}) for one in facts))
+
+
+def _listed(answers: Sequence[str]) -> dict[int, str]:
+    """The facts that the answers told, by their numbers: the newest list, with all its pages; none where another list
+    is newer."""
+    found: dict[int, str] = {}
+    for answer in answers:
+        page = listed_facts(answer)
+        found = {**page, **found}
+        if 1 in found or (not page and re.search(r"^\d+\. ", answer, re.M)):
+            break
+    return found
+
+
+def undone(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
+    """What takes back the newest change of memory that the newest answers (`meant_answers`) told, if the user's words
+    ask for that."""
+    tries = (_undone(text, answer, language, later=place > 0) for place, answer in enumerate(answers))
+    return next((found for found in tries if found), None)
+
+
+def _undone(text: str, answer: str, language: Language, *, later: bool) -> ModelAnswer | None:
     for spoken in get_args(Language):
         before, after = _SAY["noted"][spoken].split("{note}")
         notes = re.findall(rf"^{re.escape(before)}(.+){re.escape(after)}$", answer, re.M)
-        if notes and undoes(text, forgotten=False):
+        if notes and undoes(text, later=later):
             return step(*((FORGET, {"note": note}) for note in notes))
         before, after = _SAY["forgotten"][spoken].split("{texts}")
-        told = answer.startswith((before, _SAY["forgotten_all"][spoken]))
-        if told and undoes(text, forgotten=True):
-            undo = after + _SAY["undo"][spoken]
-            if not answer.endswith(undo):
-                return said(_SAY["gone"][language])
+        told = [one for one in answer.splitlines() if one.startswith((before, _SAY["forgotten_all"][spoken]))]
+        if told and undoes(text, forgotten=True, later=later):
             opening, closing = _QUOTES[spoken]
-            facts = answer.removeprefix(before + opening).removesuffix(closing + undo)
-            return step(*((REMEMBER, {"note": one}) for one in facts.split(f"{closing}, {opening}")))
+            first, last = before + opening, closing + after + _SAY["undo"][spoken]
+            lists = [one.removeprefix(first).removesuffix(last) for one in told if one.endswith(last)]
+            notes = [one for facts in lists for one in facts.split(f"{closing}, {opening}")]
+            return step(*((REMEMBER, {"note": one}) for one in notes)) if notes else said(_SAY["gone"][language])
     return None
 
 
@@ -171,7 +218,7 @@ def _one(call: TurnCall, language: Language) -> str | None:
         unsure = error.get("code") == UNKNOWN or call.tool == REMEMBER
         return _SAY["memory_unsure" if unsure else "memory_away"][language]
     if call.tool == READ:
-        return told_memory(data["memory"], language)
+        return told_memory(data["memory"], language, int(data.get("after") or 0), int(data.get("more") or 0))
     if call.tool == REMEMBER:
         return _SAY["noted"][language].format(note=data["note"])
     if call.tool == FORGET:

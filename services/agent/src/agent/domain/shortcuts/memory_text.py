@@ -1,8 +1,9 @@
 """What is remembered of a user, told to them in sentences: facts in their own words, with dates and what ended them."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import cast
+from typing import cast, get_args
 
 from agent.domain.prompt.copilot_words import WORDS
 from contracts.languages import Language
@@ -16,9 +17,11 @@ ENDED = 5
 _SAY: dict[str, dict[Language, str]] = {
     "nothing": {"es": "Todavía no recuerdo nada de ti.", "en": "I do not remember anything about you yet."},
     "known": {"es": "Esto es lo que recuerdo de ti.", "en": "This is what I remember about you."},
-    "correct": {
-        "es": "Puedes corregirme («ahora…») o decirme «olvida que…» sobre cualquiera de estas cosas.",
-        "en": "You can correct any of this (“now I…”) or tell me “forget that…”.",
+    "rest": {"es": "Esto es lo demás que me has dicho.", "en": "This is the rest of what you told me."},
+    "no_more": {"es": "No hay más: eso es todo.", "en": "There is no more: that is all."},
+    "offer": {
+        "es": " Di «olvida la {number}» o «corrige la {number}: …».",
+        "en": " Say “forget {number}” or “correct {number}: …”.",
     },
     "name": {"es": "Te llamas {value}.", "en": "Your name is {value}."},
     "riskProfile": {"es": "Tu perfil de riesgo es {value}.", "en": "Your risk profile is {value}."},
@@ -36,16 +39,42 @@ _SAY: dict[str, dict[Language, str]] = {
     "since": {"es": " desde el {date}", "en": " as of {date}"},
     "because": {"es": ": dijiste «{by}».", "en": ": you said “{by}”."},
     "replaced": {"es": ": ahora es {by}.", "en": ": now it is {by}."},
-    "more": {"es": "Hay {count} cosas más.", "en": "There are {count} more."},
+    "more": {"es": "Hay {count} más: di «muéstrame el resto».",
+             "en": "There are {count} more: say “show me the rest”."},
 }  # fmt: skip
+_OFFERS: dict[str, dict[Language, str]] = {
+    "name": {"es": " Di «olvida mi nombre» o «llámame …».", "en": " Say “forget my name” or “call me …”."},
+    "riskProfile": {
+        "es": " Di «olvida mi perfil de riesgo» o «mi perfil de riesgo es …».",
+        "en": " Say “forget my risk profile” or “my risk profile is …”.",
+    },
+    "experience": {
+        "es": " Di «olvida mi nivel de experiencia» o «mi nivel es …».",
+        "en": " Say “forget my level of experience” or “my level is …”.",
+    },
+    "language": {
+        "es": " Di «olvida mi idioma» o «háblame en …».", "en": " Say “forget my language” or “answer in …”."
+    },
+    "timezone": {
+        "es": " Di «olvida mi zona horaria» o «mi zona horaria es …».",
+        "en": " Say “forget my time zone” or “my time zone is …”.",
+    },
+    "tradingStyle": {"es": " Di «olvida mi estilo» o «ahora hago …».", "en": " Say “forget my style” or “I now do …”."},
+    "favoriteSymbols": {"es": " Di «olvida mis favoritos».", "en": " Say “forget my favourites”."},
+    "recentStrategies": {"es": " Di «olvida mis estrategias».", "en": " Say “forget my strategies”."},
+    "asked": {"es": " Di «olvida mis preguntas».", "en": " Say “forget my questions”."},
+}  # fmt: skip
+"""How each is forgotten, and corrected where it can be."""
 _SINGLE = ("name", "riskProfile", "experience", "language", "timezone", "tradingStyle")
 _OWN_WORDS = frozenset(("userNotes", "preferences", "olderNotes"))
 _AND: dict[Language, str] = {"es": " y ", "en": " and "}
 _QUOTED: dict[Language, str] = {"es": "«{}»", "en": "“{}”"}
 
 
-def told_memory(memory: Fields, language: Language) -> str:
-    """A memory (wire form) in sentences, facts newest first, each with the day on which the user said it."""
+def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 0) -> str:
+    """A memory (wire form) in sentences, facts newest first, each with its number, the day on which the user said it,
+    and what to say to forget or correct it. `after`: so many facts were told before, and with them all else; `more`: so
+    many are left out here."""
     words = WORDS[language]
     coded = {**words.risks, **words.experiences, **words.styles, **words.languages}
     lines: list[str] = []
@@ -54,27 +83,44 @@ def told_memory(memory: Fields, language: Language) -> str:
 
     def say(name: str, value: str, fact: str = "") -> None:
         since = _SAY["said"][language].format(date=_day(known[fact], language, where)) if fact in known else ""
-        lines.append(_SAY[name][language].format(value=value + since))
+        offer = _OFFERS[name][language] if name in _OFFERS else ""
+        lines.append(_SAY[name][language].format(value=value + since) + offer)
 
+    facts = [*_list(memory, "userNotes"), *_list(memory, "preferences"), *_list(memory, "olderNotes")]
+    more += len(facts[SHOWN:])
+    if after:
+        memory = {}
     for name in _SINGLE:
         if value := memory.get(name):
             say(name, coded.get(str(value), str(value)), name)
     if symbols := _list(memory, "favoriteSymbols"):
         say("favoriteSymbols", _listed(symbols[:SHOWN], language))
-    facts = [*_list(memory, "userNotes"), *_list(memory, "preferences"), *_list(memory, "olderNotes")]
-    for fact in facts[:SHOWN]:
+    for number, fact in enumerate(facts[:SHOWN], start=after + 1):
         say("facts", _quoted(fact, language), fact)
-    if len(facts) > SHOWN:
-        lines.append(_SAY["more"][language].format(count=len(facts) - SHOWN))
+        lines[-1] = f"{number}. {lines[-1]}" + _SAY["offer"][language].format(number=number)
+    if more:
+        lines.append(_SAY["more"][language].format(count=more))
     if strategies := [str(one["name"]) for one in cast("Sequence[Fields]", memory.get("recentStrategies") or ())]:
         say("recentStrategies", _listed(strategies, language))
     if questions := [one for one in _list(memory, "frequentQuestions") if "[" not in one]:
         say("asked", questions[0])
     if not lines:
-        return _SAY["nothing"][language]
+        return _SAY["no_more" if after else "nothing"][language]
     past = cast("Sequence[Fields]", memory.get("superseded") or ())
     lines += [_ended(one, language, lambda value: coded.get(value, value), where) for one in past[:ENDED]]
-    return "\n".join([_SAY["known"][language], *lines, _SAY["correct"][language]])
+    return "\n".join([_SAY["rest" if after else "known"][language], *lines])
+
+
+def listed_facts(told: str) -> dict[int, str]:
+    """The facts in a text of `told_memory`, by their numbers; empty: it is another text."""
+    for language in get_args(Language):
+        before, after = _SAY["facts"][language].split("{value}")
+        quote = re.escape(_QUOTED[language]).replace(re.escape("{}"), "(.+)")
+        offer = re.escape(_SAY["offer"][language].split("{number}")[0])
+        line = rf"^(\d+)\. {re.escape(before)}{quote}(?: \([^()]*\))?{re.escape(after)}{offer}"
+        if found := re.findall(line, told, re.M):
+            return {int(number): fact for number, fact in found}
+    return {}
 
 
 def _ended(past: Fields, language: Language, coded: Callable[[str], str], where: tzinfo) -> str:

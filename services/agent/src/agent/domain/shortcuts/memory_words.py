@@ -4,19 +4,21 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.domain.shortcuts.words import ORDINALS
 from agent.domain.text_features import plain
 
 LONGEST = 400
 """Characters of a plain request."""
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
 _READ = re.compile(
-    rf"{_POLITE}(?:tell me |show me |dime |muestrame |ensename )?"
-    r"(?:what (?:do|did|have) you (?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept)"
-    r"(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)(?: (?:about|of) me)|"
-    r"(?:show|list)(?: me)? (?:my memory|your memory of me|everything you (?:know|remember) about me)|my memory|"
-    r"(?:que|lo que|todo lo que) (?:recuerdas|sabes|has aprendido|tienes guardado|guardas|has guardado|te acuerdas)"
-    r"(?: (?:de|sobre|acerca de) mi)?|mi memoria|que informacion (?:tienes|guardas) (?:de|sobre) mi)"
-    r"(?:,? (?:please|por favor))?"
+    rf"{_POLITE}(?:and |y )?(?:tell me |show me |dime |muestrame |ensename )?"
+    r"(?:what (?:do|did|have) you (?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
+    r"have(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)"
+    r"(?: (?:about|of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|"
+    r"(?:(?:show|list)(?: me)? )?(?:my memory|your memory of me|everything you (?:know|remember)(?: about me)?)|"
+    r"(?:que|lo que|todo lo que) (?:recuerdas|sabes|has aprendido|tienes (?:guardado|apuntado|anotado)|guardas|"
+    r"has guardado|te acuerdas|te he (?:contado|dicho))(?: (?:de|sobre|acerca de) (?:mi persona|mi))?|mi memoria|"
+    r"que informacion (?:tienes|guardas) (?:de|sobre) mi)(?: by now| so far| hasta ahora)?(?:,? (?:please|por favor))?"
 )
 _ALL = re.compile(
     rf"{_POLITE}(?:(?:forget|delete|erase|clear|wipe)(?: me)? (?:everything|all)"
@@ -34,11 +36,18 @@ _OF_MEMORY = r"(?: (?:de|from) (?:tu|mi|your|my) (?:memoria|memory))"
 _FORGET = re.compile(
     rf"{_POLITE}(?:(?:you (?:can|may|should)|i(?:'d| would) like you to|i want you to|(?<!no )quiero que|"
     r"prefiero que|te pido que) )?(?:"
-    r"(?:forget|stop remembering|don'?t remember|do not remember|no longer remember)"
-    r"(?: (?:about|that|what i said about))*|"
-    r"(?:olvid(?:a|ate|ame|ar|es|e)|deja de recordar|dejes de recordar|(?:ya )?no (?:quiero que )?(?:te )?recuerdes|"
-    rf"(?:borra|elimina|quita)(?:me)?(?:{_OF_MEMORY}|(?= (?:lo|todo lo|el nombre|la edad) de\b)|(?= (?:mi|mis)\b)))"
-    rf"(?: (?:de|que|todo lo de|lo de|lo que dije de|lo que dije sobre|sobre))*):? (?P<what>\S.*?){_OF_MEMORY}?"
+    r"(?:forget|stop remembering|don'?t remember|do not remember|no longer remember|(?:you do not|"
+    r"you don'?t|no) need to "
+    r"remember|(?:scratch|delete|drop|remove)(?= (?:what i (?:said|told you)|the (?:note|fact|part|"
+    r"bit)) (?:about|that)\b))"
+    r"(?: (?:about|that|what i (?:said|told you)(?: about)?|the (?:note|fact|part|bit)(?= (?:about|that)\b)))*|"
+    r"(?:olvid(?:a|ate|ame|ar|es|e)|deja de recordar|dejes de recordar|(?:ya )?no (?:quiero que |"
+    r"hace falta que )?(?:te )?"
+    r"recuerdes|no (?:guardes|recuerdes)|"
+    rf"(?:borra|elimina|quita)(?:me)?(?:{_OF_MEMORY}|(?= (?:lo|todo lo|el nombre|la edad) del?\b)|(?= (?:mi|mis)\b)|"
+    r"(?= lo que te (?:dije|conte)\b)))"
+    r"(?: (?:de|del|que|todo lo del?|lo del?|lo que (?:te )?(?:dije|conte) (?:del?|sobre)|sobre))*):? "
+    rf"(?P<what>\S.*?){_OF_MEMORY}?"
     r"(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
 )
 _NO_MEMORY = re.compile(
@@ -57,10 +66,36 @@ _ASKED = re.compile(
 )
 """Not to remember it, but to be told it."""
 _UNDO = re.compile(
-    rf"{_POLITE}(?:no[, ]+)?(?:undo(?: (?:that|it|this))?|take (?:that|it) back|deshaz(?:lo| (?:eso|esto))|deshacer|"
+    rf"(?:(?:no|oops|ups|wait|espera|sorry|perdon|that was wrong|me equivoque|a mistake)[,. ]+)*{_POLITE}(?:no[, ]+)?"
+    r"(?:(?:undo|revert|reverse)(?: (?:that|it|this|the last (?:one|thing|change)|what you just did))?|"
+    r"(?:take|put|bring) (?:that|it) back|restore (?:that|it)|(?:devuelve|recupera|restaura|deshaz)lo|"
+    r"(?:deshaz|deshacer)(?: (?:eso|esto|lo ultimo|el ultimo cambio|lo que acabas de hacer))?|"
     r"(?P<never>(?:forget|scrap) (?:it|that)|never ?mind|olvida(?:lo| eso)))(?:,? (?:please|por favor))?"
 )
 """`never`: it takes back what was remembered; what was forgotten it would only forget again."""
+_ONE = (
+    r"(?:the |el |la |lo )?(?:number |fact |note |thing |numero |hecho |dato |nota |punto |cosa )?(?:#|no\.? ?)?"
+    rf"(?:\d{{1,3}}|{'|'.join(ORDINALS)})(?: one)?"
+)
+_NUMBER = rf"(?P<number>{_ONE}(?:(?:,|,? and|,? y) {_ONE})*)"
+_FORGET_ONE = re.compile(
+    rf"{_POLITE}(?:forget|delete|drop|olvida(?:te de)?|borra|elimina|quita) {_NUMBER}(?:,? (?:please|por favor))?"
+)
+_CORRECT_ONE = re.compile(
+    rf"{_POLITE}(?:correct|change|fix|update|corrige|cambia|actualiza) {_NUMBER}(?::|,| -| to\b| a\b| por\b) *"
+    rf"(?P<text>\S.*)|(?P<wrong>{_ONE}) (?:is wrong|esta mal)[:,;.] *(?P<instead>\S.*)"
+)
+_REST = re.compile(
+    rf"{_POLITE}(?:and )?(?:(?:show|tell|give|see)(?: me)? )?(?:the rest|the others|the remaining ones|"
+    rf"all of them|more|what else)"
+    r"(?: do you (?:know|remember)(?: about me)?)?|"
+    rf"{_POLITE}(?:y )?(?:(?:muestrame|dime|ensename|dame|ver) )?(?:el resto|(?:l[ao]s|lo) demas|tod[ao]s|(?:que )?mas)"
+    r"(?: (?:que )?(?:recuerdas|sabes)(?: de mi)?)?"
+)
+_ACTS = re.compile(
+    r"\b(?:buy|sell|orders?|alerts?|watch ?list|cancel|compra\w*|vend\w+|orden(?:es)?|alertas?|avisame|notify|lista|"
+    r"cancela\w*)\b"
+)
 _NOTHING = frozenset(("it", "this", "that", "lo", "eso", "esto", "me", "everything", "all", "todo"))
 
 
@@ -72,10 +107,46 @@ class MemoryWish:
     about: str = ""
 
 
-def undoes(text: str, *, forgotten: bool) -> bool:
-    """Whether a text takes back what was just remembered, or `forgotten`, and says no more."""
-    match = _UNDO.fullmatch(" ".join(plain(text).split()).strip(" ¡!."))
-    return match is not None and not (forgotten and match["never"])
+@dataclass(frozen=True, slots=True)
+class ListWish:
+    """What the user wants of a list of facts that they were told: some of them, by their numbers, forgotten, or one put
+    in other words (`text`); no numbers: the rest of it."""
+
+    numbers: tuple[int, ...] = ()
+    text: str = ""
+
+
+def list_wish(text: str) -> ListWish | None:
+    """What a text wants of a list of facts; None: nothing."""
+    said = " ".join(text.split())
+    lowered = plain(said)
+    bare = lowered.strip(" ¿?¡!.")
+    if _REST.fullmatch(bare):
+        return ListWish()
+    if match := _FORGET_ONE.fullmatch(bare):
+        return ListWish(_numbers(match["number"]))
+    if (match := _CORRECT_ONE.fullmatch(lowered)) and len(lowered) == len(said):
+        numbers = _numbers(match["number"] or match["wrong"])
+        new = said[match.start("text" if match["text"] else "instead") :].strip(' .“”«»"')
+        return ListWish(numbers, new) if len(numbers) == 1 else None
+    return None
+
+
+def _numbers(named: str) -> tuple[int, ...]:
+    found = re.findall(rf"\d+|{'|'.join(ORDINALS)}", named)
+    return tuple(dict.fromkeys(ORDINALS.get(one) or int(one) for one in found))
+
+
+def undoes(text: str, *, forgotten: bool = False, later: bool = False) -> bool:
+    """Whether a text takes back what was remembered, or `forgotten`, and says no more. `later`: something else was said
+    since, so that "never mind" is about that."""
+    match = _UNDO.fullmatch(" ".join(plain(text).split()).strip(" ¿?¡!."))
+    return match is not None and not ((forgotten or later) and match["never"])
+
+
+def acts(text: str) -> bool:
+    """Whether a text speaks of an order, an alert or a list: what is taken back afterwards may be that."""
+    return bool(_ACTS.search(plain(text)))
 
 
 def memory_wish(text: str) -> MemoryWish | None:

@@ -38,7 +38,7 @@ _STARTS = [
 ]
 _ORDER = re.compile(r"\b(order|trade|orden|pedido|operacion)\b")
 _ALL = re.compile(r"\b(all|both|all of them|todas|todos|ambas|ambos|las dos|los dos)\b")
-_ORDINALS = {
+ORDINALS = {
     "first": 1,
     "1st": 1,
     "primera": 1,
@@ -54,7 +54,7 @@ _ORDINALS = {
 }
 _CHOOSES = re.compile(
     r"(?:both|all of them|amb[oa]s|"
-    rf"(?:the|el|la|lo) (?:{'|'.join(_ORDINALS)}|primer|tercer|last|other|ultim[oa]|otr[oa]))\b"
+    rf"(?:the|el|la|lo) (?:{'|'.join(ORDINALS)}|primer|tercer|last|other|ultim[oa]|otr[oa]))\b"
 )
 _PICK = re.compile(
     r"^(?P<word>.+?)\s+(?:(?:to|with|for|a|al|con|para)\s+)?(?:(?:the|la|el|lo)\s+)?(?:(?:de|order|orden|number|numero|n)\s+)?"
@@ -131,7 +131,7 @@ def about_an_order(text: str) -> Decision | None:
 
 
 def _named(which: str, asked: Sequence[ShownAction]) -> ShownAction | None:
-    number = int(which) if which.isdigit() and len(which) < 4 else _ORDINALS.get(which, 0)
+    number = int(which) if which.isdigit() and len(which) < 4 else ORDINALS.get(which, 0)
     if 1 <= number <= len(asked):
         return asked[number - 1]
     matching = [one for one in asked if one.symbol and one.symbol.lower() == which.lower()]

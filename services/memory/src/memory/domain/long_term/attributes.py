@@ -62,6 +62,7 @@ _NOW = re.compile(
 _NOT_SO = re.compile(
     r"\b(?:not|never|nunca|no)\b(?!,| (?:only|solo)\b)|\b(?:no longer|ya no|stopped|quit|deje de|used to|antes|solia)\b"
 )
+_PARTS = re.compile(r", | (?=(?:and|but|who|which|y|pero|que) )")
 _OF_ONESELF = re.compile(
     r"\b(?:i|we|my|our|mis?|he|hemos|nuestr[oa]|me|nos|viv\w+|resido|trabajo|estoy|tengo|tenemos|poseo|cumpl\w+|opero|"
     r"invierto|uso|"
@@ -187,7 +188,7 @@ def values(text: str, *, short: bool) -> list[Value]:
     "remembered fact, or about to be one."""
     said = plain(text)[:READ]
     if _NOT_SO.search(said):  # "I'm single, no kids": what is not so is one of several things
-        said = ", ".join(part for part in said.split(", ") if not _NOT_SO.search(part))
+        said = ", ".join(part for part in _PARTS.split(said) if not _NOT_SO.search(part))
     if not _OF_ONESELF.search(said):
         return []
     changed = changing(said)
@@ -311,14 +312,23 @@ def _states(said: str, changed: bool) -> Iterator[Value]:
     if UNEMPLOYED.search(said):
         yield Value("employment", frozenset(("unemployed",)), frozenset(), True)
     for attribute, kind, pattern in KINDS:
-        if pattern.search(said):
-            yield Value(attribute, frozenset((kind,)), where(said, changed) - _HOURS, changed)
-    if EATS_MEAT.search(said):
-        yield Value("diet", frozenset(("meat",)), where(said, changed), True)
+        for match in pattern.finditer(said):
+            yield Value(attribute, frozenset((kind,)), where(_clause(match), changed) - _HOURS, changed)
+    for match in EATS_MEAT.finditer(said):
+        yield Value("diet", frozenset(("meat",)), where(_clause(match), changed), True)
     for match in A_DIET.finditer(said):
-        yield Value("diet", frozenset((concept(match["value"] or match["valor"]),)), where(said, changed), changed)
+        diet = concept(match["value"] or match["valor"])
+        yield Value("diet", frozenset((diet,)), where(_clause(match), changed), changed)
     for match in DIET.finditer(said):
-        yield Value("diet", frozenset((concept(match["value"]),)), where(said, changed), True)
+        yield Value("diet", frozenset((concept(match["value"]),)), where(_clause(match), changed), True)
+
+
+def _clause(match: re.Match[str]) -> str:
+    """What stands around a match, between commas."""
+    said = match.string
+    start = said.rfind(",", 0, match.start()) + 1
+    end = said.find(",", match.end())
+    return said[start : end if end >= 0 else len(said)]
 
 
 def _flows(said: str, changed: bool) -> Iterator[Value]:

@@ -224,7 +224,7 @@ _SWITCHED_TO = re.compile(
     r"(?: over| everything| it all| all my \w+| my (?:money|account|portfolio|savings)| todo| mi \w+)? (?:to|al?) "
     r"(?P<new>(?:an? |the |una? )?[a-z][^.,;:!?\n]{1,40})"
 )
-_HOME_MOVE = re.compile(r"\b(?:moved|relocated|went|gone|mud\w+|traslad\w+)\b")
+_HOME_MOVE = re.compile(r"\b(?:moved|relocated|(?:went|gone)(?! over)|mud\w+|traslad\w+)\b")
 _OTHER_KIND = re.compile(
     r"\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto)\b"
 )

@@ -5,13 +5,13 @@ Over plain text in which the adverbs are left out.
 
 import re
 
-_VALUE = r"(?P<value>(?:[^.,;:!?\n]|[.](?=\S)){1,60})"
+_VALUE = r"(?P<value>(?:[^.,;:!?\n]|[.](?=\S)|,(?=\d)){1,60})"
 _FRAMES: tuple[tuple[str, str], ...] = (
-    ("home", rf"\b(?:i|we) (?:am |are |have )?(?:live|living|reside|based)(?: back)? in {_VALUE}"),
+    ("home", rf"\b(?:i|we) (?:am |are |have )?(?:live|living|reside|based)(?: back| out| over| up| down)? in {_VALUE}"),
     ("home", rf"\b(?:i|we) (?:am |are |have |\w+(?: \w+){{0,3}} and )?(?:moved|relocated)(?: back)? to {_VALUE}"),
     (
         "home",
-        r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos) a vivir|me cambie|"
+        r"\b(?:vivo|vivimos|viviendo|resido|residimos|(?:ido|fui|fuimos) a vivir|me cambie|me vine|nos vinimos|"
         rf"(?:me|nos)(?: he| hemos)? (?:mud|traslad|instal)(?:e|ado|amos)|"
         rf"acab(?:o|amos) de (?:mud|traslad|instal)ar\w*|"
         rf"(?:me|nos) acab(?:o|amos) de (?:mud|traslad|instal)ar) (?:en|a) {_VALUE}",

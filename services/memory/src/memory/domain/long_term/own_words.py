@@ -32,6 +32,8 @@ _ASKS = re.compile(
     r"avisa|avisame|recuerdame|pregunta|prueba|gracias|perdon|puedes|podrias|quieres|te importa|me puedes|me podrias|"
     r"me das|me dices|me explicas|me ayudas|me muestras)\b"
 )
+_EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$")
+"""How nice."""
 _FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) ){0,8}"
 _THOUGHT = re.compile(
     rf"^(?:[^,]{{0,20}}, )?(?:i|we) {_FILLED}(?:do not |did not |can not |am not )?{_FILLED}"
@@ -67,7 +69,13 @@ def speaks_of_oneself(statement: str) -> bool:
     said = plain(statement).strip(" .,;:!¡")
     if len(words(said)) < FEWEST or _ASKS.match(said) or is_order(said):
         return False
-    if _THOUGHT.match(said) or _THOUGHT_ES.match(said) or _WISH.search(said) or _ABOUT_NOW.match(said):
+    if (
+        _EXCLAIMS.match(said)
+        or _THOUGHT.match(said)
+        or _THOUGHT_ES.match(said)
+        or _WISH.search(said)
+        or _ABOUT_NOW.match(said)
+    ):
         return False
     if clauses(statement) or _FIRST_PERSON.search(said):
         return True

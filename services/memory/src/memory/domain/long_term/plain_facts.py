@@ -33,7 +33,7 @@ _VERBS = (
     r"recibi|presto|preste|dono|colecciono|juego|nado|cocino|sigo|participo|necesito|renuncio|crie|crio|jubilare|debia"
 )
 _REFLEXIVE = (
-    "me (?:llamo|mude|mudo|mudare|he|han|echaron|robaron|case|caso|casare|divorcie|separe|jubilo|jubile|"
+    "me (?:llamo|vine|mude|mudo|mudare|he|han|echaron|robaron|case|caso|casare|divorcie|separe|jubilo|jubile|"
     "jubilare|retiro|retire|gradue|"
     "dedico|fue|va|fui|despidieron|ascendieron|operaron|operan|pagan|diagnosticaron|quedan|faltan|duele|toca|levanto|"
     "acuesto|encanta|encantan|gusta|gustan|cambie|pase|cuesta|interesa|interesan|preocupa|preocupan|da|dan|salgo|quede|"
@@ -58,6 +58,9 @@ _WHEN = (
 _LEAD = (
     r"(?:(?:so|well|ok|okay|yeah|yep|hey|hi|hello|ugh|oh|wow|lol|ha(?:ha)+|hm+|wait|look|listen|honestly|frankly|tbh|btw|"
     r"(?:just )?fyi|by the way|to be honest|not gonna lie|ngl|you know(?: what)?|guess what|the thing is|truth is|"
+    r"just so you know|for what it's worth|fwiw|quick (?:thing|note|update)|so about me|ay|uy|che|"
+    r"te (?:aviso|cuento|comento|adelanto|digo)(?: una cosa| de una| rapido)?(?: que)?|quedamos en que|"
+    r"para que (?:te hagas una idea|lo sepas|sepas)|"
     r"right now|me(?=,)|myself(?=,)|personally|anyway|the rest of the (?:year|week|time)|since|as|given that|"
     r"now that|because|"
     r"though|although|which means|plus|apparently|"
@@ -69,7 +72,7 @@ _LEAD = (
 """What people say before they come to it, and what joins a clause to another."""
 _CLAUSE_START = re.compile(rf"(?:^\W*|(?<=[,;:.!] )|(?<=[—–(])\s*|(?<=and )|(?<=but )|(?<=because )|(?<= so )|(?<= y )|"
                            rf"(?<= pero )|(?<=porque ))(?P<lead>{_LEAD}{{0,5}})(?:{_WHEN})?(?={_START})")  # fmt: skip
-_TOGETHER = re.compile(r"(?:my |mi )?\w+ (?:and i|y yo)\b")
+_TOGETHER = re.compile(r"(?:^|(?<=[,;:.!(] )|(?<=[ ]that )|(?<=[ ]que ))(?:my |mi )?\w+ (?:and i|y yo)\b")
 """Somebody and the writer: one subject, and no two clauses."""
 _FOR_WHAT = re.compile(rf"^for [^,.;:!?]{{1,40}}?,? (?={_START})")
 _TAIL = re.compile(r"(?<![\s,;:])[\s,;:]*+(?:\b(?:and|but|because|y|pero|porque|so)\b[\s,;:]*+)?$", re.I)
@@ -141,8 +144,8 @@ _PASSING_ES = re.compile(
     r"esperando|"
     r"considerando|content[oa]|feliz|preocupad[oa]|en eso|"
     r"haciendo (?:una? )?(?:pruebas?|tests?|preguntas?))|estamos (?:viendo|de acuerdo|hablando|bien|listos)|"
-    r"tengo (?:(?:una|otra|alguna|unas|dos|muchas|la misma|un|otro|algun) )?(?:\w+ )?(?:dudas?|preguntas?|"
-    r"problemas?|que|prisa|"
+    r"tengo que|tengo (?:(?:una|otra|alguna|unas|dos|muchas|la misma|un|otro|algun) )?(?:\w+ )?(?:dudas?|preguntas?|"
+    r"problemas?|prisa|"
     r"sueno|ganas|claro|idea|curiosidad|entendido|miedo de que)|tenemos que|"
     r"voy a (?:ver|comprar \d|vender|pensar|mirar|revisar|probar|intentar|esperar|preguntar)|vamos (?:a|con)|voy$|"
     r"sigo sin|debo (?:\w+[aei]r)\b|debemos|me (?:gustaria|interesa (?:saber|ver|conocer)|quede|da igual|parece|"
@@ -177,8 +180,9 @@ def clauses(sentence: str) -> list[str]:
     bare = unquoted(sentence.replace("’", "'"))
     folded = same_length(bare)
     starts = [(match.start(), match.end("lead")) for match in _CLAUSE_START.finditer(folded)]
-    if together := _TOGETHER.match(folded):
-        starts = [(0, 0), *(one for one in starts if one[0] >= together.end())]
+    for together in _TOGETHER.finditer(folded):
+        apart = [one for one in starts if not together.start() <= one[0] < together.end()]
+        starts = sorted([*apart, (together.start(), together.start())])
     found: list[str] = []
     for place, (_, start) in enumerate(starts):
         end = starts[place + 1][0] if place + 1 < len(starts) else len(sentence)

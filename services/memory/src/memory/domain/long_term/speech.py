@@ -22,6 +22,8 @@ _PASTED = re.compile(
 """What somebody wants worked on, or a page says, up to an empty line."""
 _SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=[A-ZÁÉÍÓÚÑ¿¡])")
 """A dot ends one before a space or a capital: not in a figure, nor in "ana@example.org"."""
+_TITLE = re.compile(r"\b(Dra?|Mrs?|Ms|Prof|Sra?|Srta|St|Sta)\.(?=\s+[A-ZÁÉÍÓÚÑ])")
+"""Its dot ends no sentence."""
 _JOKE = re.compile(
     r"(?<!not )(?<!n't )\b(?:(?:just |only |i'?m )*(?:kidding|joking)(?! aside)|jk|(?:it'?s|that'?s|it is) not "
     r"(?:really )?true(?! that)"
@@ -55,7 +57,7 @@ _FOR_GOOD = re.compile(
     re.I,
 )
 _REPORTS = re.compile(
-    r"(?<!\bi )(?<!\bi always )(?<!\bwe )\b(?:says|said|keeps? saying|thinks|tells|told me|told us|keeps telling|"
+    r"\b(?:says|said|keeps? saying|thinks|tells|told me|told us|keeps telling|"
     r"reckons|believes|claims|"
     r"swears|insists|suggests|suggested|recommends|recommended|advises|advised|wants me|(?:they|people|friends|"
     r"parents) "
@@ -63,6 +65,7 @@ _REPORTS = re.compile(
     r"pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|ha aconsejado|aseguran?|insisten?|"
     r"quiere que)\b"
 )
+_I_SAID = re.compile(r"\b(?:i|we)(?: (?:\w+ly|just|also|always|have|had))? $")
 _UNREAL = re.compile(
     r"(?:^|[.;] )say (?=(?:i|we|my)\b)|\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|"
     r"had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|"
@@ -95,7 +98,7 @@ def same_length(text: str) -> str:
 
 def statements(text: str) -> list[str]:
     """The sentences of a text without its questions; what comes before a question in its sentence is kept."""
-    text = text.replace("’", "'")
+    text = _TITLE.sub(r"\1", text.replace("’", "'"))
     for pasted in _PASTED.finditer(unquoted(text)):
         text = text[: pasted.start("text")] + " " * len(pasted["text"]) + text[pasted.end("text") :]
     if joke := _JOKE.search(text):
@@ -131,7 +134,9 @@ def meant(sentence: str) -> str:
     boundaries = [0, *(match.start() for match in _BOUNDARY.finditer(said))]
     ends = [*(match.start() for match in _BACK.finditer(said)), len(said)]
     found = [
-        (boundaries[bisect_right(boundaries, match.start()) - 1], match.end()) for match in _REPORTS.finditer(said)
+        (boundaries[bisect_right(boundaries, match.start()) - 1], match.end())
+        for match in _REPORTS.finditer(said)
+        if not _I_SAID.search(said, 0, match.start())
     ]
     found += [match.span() for match in _UNREAL.finditer(said)]
     kept, at = list[str](), 0

@@ -27,7 +27,9 @@ DIET = re.compile(
     r"(?:an? |una? )?(?P<value>vegan[oa]?|vegetarian[oa]?|pescatarian[oa]?|"
     r"pescetarian[oa]?|carnivor[eo]|omnivore|omnivor[oa])\b"
 )
-EATS_MEAT = re.compile(r"\b(?:i|we) (?:\w+ )?eat (?:\w+ )?meat\b|\b(?:como|comemos|comer|comiendo) (?:\w+ )?carne\b")
+EATS_MEAT = re.compile(
+    r"\b(?:i|we) (?:am |are )?(?:\w+ )?eat(?:ing)? (?:\w+ )?meat\b|\b(?:como|comemos|comer|comiendo) (?:\w+ )?carne\b"
+)
 A_DIET = re.compile(
     r"\b(?:(?P<value>keto|paleo|vegan|vegetarian|mediterranean|carnivore|low[- ]carb|low[- ]fat) diet|"
     r"dieta (?P<valor>keto|cetogenica|paleo|vegana|vegetariana|mediterranea|carnivora))\b"
@@ -80,9 +82,10 @@ EMPLOYED = re.compile(
 SCHOOLS = tuple(
     (stage, re.compile(rf"\b(?:{words})\b"))
     for stage, words in (
-        ("nursery", r"nursery|kindergarten|preschool|guarderia|infantil|jardin de infancia"),
+        ("nursery", r"nursery|kindergarten|preschool|guarderia|kinder|infantil|jardin de infancia"),
         ("primary", r"primary(?: school)?|elementary(?: school)?|grade school|primaria|colegio"),
         ("secondary", r"secondary(?: school)?|high school|middle school|secundaria|instituto|bachillerato"),
+        ("upper secondary", r"prepa(?:ratoria)?"),
         ("university", r"university|college|uni|universidad|facultad|carrera"),
     )
 )

@@ -1,0 +1,90 @@
+"""What a statement tells of the course of things: an end that has come, something that is otherwise now, or so for a
+while, or only in part.
+
+Over plain text, but for `has_happened`, which reads accents.
+"""
+
+import re
+
+from contracts.spoken import MONTHS
+
+_MONTHS = "|".join(MONTHS)
+SO_NO_LONGER = re.compile(
+    r"\b(?:no longer|any ?more|any longer|no more|is over|is dead|are over|am done|used to|instead|"
+    r"behind me|in the past|history|"
+    rf"since (?:yesterday|today|last|this|{_MONTHS})|desde (?:ayer|hoy|{_MONTHS})|"
+    r"now|nowadays|these days|again|otra vez|de nuevo|from now on|as of|lately|my new|our new|"
+    r"ya no|jamas|antes (?!de\b|que\b)|solia|en vez|en lugar|atras|sin \w+[aei]r|ahora|actualmente|ultimamente|"
+    r"ya (?:va|van|voy|vamos|es|son|soy|somos|esta|estan|estoy|estamos|tengo|tiene|fue)|se acab\w+|adios|"
+    r"mi nuev[oa]|nuestr[oa] nuev[oa]|a partir de|desde ahora)\b"
+)
+"""Says that something is not so any more, or is otherwise now."""
+_ENDED = re.compile(
+    r"\b(?:stopped|quits?|g[ai]ve up|given up|giving up|ended|finished|left|resigned|sold|closed|cancel\w*|paid off|"
+    r"wiped out|broke|split|died|passed away|goodbye|moved|relocated|switched|swapped|exchanged|gave away|pulled out|"
+    r"took out|took (?:me|us) off|withdrew|changed|replaced|traded (?:\w+ ){0,3}in|scrapped|scrapyard|"
+    r"turned|became|become|grew|went from|lost (?:my|our|me|us|the|it|her|him|interest|touch)|fired|laid off|"
+    r"retired|dumped|ditched|offloaded|graduated|"
+    r"divorced|separated|dropped|got rid|"
+    r"abandoned|let (?:\w+ ){0,4}go|got out of|am out of|"
+    r"dej[eo]\w*|pare|solte|abandon\w+|renunci\w+|vend(?:i|imos|ido)|cerre|cerramos|cancel\w+|termin\w+|acabe|"
+    r"acabamos|liquid\w+|sald\w+|romp\w+|cort[eo] con|muri\w+|falleci\w+|cambi\w+|pas[eo]|"
+    r"pasamos|pasado|mud[eo]\w*|mudamos|traslad\w+|despid\w+|despedid\w+|perdi|perdimos|perdido|jubil\w+|gradu\w+|"
+    r"divorci\w+|separ\w+|saque|sacamos|retire|retiramos|independic\w+|di de baja|desguace|sustitui\w*|"
+    r"reemplac\w+|regal[eo]|cumpl\w+)\b"
+)
+"""Names the event by which something ended."""
+_INTENDED = re.compile(
+    r"(?<!\bhad )(?<!\bdecided )(?<!\bmanaged )(?<!\bgot )(?<!\bhave )(?<!\bused )\bto (?!me\b)[a-z]+|"
+    r"\b(?:would|might|may|could|should|will|shall)(?: (?:not|also|just|probably|never|soon))* \w+|"
+    r"\b(?:thinking (?:of|about)|considering|tempted|planning on|talking about) \w+|"
+    r"\b(?:if|si|in case|en caso de) [^,.;:]+|"
+    r"\b(?:when|once|cuando|en cuanto) [^,.;:]*?\b(?:will|ll|voy a|vamos a|me voy|nos vamos)\b|"
+    r"\bquiere[ns]? que \w+"
+)
+"""What is only thought of, wished or planned has ended nothing."""
+_INFINITIVE = re.compile(r"[aei]r(?:me|nos|se|l[aeo]s?)?$")
+_CARRIED_OUT = re.compile(r"\b(?:acab\w+ de|tuv\w+ que|decid\w+|logr\w+|sin) $")
+"""Before an infinitive: it is no mere wish."""
+FOR_NOW = re.compile(
+    r"(?<!\bfrom )(?<!\bof )(?<!\bsince )(?<!\bstarting )(?<!\bdesde )(?<!\bde )\b(?:today|tonight|"
+    r"this (?:morning|afternoon|evening|week|weekend|month)|for (?:a|the|one|two|three) \w+|right now|"
+    r"at the moment|hoy|esta (?:manana|tarde|noche|semana)|este (?:finde|fin de semana|mes)|ayer|yesterday|ahorita|"
+    r"por unos dias|una semanita|unos dias|de momento)\b"
+)
+"""Says that something is so for a short while."""
+PARTLY = re.compile(
+    r"\b(?:half|some|part|a few|a couple|one|two|three) of (?:my|our|the)\b|\bhalf (?:my|our|the)\b|"
+    r"\b(?:la mitad|una parte|algun[oa]s|un par) de (?:mis?|l[ao]s?|el|nuestr[oa]s?)\b"
+)
+"""Says that there is less of something, and that it is not over."""
+HAS_HAPPENED = re.compile(
+    r"\b(?:have|has|\w+'ve|\w+'s) (?!an?\b|the\b|my\b)(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght|ung|ade)\b|"
+    r"(?:(?:^|,)\W*|\b(?:i|we|he|she|they|it|and|that) (?:\w+ )?)(?:\w{3,}ed|sent|cut|hung|threw|took|gave|lost|sold|"
+    r"went|got|made|put|began|came|chose|let|shut|tore|broke|had to)\b|"
+    r"\b(?:\w{3,}ed|took|got|gave|made|let|put|sent|cut) (?:me|us)\b|"
+    r"\b(?:he|hemos|ha|han) (?:\w+ )?\w+(?:[ai]do|to|cho)\b|\b\w{2,}[éíó]\b|"
+    r"\b(?:vine|vinimos|fui|fuimos|hice|hicimos|puse|pusimos|tuve|tuvimos|traje|\w{3,}aron|\w{3,}ieron|"
+    r"nos \w{3,}[ai]mos)\b"
+)
+"""Says, by the tense of its verb, that something has happened."""
+_ACQUIRED = re.compile(
+    r"\b(?:opened|bought|adopted|added|signed up|abrí|abrimos|compré|compramos|adopté|adoptamos|"
+    r"(?:abierto|comprado|adoptado))\b"
+)
+"""Something more, which takes no other thing's place by itself."""
+
+
+def has_ended(plainly: str) -> bool:
+    """Whether a plain text names an end that has come, and is not only thought of."""
+    real = _INTENDED.sub(" ", plainly)
+    return any(
+        not _INFINITIVE.search(match[0]) or _CARRIED_OUT.search(real[: match.start()])
+        for match in _ENDED.finditer(real)
+    )
+
+
+def has_happened(said: str) -> bool:
+    """Whether the tense of a text's verbs says that something has happened, which is no mere purchase."""
+    low = said.lower()
+    return bool(HAS_HAPPENED.search(low)) and not _ACQUIRED.search(low)

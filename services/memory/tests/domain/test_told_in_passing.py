@@ -1,0 +1,126 @@
+"""Changes told the way people chat: long sentences, asides, somebody else's news, plans, a week away."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from contracts.memory_rpc import fact_id
+from contracts.proposal_rpc import FactProposal
+from memory.domain.lesson import FinishedTurn, learned
+from memory.domain.proposals import judged, own_statements
+from memory.domain.remembered import Remembered
+from memory.domain.statements import kept
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def after(texts: Sequence[str]) -> Remembered:
+    state = Remembered()
+    for number, text in enumerate(texts):
+        turn = FinishedTurn(f"t{number}", START + timedelta(days=number), (text,), frozenset())
+        state = learned(state, turn)
+    return state
+
+
+def proposed(old: str, said: str, quote: str) -> tuple[Remembered, tuple[str, ...]]:
+    """After a model that has the quote take the place of what was said first."""
+    state = after([old])
+    (fact,) = kept(state.memory)
+    proposal = FactProposal(do="supersede", id=fact_id(fact), quote=quote)
+    done = judged(state, "t9", START + timedelta(days=9), [said], [proposal])
+    return done.state, done.refused
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "gone"),
+    [
+        ("We keep two goats, Salt and Pepper", "bad news, we had to say goodbye to Pepper on Friday", "Pepper"),
+        ("llevo años en Telmex, así que el chisme lo tengo", "dejé Telmex el martes, con todo y fiesta", "en Telmex"),
+        ("mi esposo se llama Raúl y cocina él", "te cuento: Raúl y yo nos divorciamos en marzo", "esposo se llama"),
+        ("mi tractor es un Fendt del 98, el pobre", "al final mandé el Fendt al desguace", "tractor es un Fendt"),
+        ("tengo 30 mil en oro, casi nada", "saqué lo que tenía en oro, ni un gramo quedó", "30 mil en oro"),
+        ("My rent is 1,200 a month", "they raised it, my rent is 1,450 a month", "1,200"),
+        ("soy alérgica a las nueces, cuidado", "hice la prueba otra vez y no soy alérgica a las nueces", "alérgica"),
+    ],
+)
+def test_a_change_in_a_long_sentence_ends_what_it_names(first: str, then: str, gone: str) -> None:
+    memory = after([first, then]).memory
+    assert any(gone in past.value for past in memory.superseded)
+    assert not any(gone in one and one in first for one in kept(memory))
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("I work as a florist", "My cousin stopped working as a florist"),
+        ("soy socia del club Náutico", "mi compadre ya no es socio del club Náutico"),
+        ("Tengo un seguro de hogar con Mapfre", "Cancelé el seguro del perro"),
+        ("I have my nephew Theo every Friday", "Theo isn't with me this week"),
+        ("tengo dos niñas, Ada y Sol", "Sol ya no quiere ir a natación"),
+        ("I run a stall at the market", "I'm thinking of selling the stall at the market next year"),
+        ("manejo un camión", "quiero vender el camión algún día"),
+    ],
+)
+def test_news_of_others_of_a_part_or_of_a_while_take_nothing_away(first: str, then: str) -> None:
+    (fact,) = kept(after([first]).memory)
+    assert fact in kept(after([first, then]).memory)
+
+
+@pytest.mark.parametrize(
+    ("old", "said", "quote"),
+    [
+        ("I take warfarin", "My doctor took me off warfarin", "took me off warfarin"),
+        ("I pay with my old Diners card", "ha, cut up the Diners on Sunday", "cut up the Diners on Sunday"),
+        ("mi consejera es Inés", "Inés se va a otra sucursal, así que desde ahora apúntame con Leo",
+         "desde ahora apúntame con Leo"),
+        ("mi sobrina va en secundaria", "mi sobrina ya va en la prepa", "mi sobrina ya va en la prepa"),
+        ("I live out in Bath with my mum", "drove all night, and I'm a Leeds resident as of today",
+         "I'm a Leeds resident as of today"),
+    ],
+)  # fmt: skip
+def test_what_a_model_understands_is_taken_where_something_has_happened(old: str, said: str, quote: str) -> None:
+    state, refused = proposed(old, said, quote)
+    assert refused == ()
+    assert old not in kept(state.memory)
+
+
+@pytest.mark.parametrize(
+    ("old", "said"),
+    [
+        ("I have a parrot called Kiwi", "My neighbour's parrot died"),
+        ("I have a savings account at Ally", "I opened a savings account at Marcus"),
+        ("Trabajo en una clínica", "Mi hermana dejó la clínica donde trabajaba"),
+        ("Quiero ahorrar para un viaje", "Quiero ahorrar para cambiar el coche"),
+        ("I own shares of Ford", "I sold half of my Ford shares"),
+    ],
+)
+def test_a_model_that_is_wrong_about_one_fact_takes_it_away_no_more_than_the_rules(old: str, said: str) -> None:
+    state, refused = proposed(old, said, said)
+    assert refused
+    assert any(one in old for one in kept(state.memory))
+
+
+def test_a_change_that_says_what_comes_is_remembered_with_it() -> None:
+    memory = after(["I use a Nokia phone", "I use a Pixel these days, the Nokia is gone"]).memory
+    assert kept(memory) == ["I use a Pixel these days, the Nokia is gone"]
+
+
+def test_what_a_sentence_is_about_may_stand_before_it() -> None:
+    known = after(["we've got an ancient Volvo"]).memory
+    said = "Remember that Volvo I mentioned? Gearbox died, it went to the scrapyard."
+    assert own_statements([said], known) == ["Gearbox died, it went to the scrapyard."]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("I've been seeing Dr. Moss for my back", "I've been seeing Dr Moss for my back"),
+        ("Tengo un gato que se llama Pixel", "Tengo un gato que se llama Pixel"),
+        ("bueno, para que te hagas una idea, vivo en Rosario", "vivo en Rosario"),
+        ("For what it's worth I'm a light sleeper", "I'm a light sleeper"),
+        ("por cierto: Ana y yo vivimos en Quito", "Ana y yo vivimos en Quito"),
+    ],
+)
+def test_a_fact_is_kept_whole_and_without_what_leads_to_it(said: str, fact: str) -> None:
+    assert kept(after([said]).memory) == [fact]
