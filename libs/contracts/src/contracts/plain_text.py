@@ -19,7 +19,7 @@ _FILLERS = re.compile(
 """Letters, marks and symbols that are invisible too: fillers, the blank Braille pattern, variation selectors."""
 _IN_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _IN_NO_LINE = re.compile(rf"[{CONTROL_CHARACTERS}\u2028\u2029\ud800-\udfff]")
-"""Characters not allowed in one line: the invisible ones, line ends, surrogates, and those that change the direction
+"""Characters not allowed in one line: control characters, line ends, surrogates, and those that change the direction
 of all that follows: `gpj.exe` must not read `exe.jpg`."""
 
 
