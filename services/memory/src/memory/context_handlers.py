@@ -31,7 +31,7 @@ ACTIONS = "memory-actions"
 
 
 def consume(service: Service, activity: Activity) -> None:
-    """The facts that end what waits for a user's yes."""
+    """The facts that end a waiting action."""
 
     # Tried for as long as Redis is away; after an hour nothing is left to do.
     async def take(delivery: Delivery, event: CloudEvent[ActionDecided]) -> Outcome:
@@ -42,7 +42,7 @@ def consume(service: Service, activity: Activity) -> None:
 
 
 async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecided]) -> Done | DeadLetter:
-    """An action that waits no more."""
+    """An action no longer waits."""
     owner = fact_owner(ACTION_DECIDED, subject)
     if owner is None or owner[1] is None:
         return DeadLetter("the subject names no company and user")
@@ -61,7 +61,7 @@ def serve(service: Service, contexts: ContextBuilder, talks: Talks, short_term: 
 
 
 class ContextMethods:
-    """What a turn of a customer asks memory for."""
+    """What memory supplies for a customer's turn."""
 
     def __init__(self, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
         self._talks = talks

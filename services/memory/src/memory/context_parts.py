@@ -1,4 +1,4 @@
-"""A customer's context: what it is built from, and its methods."""
+"""Composes the contexts of customers' turns, and their methods."""
 
 from memory import context_handlers
 from memory.adapters.chat_log import StreamLog
@@ -31,7 +31,7 @@ def context_part(
     clock: Clock,
     seconds: float,
 ) -> None:
-    """Serves the contexts; `seconds`: what each part may take (Contexts)."""
+    """Serves contexts; `seconds`: the deadline of each part (Contexts)."""
     talks = Talks(
         histories=histories,
         conversations=MongoConversations(database["conversations"]),

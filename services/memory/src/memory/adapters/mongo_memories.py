@@ -1,7 +1,7 @@
 """The collection `memories`: {_id: company/user, version, state}: what is remembered of one user.
 
-`state` is JSON as text. `version` is a random word, not a number: a memory that was deleted and made anew can never be
-taken for the one that a slow writer has read.
+`state` is JSON as text. `version` is random, not a number: a memory that was deleted and recreated can never be
+mistaken for the one that a slow writer has read.
 """
 
 from datetime import datetime
@@ -21,14 +21,14 @@ from runtime.unknown_fields import UnknownFields
 
 
 class ForgottenWords(Wire):
-    """A fact that was forgotten, as digests of its words."""
+    """A forgotten fact, as digests of its words."""
 
     words: list[str]
     at: datetime
 
 
 class MemoryRecord(Wire):
-    """A memory as it is kept."""
+    """A memory as stored."""
 
     memory: LongTermMemory
     asked: dict[str, int] = Field(default_factory=dict[str, int])

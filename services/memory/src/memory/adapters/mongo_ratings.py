@@ -1,6 +1,6 @@
 """The collection `ratings`: {_id: company/conversation/message/user, dayKey: company/day, rating, reason, at (ms)}.
 
-A later word of the same user on the same answer takes the place of the earlier one.
+A user's later rating of the same answer replaces the earlier one.
 """
 
 from datetime import UTC, date, datetime
@@ -17,7 +17,7 @@ class MongoRatings:
         self._rows = collection
 
     async def put(self, rating: Rating) -> None:
-        """Keeps it, unless the same user's later word on the same answer is there."""
+        """Stores it, unless the user's later rating of the same answer is there."""
         day = rating.at.astimezone(UTC).date().isoformat()
         row = {
             "_id": f"{rating.company}/{rating.conversation}/{rating.message}/{rating.user}",

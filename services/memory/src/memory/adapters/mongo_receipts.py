@@ -16,17 +16,17 @@ from memory.ports import PageOf
 from runtime.mongo import Database, Document
 
 ATTEMPTS = 10
-"""At changing a receipt that another replica changes too."""
+"""Tries to change a receipt that another replica changes too."""
 
 
 class MongoReceipts:
-    """What is kept of deletions."""
+    """Receipts of deletions."""
 
     def __init__(self, database: Database) -> None:
         self._rows = database["receipts"]
 
     async def begin(self, record: ErasureRecord) -> ErasureRecord:
-        """Writes it down; the one that is there already under its name stays."""
+        """Stores it, unless there is one of its name."""
         async with speaking("write a receipt down"):
             if await put_over(self._rows, _row(replace(record, version=1)), None):
                 return replace(record, version=1)
@@ -40,7 +40,7 @@ class MongoReceipts:
     async def note(
         self, company: str, receipt: str, run: int, found: Mapping[str, int], finished_at: datetime | None = None
     ) -> None:
-        """Adds what a run has found. `finished_at`: the deletion is over."""
+        """Adds what a run has removed. `finished_at`: the deletion is complete."""
         for _ in range(ATTEMPTS):
             held = await self.get(company, receipt)
             if held is None:

@@ -1,6 +1,6 @@
-"""What was said, over the collections `conversations` and `facts` (see mongo_conversations and mongo_facts).
+"""Messages for search, from the collections `conversations` and `facts` (see mongo_conversations and mongo_facts).
 
-Histories are read by the thousand here, so of an event only what a passage needs is looked at.
+Histories are read by the thousand here, so only the needed fields of an event are parsed.
 """
 
 from datetime import datetime
@@ -21,7 +21,7 @@ SPEAKERS = {
     ChatKind.ASSISTANT.value: "assistant",
     ChatKind.OPERATOR.value: "operator",
 }
-"""Who speaks; notices are nobody's words."""
+"""Kinds of messages that somebody speaks; notices are not."""
 
 
 class MongoTalks:
@@ -30,8 +30,8 @@ class MongoTalks:
         self._facts = facts
 
     async def talks(self, company: str, user: str, limit: int) -> list[Talk]:
-        """The conversations that the person began themselves, latest activity first: what somebody else wrote who is
-        taken for them at the desk stays out of their own sight."""
+        """The conversations that the person began themselves, latest activity first; not those of people merged with
+        them at the desk."""
         prefix = f"{company}:{user}"
         where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}, "visitorKey": {"$exists": False}}
         async with speaking("read a person's conversations"):
@@ -40,7 +40,7 @@ class MongoTalks:
         return [_talk(str(row["personKey"]).removeprefix(f"{prefix}/")) for row in rows]
 
     async def said(self, company: str, conversation: str, since: LogPosition, limit: int) -> ConversationPage:
-        """The messages of people and of the assistant after `since`, oldest first."""
+        """The messages of people and the assistant after `since`, oldest first."""
         end = f"{conversation_key(company, conversation)}/{END}"
         where = {"messageKey": {"$gt": fact_key(company, conversation, since), "$lt": end}}
         async with speaking("read messages"):

@@ -1,6 +1,6 @@
-"""Short-term memory, fed from what happens: best effort, behind everything else.
+"""Updates short-term memory from events, best effort and in the background.
 
-Facts come late, twice and in any order; each carries its own time, so that does no harm. What cannot be kept is
+Facts come late, twice and in any order, which is harmless, since each carries its own time. What cannot be stored is
 dropped: nobody waits for it.
 """
 
@@ -25,16 +25,16 @@ from memory.errors import MarketUnavailable
 from runtime.clock import Clock
 
 WAITING = 2_000
-"""Happenings that wait to be kept, at most."""
+"""The most queued events."""
 AT_ONCE = 4
-"""Conversations whose facts are noted side by side."""
+"""Conversations whose facts are stored concurrently."""
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """`user` None: whoever the conversation is of."""
+    """`user` None: the conversation's customer."""
 
     company: str
     conversation: str
@@ -43,7 +43,7 @@ class _Noted:
 
 
 class Activity:
-    """What users do, on its way into their short-term memories."""
+    """Users' activity, to be stored in their short-term memories."""
 
     name = "activity"
 
@@ -79,7 +79,7 @@ class Activity:
         return "its task has ended" if any(worker.done() for worker in self._workers) else None
 
     def note(self, facts: Sequence[LogFact]) -> None:
-        """Takes in facts of conversations that have just been stored; never waits."""
+        """Queues facts of conversations that have just been stored; never waits."""
         oldest = self._clock.now() - KEPT
         for fact in facts:
             if fact.stored_at > oldest and (noted := self._noted(fact)) is not None:
@@ -87,13 +87,13 @@ class Activity:
                     self._waiting.put_nowait(noted)
 
     async def again(self, fact: LogFact) -> None:
-        """Takes in a fact that Redis has lost, at once; raises CacheUnavailable, StoreUnavailable."""
+        """Applies a fact that Redis has lost, at once; raises CacheUnavailable, StoreUnavailable."""
         noted = self._noted(fact)
         if noted is not None:
             await self._keep_one(noted)
 
     async def decided(self, company: str, user: str, action: str, at: datetime) -> None:
-        """The user has decided about an action, or its time is over; raises CacheUnavailable."""
+        """The user has decided about an action, or it has expired; raises CacheUnavailable."""
         if at <= self._clock.now() - KEPT:
             return
         await self._store.update(company, user, Happening(at, clear=(action,)))

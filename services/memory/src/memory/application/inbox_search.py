@@ -1,4 +1,4 @@
-"""Searches of a company's conversations, over an index in this process that is brought up to date with each search."""
+"""Searches a company's conversations with an index in this process, updated before each search."""
 
 import asyncio
 import contextlib
@@ -12,12 +12,12 @@ from memory.errors import MemoryFault, StoreUnavailable
 from runtime.deadlines import for_nobody
 
 READING = 2.0
-"""Seconds that a search waits for what has to be read first; then it answers by what has been read, and says so."""
+"""Seconds that a search waits for the update; after that it uses what has been read, and says so."""
 PAGE = 500
 OVERLAP = 10_000
 """Milliseconds that are read again: replicas' clocks differ, and what is written at the same time is read in parts."""
 MOST_COMPANIES = 20
-"""Whose index is held; the company that was asked about longest ago goes first."""
+"""Companies whose index is kept; the least recently used is dropped."""
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """All that fit, newest activity first. `complete`: every conversation was looked at."""
+    """All matches, newest activity first. `complete`: every conversation was examined."""
 
     rows: list[Findable]
     complete: bool
@@ -43,7 +43,7 @@ class InboxSearch:
         self._held: OrderedDict[str, _Held] = OrderedDict()
 
     async def find(self, company: str, wanted: Wanted) -> Hits:
-        """What fits.
+        """The matches.
 
         Raises:
             StoreUnavailable: nothing could be read.
@@ -99,6 +99,6 @@ class InboxSearch:
 
 
 def _looked_at(task: asyncio.Task[None]) -> None:
-    """A reading that failed when nobody waited for it any more is the next search's affair."""
+    """Ignores the failure of an update that nobody waits for any more; the next search repeats it."""
     if not task.cancelled():
         task.exception()

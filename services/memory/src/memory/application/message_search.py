@@ -1,8 +1,7 @@
-"""search_memory: what a person and the assistant said to each other, in all of the person's conversations.
+"""search_memory: searches what a person and the assistant said in all of the person's conversations.
 
-A person's passages are indexed in the process of the replica that is asked, and brought up to date with each search:
-only conversations in which something has happened since are read again, from the message up to which the projection
-was complete when they were read last.
+The replica that is asked indexes the person's passages in its process, and updates the index before each search: only
+conversations with new activity are read, from where the last reading was complete.
 """
 
 import asyncio
@@ -31,32 +30,32 @@ from runtime.clock import Clock
 from runtime.deadlines import for_nobody
 
 READING = 3.5
-"""Seconds a search waits for what has to be read first; then it answers by what has been read, and says so."""
+"""Seconds that a search waits for the update; after that it uses what has been read, and says so."""
 MOST = 50_000
-"""Messages of one person that are searched: the newest conversations'."""
+"""Messages of one person that are searched, of the newest conversations."""
 MOST_IN_PROCESS = 100_000
-"""Messages that a process holds indexed, about 1 KB each; the person who was asked about longest ago goes first."""
+"""Messages indexed in a process, about 1 KB each; the least recently searched person is dropped."""
 CONVERSATIONS = 5_000
 PAGE = 500
 IN_SIGHT = 5
-"""Newest messages of the conversation in which the question is asked, where whoever asks does not say which of them
-the prompt holds: every prompt holds these, however much of the rest it has dropped or summed up."""
+"""The newest messages of the current conversation that count as known, if the caller does not say which the prompt
+holds: every prompt holds these."""
 ASSISTANT = "assistant"
 CONFIRMED = timedelta(minutes=5)
-"""In which the assistant's own words for what was forgotten are left out too."""
+"""How long the assistant's own words about forgotten facts are left out too."""
 FORGOTTEN_SPARE = 40
-"""Beyond these, where facts were forgotten: what was said of them is left out."""
+"""Further passages found if facts were forgotten, since passages about them are left out."""
 SPARE = 10
-"""Passages found beyond those asked for, since outdated ones fall back."""
+"""Further passages found, since outdated ones rank lower."""
 OUTDATED = 0.8
-"""What a passage counts that something newer has replaced."""
+"""The weight of a passage that something newer has replaced."""
 WORTH = 0.15
-"""The share of the best one's score below which a passage only fills the answer up."""
+"""The share of the best score below which a passage is only filler."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A passage with what was said before and after it, and what replaced it since."""
+    """A passage with what was said before and after it, and what has replaced it since."""
 
     found: RankedMessage
     before: IndexedMessage | None
@@ -66,7 +65,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """What was found, best first. `searched`: messages; `complete`: none of the person's was left out."""
+    """What was found, best first. `searched`: number of messages; `complete`: none of the person's was left out."""
 
     passages: Sequence[Recalled]
     searched: int
@@ -76,8 +75,8 @@ class Recollection:
 
 @dataclass(slots=True)
 class _HeldMessages:
-    """What this process holds of a person. `read`: by conversation, everything at or before it is in the index;
-    `latest`: its newest fact, once all of it was read; `gone`: it has been deleted meanwhile."""
+    """This process's index of a person. `read`: by conversation, the position up to which everything is indexed;
+    `latest`: its newest fact when it was fully read; `gone`: it was deleted meanwhile."""
 
     index: RecallIndex = field(default_factory=RecallIndex)
     near: Neighbours[str] = field(default_factory=Neighbours[str])
@@ -91,14 +90,14 @@ class _HeldMessages:
     def ranked(
         self, found: Sequence[RankedMessage], question: Vectors, without: Collection[str]
     ) -> list[RankedMessage]:
-        """By words and by meaning together."""
+        """The ranking by words and by meaning together."""
         near = self.near.nearest(question, without=without)
         both = fused([(one.passage.id, one.score) for one in found], near)
         return [RankedMessage(self.index.passage(name), score) for name, score in both]
 
 
 class Searching:
-    """Searches of persons' conversations."""
+    """Searches of people's conversations."""
 
     def __init__(
         self,
@@ -127,8 +126,8 @@ class Searching:
         conversation: str | None,
         prompt: tuple[int, int] | None = None,
     ) -> Recollection:
-        """The best passages of the person's conversations; `conversation`: the one in which this is asked; `prompt`:
-        the first and the last sequence of its messages that whoever asks has before them, and is not told again.
+        """The best passages of the person's conversations. `conversation`: the current one; `prompt`: the first and
+        last sequence of its messages that the prompt holds, which are left out.
 
         Raises:
             StoreUnavailable: nothing could be read.
@@ -154,7 +153,7 @@ class Searching:
                 return Recollection(worth, len(held.index), complete, now)
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        """Holds nothing any more of the persons whose conversations these are."""
+        """Drops the indexes of the people in these conversations."""
         every = frozenset(conversations)
         for key, held in list(self._held.items()):
             if key[0] == company and not every.isdisjoint(held.read):
@@ -188,8 +187,8 @@ class Searching:
         held.gone = held.near.closed = True
 
     async def _up_to_date(self, company: str, user: str, held: _HeldMessages) -> bool:
-        """Whether everything is in the index. Who comes while it is read waits for the same reading; reading goes on
-        when the wait is over, for the next search."""
+        """Whether everything is indexed. Concurrent searches wait for the same update, which continues when the wait
+        is over."""
         if held.reading is None or held.reading.done():
             await self._inbox.fresh()
             if held.reading is None or held.reading.done():
@@ -223,7 +222,7 @@ class Searching:
         return len(talks) < CONVERSATIONS
 
     async def _read_talk(self, company: str, talk: Talk, held: _HeldMessages, floor: LogPosition) -> bool:
-        """Reads what is new of one conversation; False: there is no room for more."""
+        """Reads what is new in one conversation; False: the limit is reached."""
         since = held.read.setdefault(talk.conversation, BEGINNING)
         while True:
             if held.gone or len(held.index) >= MOST:
@@ -269,6 +268,6 @@ def _is_gone(passage: IndexedMessage, gone: Sequence[Forgotten]) -> bool:
 
 
 def _looked_at(task: asyncio.Task[bool]) -> None:
-    """A reading that failed when nobody waited for it any more is the next search's affair."""
+    """Ignores the failure of an update that nobody waits for any more; the next search repeats it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""Reports of companies, counted when somebody asks, and what others usually wait for a person."""
+"""Reports of companies, counted on request, and the usual wait for a person."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, timedelta, tzinfo
@@ -11,18 +11,18 @@ from memory.domain.report import Counted, is_behind, report
 from memory.ports import LogClock
 
 MOST = 20_000
-"""Conversations that are counted for one report."""
+"""Conversations counted for one report."""
 MADE = 2_000
-"""Digests that one report makes: what is lacking then is there for the next."""
+"""Digests made by one report; the next report makes the rest."""
 OPENED = 1_000
 WAITS_OF = timedelta(days=14)
 LEAST_WAITS = 3
-"""So many have to have waited before a usual wait is told."""
+"""How many people must have waited before a usual wait is told."""
 WAITS_LOOKED_AT = 500
 
 
 class Reports:
-    """Of all companies."""
+    """The reports of all companies."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Reports:
     async def behind(
         self, company: str, since: date, until: date, by: By | str, key: str | None, figure: Figure | str
     ) -> ReportOpenReply:
-        """The conversations that a figure counts; raises StoreUnavailable."""
+        """The conversations behind a figure; raises StoreUnavailable."""
         counted, complete = await self._counted(company, since, until)
         now = await self._clock()
         names = [
@@ -54,7 +54,7 @@ class Reports:
         return ReportOpenReply(conversation_ids=names[:OPENED], complete=complete and len(names) <= OPENED)
 
     async def usual_wait(self, company: str) -> timedelta | None:
-        """What those have waited for a person who lately got one, in the middle; None: too few have to tell."""
+        """The median recent wait of those who got a person; None: too few have waited."""
         today = (await self._clock()).date()
         rows = await self._store.began(company, today - WAITS_OF, today, WAITS_LOOKED_AT)
         counted, _ = await self._store.counted(rows, WAITS_LOOKED_AT)
