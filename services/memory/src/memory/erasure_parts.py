@@ -1,5 +1,5 @@
-"""What deletes users, conversations and companies in every store and stream, and what is deleted by its age; what
-a client takes back."""
+"""Composes deletion: of users, conversations and companies in every store and stream, by age, and withdrawals by
+clients."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -54,12 +54,12 @@ from runtime.mongo import Database
 from runtime.service import Service
 
 TOMBSTONES = timedelta(seconds=FACTS.max_age, days=1)
-"""For so long something late may come: what a stream held when it was deleted is gone by then."""
+"""How long tombstones are kept: by then everything that a stream held at the deletion is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureParts:
-    """What deletes, what keeps late facts out, and what looks after both."""
+    """Deletion, the filter for late facts, and the sweeps of both."""
 
     erasure: DataErasure
     late: LateFacts
@@ -68,7 +68,7 @@ class ErasureParts:
 
 @dataclass(frozen=True, slots=True)
 class ErasureNeeds:
-    """What deletions work with. `drop` takes conversations out of what this process knows of them."""
+    """What deletion depends on. `drop` removes conversations from this process's memory."""
 
     cache: CacheErasure
     room: Room
@@ -80,7 +80,7 @@ class ErasureNeeds:
     clock: Clock
     files: FileStore | None
     share: int
-    """Bytes of one company's files."""
+    """The quota of one company's files, in bytes."""
 
 
 def _keeping(shares: MongoFileShares) -> Callable[[FileKeepRequest], Awaitable[FileKeepReply]]:

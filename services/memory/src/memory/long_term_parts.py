@@ -1,4 +1,4 @@
-"""What is remembered of users for long: kept, learned from conversations, searched, and changed by tools."""
+"""Composes long-term memory: stored, learned from conversations, searched, and changed by tools."""
 
 from typing import NamedTuple
 
@@ -47,7 +47,7 @@ def long_term_part(
     floor: ProjectionFloor,
     clock: Clock,
 ) -> LongTerm:
-    """Serves its methods; `asked`, `storing`: the database as methods and as consumers speak to it."""
+    """Serves its methods; `asked`, `storing`: the database for methods and for consumers."""
     memories = Memories(store=MongoMemories(asked["memories"]), announcements=announcements, clock=clock)
     learner = Learner(
         memories=memories, conversations=conversations, inbox=inbox, histories=histories, market=market, log=log

@@ -1,4 +1,4 @@
-"""search_memory as the tool-executor calls it, which has checked who is calling."""
+"""search_memory as a tool; the tool-executor has checked the caller."""
 
 from datetime import datetime
 
@@ -18,27 +18,27 @@ from runtime.service import Service
 SEARCH_MEMORY = tool_service("search_memory", QUEUE)
 SOURCE = "conversations"
 LONGEST = 1_000
-"""Characters of a passage; of what stands around it `NEIGHBOUR`."""
+"""Characters of a passage; its neighbours have `NEIGHBOUR`."""
 NEIGHBOUR = 240
 
 
 class NeighbourData(Snake):
-    """What was said right before or after."""
+    """The message right before or after."""
 
     speaker: str
     text: str
 
 
 class SupersededData(Snake):
-    """Since when the passage is history, and what took its place."""
+    """Since when the passage is outdated, and what replaced it."""
 
     until: datetime
     by: str | None
 
 
 class FoundMessageData(Snake):
-    """One message. `speaker`: user, assistant or operator; `score` compares within one answer; `superseded` is null
-    for what may still be true."""
+    """One message. `speaker`: user, assistant or operator; `score` is comparable within one reply; `superseded` is
+    null if it may still be true."""
 
     text: str
     time: datetime
@@ -51,7 +51,7 @@ class FoundMessageData(Snake):
 
 
 class MessageSearchData(Snake):
-    """Output of search_memory, best first. `searched`: messages looked at; `complete`: they are all there are."""
+    """Output of search_memory, best first. `searched`: number of messages; `complete`: none was left out."""
 
     passages: list[FoundMessageData]
     searched: int

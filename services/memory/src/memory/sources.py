@@ -1,4 +1,4 @@
-"""What fills the stores, and how a store that has lost some of it gets it again (application/positions)."""
+"""The sources that fill the stores, and how a store that lost data gets it again (application/positions)."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -115,13 +115,12 @@ def in_mongodb(
 
 
 def of_earlier_releases(in_mongodb: Sequence[ProjectionSource]) -> tuple[ProjectionSource, ...]:
-    """Those whose facts came through a consumer of their own once (application/former), which had the name that the
-    store keeps them under."""
+    """Sources that once had a consumer of their own (application/former), named as in the store."""
     return tuple(replace(source, durable=source.kept_as) for source in in_mongodb if source.kept_as)
 
 
 def in_redis(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[ProjectionSource, ...]:
-    """The sources of Redis; windows need none, for each says how far it reaches."""
+    """Redis's sources; windows need none, since each says how far it reaches."""
 
     async def note(stored: StoredFact) -> None:
         fact = log.fact(stored)

@@ -22,8 +22,8 @@ from runtime.jetstream_api import ConsumerInfo, ask, floor_of
 from runtime.replies import ReplyInbox
 
 STIRRED, IDLE = 15.0, 45.0
-"""Seconds after something was projected here until the server is asked though nobody waits, and how much longer it
-takes where nothing was."""
+"""Seconds until the next question if nobody waits: after something was projected here, and how much longer
+otherwise."""
 RECENT = 0.2
 """Seconds for which an answer is recent enough for callers without a sequence who want what is stored now."""
 URGENT = 0.02

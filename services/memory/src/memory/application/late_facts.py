@@ -27,7 +27,7 @@ from runtime.outcomes import Done, Later, Outcome
 SLOW = 1.0
 """Seconds after which storing counts as slow. A deletion looks once more for what was being stored when it began."""
 STORED, AGAIN = 1.0, 1.0
-"""Seconds to wait until everything that the log holds is stored, and until a fact that needs it comes again."""
+"""Seconds to wait until everything in the log is stored, and until a fact that depends on it is retried."""
 Drop = Callable[[str, Sequence[str]], None]
 FactT = TypeVar("FactT")
 

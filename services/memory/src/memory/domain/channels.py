@@ -15,7 +15,7 @@ from contracts.json_values import JsonObject
 LATEST = 300.0
 """The oldest that a webhook may be, in seconds: older copies are replays."""
 OPEN, PENDING = "open", "pending"
-"""Chatwoot's words: a person has the conversation; its bot has it."""
+"""Chatwoot's statuses: a person has the conversation; its bot has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which passages say what is true no longer: by what the person said later, and by what is remembered of them."""
+"""Which passages are no longer true, by what the person said later and what is remembered of them."""
 
 from bisect import insort
 from collections import defaultdict
@@ -17,7 +17,7 @@ USER = "user"
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """Since when a passage is history, and what took its place (None: nothing did)."""
+    """Since when a passage is outdated, and what replaced it (None: nothing)."""
 
     until: datetime
     by: str | None
@@ -32,7 +32,7 @@ class _Said:
 
 
 class OutdatedClaims:
-    """The claims of one person, by what they are about, oldest first."""
+    """One person's claims by subject, oldest first."""
 
     def __init__(self) -> None:
         self._made: defaultdict[str, list[_Said]] = defaultdict(list)
@@ -49,7 +49,7 @@ class OutdatedClaims:
                 insort(self._ended[word], said)
 
     def of(self, passage: IndexedMessage, memory: LongTermMemory) -> Past | None:
-        """What made this passage history; None: it may still be true, for all that is known."""
+        """Why this passage is outdated; None: it may still be true."""
         if passage.speaker != USER:
             return None
         mine = claims(passage.text)
@@ -62,7 +62,7 @@ class OutdatedClaims:
 
 
 def _ended(said: Claims) -> frozenset[str]:
-    """The concepts of which a statement must have one to be ended or denied by this one."""
+    """Concepts of which a statement must contain one to be ended or denied by this one."""
     found = {word for ending in said.ended for word in (ending.what or ending.among)}
     if said.denied:
         found |= said.words
