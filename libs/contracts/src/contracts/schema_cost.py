@@ -21,38 +21,41 @@ _LONGEST = 64
 """The longest chain of references for the same value."""
 _PUBLISHED = ("https://json-schema.org/draft", "http://json-schema.org/draft")
 _MOST_STEPS = 300_000
-"""Limit of the counting itself."""
-_BESIDE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+"""Limit of the counting itself: visits of parts."""
+_BESIDE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"})
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _OF_NAMES = frozenset({"dependentSchemas", "dependencies", "patternProperties"})
 """Keywords whose value is an object of schemas by name, not itself a schema."""
-_INSIDE = (
-    ("properties", ("patternProperties", "additionalProperties", "unevaluatedProperties")),
-    ("prefixItems", ("items", "additionalItems", "contains", "unevaluatedItems")),
-    ("propertyNames", ()),
-)
-"""Keywords evaluated for one value inside another, and those evaluated for every value of its kind."""
+_BY_NAME = {"properties": "property", "prefixItems": "item"}
+"""Keywords with a schema for each inner value, by the kind of inner value."""
+_FOR_ALL = {
+    **dict.fromkeys(("patternProperties", "additionalProperties", "unevaluatedProperties"), "property"),
+    **dict.fromkeys(("items", "additionalItems", "contains", "unevaluatedItems"), "item"),
+    "propertyNames": "name",
+}
+"""Keywords whose schemas may be evaluated for any inner value of a kind."""
 
 
 class SchemaRefusedError(ValueError):
     """The check against this schema could take too long, or it refers to something outside."""
 
 
-def check_cost(schema: object) -> None:
-    """Raises SchemaRefusedError for a schema that would check one value too often or endlessly, or that refers to
-    something it does not contain."""
+def check_cost(schema: object) -> int:
+    """How many steps the counting took, at most _MOST_STEPS. Raises SchemaRefusedError for a schema that would check
+    one value too often or endlessly, or that refers to something it does not contain."""
     parts = _Parts(schema)
     here = parts.evaluated({parts.add(schema): 1})
     seen: list[Counter[int]] = []
     for _ in range(_DEEPEST):
         if not here or here in seen:
-            return
+            break
         seen.append(here)
         inside: Counter[int] = Counter()
         for begin in parts.begun_inside(here):
             for part, count in parts.evaluated(begin).items():
                 inside[part] = max(inside[part], count)
         here = inside
+    return parts.steps
 
 
 def _too_often() -> SchemaRefusedError:
@@ -69,10 +72,11 @@ class _Parts:
         self._known: dict[int, JsonObject] = {}
         self._anchors: dict[str, list[object]] = {}
         self._led_to: dict[int, Counter[int]] = {0: Counter()}
-        self._steps = 0
+        self.steps = 0
         self._index()
 
     def add(self, part: object) -> int:
+        self._step(1)
         if not is_object(part):
             return 0
         self._known[id(part)] = part
@@ -84,24 +88,31 @@ class _Parts:
         for part, count in begin.items():
             for other, times in self._closure(part, set()).items():
                 all_of_them[other] += count * times
-        self._steps += len(all_of_them)
-        if all_of_them.total() > MOST_EVALUATIONS or self._steps > _MOST_STEPS:
+        self._step(len(all_of_them))
+        if all_of_them.total() > MOST_EVALUATIONS:
             raise _too_often()
         return all_of_them
+
+    def _step(self, count: int) -> None:
+        self.steps += count
+        if self.steps > _MOST_STEPS:
+            raise _too_often()
 
     def begun_inside(self, here: Mapping[int, int]) -> Iterator[Counter[int]]:
         """For each property or item of a value, how often each part starts to be evaluated for it at most, if these
         are evaluated for the value."""
-        for word, of_any in _INSIDE:
-            always: Counter[int] = Counter()
-            of_one: dict[str | int, Counter[int]] = {}
-            for part, count in here.items():
-                for inner in (inner for any_word in of_any for inner in self._under(part, any_word)):
-                    always[inner] += count
-                for name, inner in self._named(part, word):
-                    of_one.setdefault(name, Counter())[inner] += count
-            yield always
-            yield from (own + always for own in of_one.values())
+        always: dict[str, Counter[int]] = {kind: Counter() for kind in _FOR_ALL.values()}
+        of_one: dict[tuple[str, str | int], Counter[int]] = {}
+        for part, count in here.items():
+            for word, found in self._known.get(part, {}).items():
+                if word in _BY_NAME:
+                    for name, inner in _named(word, found):
+                        of_one.setdefault((_BY_NAME[word], name), Counter())[self.add(inner)] += count
+                elif word in _FOR_ALL:
+                    for _, inner in _named(word, found):
+                        always[_FOR_ALL[word]][self.add(inner)] += count
+        yield from always.values()
+        yield from (own + always[kind] for (kind, _), own in of_one.items())
 
     def _closure(self, part: int, above: set[int]) -> Counter[int]:
         """The part and all parts that it refers to for the same value."""
@@ -121,24 +132,11 @@ class _Parts:
         return found
 
     def _beside(self, part: int) -> Iterator[int]:
-        for word in _BESIDE:
-            yield from self._under(part, word)
-        for word in _REFERENCES:
-            if isinstance(reference := self._known.get(part, {}).get(word), str):
-                yield from map(self.add, self._targets(reference))
-
-    def _under(self, part: int, word: str) -> Iterator[int]:
-        return (inner for _, inner in self._named(part, word))
-
-    def _named(self, part: int, word: str) -> Iterator[tuple[str | int, int]]:
-        """The parts under a keyword with their names or indexes: of an object, of a list, or a single one."""
-        found = self._known.get(part, {}).get(word)
-        several: Iterable[tuple[str | int, object]] = (("", found),)
-        if is_list(found):
-            several = enumerate(found)
-        elif is_object(found) and (word == "properties" or word in _OF_NAMES):
-            several = found.items()
-        return ((name, self.add(inner)) for name, inner in several)
+        for word, found in self._known.get(part, {}).items():
+            if word in _BESIDE:
+                yield from (self.add(inner) for _, inner in _named(word, found))
+            elif word in _REFERENCES and isinstance(found, str):
+                yield from map(self.add, self._targets(found))
 
     def _targets(self, reference: str) -> list[object]:
         """What a reference points to: both parts if a name occurs twice, none for the meta-schema."""
@@ -181,3 +179,12 @@ class _Parts:
 
     def _of_root(self, word: str) -> object:
         return object_of(self._root).get(word)
+
+
+def _named(word: str, found: object) -> Iterable[tuple[str | int, object]]:
+    """The parts under a keyword with their names or indexes: of an object, of a list, or a single one."""
+    if is_list(found):
+        return enumerate(found)
+    if is_object(found) and (word == "properties" or word in _OF_NAMES):
+        return found.items()
+    return (("", found),)
