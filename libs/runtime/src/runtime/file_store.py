@@ -26,7 +26,7 @@ class FilesUnavailable(RuntimeFault):
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class FileMetadata:
     """A file's metadata: its name as people gave it, its media type, its length in bytes, its SHA-256 (hex)."""
 
     name: str
@@ -39,18 +39,18 @@ class Described:
 class StoredFile:
     """A file that is being read: `pieces` gives its content and ends with an error where it breaks off."""
 
-    about: Described
+    about: FileMetadata
     pieces: AsyncGenerator[bytes]
 
 
 class FileStore(Protocol):
     """An object storage. Each method raises FilesUnavailable."""
 
-    async def put(self, key: str, content: BinaryIO, about: Described) -> None:
+    async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
         """Stores `content` from its beginning, over what is there: the whole of it is seen, or nothing."""
         ...
 
-    async def about(self, key: str) -> Described | None:
+    async def about(self, key: str) -> FileMetadata | None:
         """A file's metadata; None: there is no such file."""
         ...
 

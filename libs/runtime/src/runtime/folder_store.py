@@ -21,7 +21,7 @@ from uuid import uuid4
 
 import orjson
 
-from runtime.file_store import LOOKING, PIECE, STORING, Described, FilesUnavailable, StoredFile
+from runtime.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnavailable, StoredFile
 
 T = TypeVar("T")
 AT_ONCE = 4
@@ -38,11 +38,11 @@ class FolderStore:
         self._folder = folder
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="files")
 
-    async def put(self, key: str, content: BinaryIO, about: Described) -> None:
+    async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
         await self._do(lambda: self._put(key, content, about), STORING)
 
-    async def about(self, key: str) -> Described | None:
-        def look() -> Described | None:
+    async def about(self, key: str) -> FileMetadata | None:
+        def look() -> FileMetadata | None:
             with contextlib.suppress(FileNotFoundError), self._path(key).open("rb") as file:
                 return _described(file)
             return None
@@ -50,7 +50,7 @@ class FolderStore:
         return await self._do(look, LOOKING)
 
     async def open(self, key: str) -> StoredFile | None:
-        def begin() -> tuple[Described, BinaryIO] | None:
+        def begin() -> tuple[FileMetadata, BinaryIO] | None:
             try:
                 file = self._path(key).open("rb")
             except FileNotFoundError:
@@ -102,7 +102,7 @@ class FolderStore:
         finally:
             file.close()
 
-    def _put(self, key: str, content: BinaryIO, about: Described) -> None:
+    def _put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
         path, draft = self._path(key), self._folder / DRAFTS / uuid4().hex
         draft.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._drop_dead_drafts()
@@ -148,5 +148,5 @@ class FolderStore:
                     draft.unlink(missing_ok=True)
 
 
-def _described(file: BinaryIO) -> Described:
-    return Described(**orjson.loads(file.readline(16 * 1024)))
+def _described(file: BinaryIO) -> FileMetadata:
+    return FileMetadata(**orjson.loads(file.readline(16 * 1024)))

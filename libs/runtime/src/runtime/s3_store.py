@@ -18,7 +18,7 @@ import structlog
 from yarl import URL
 
 from runtime.clock import Clock
-from runtime.file_store import LOOKING, PIECE, STORING, Described, FilesUnavailable, StoredFile
+from runtime.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnavailable, StoredFile
 from runtime.s3_signature import NOTHING, S3Key, encoded, query_of, signed_headers
 
 PAGE = 1000
@@ -42,7 +42,7 @@ class S3Store:
         self._clock = clock
         self._opened: aiohttp.ClientSession | None = None
 
-    async def put(self, key: str, content: BinaryIO, about: Described) -> None:
+    async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
         headers = {
             "content-type": about.type,
             "content-length": str(about.size),
@@ -53,7 +53,7 @@ class S3Store:
         body = _pieces(content)
         (await self._ask("PUT", key, headers=headers, body=body, body_hash=about.hash, limit=limit)).release()
 
-    async def about(self, key: str) -> Described | None:
+    async def about(self, key: str) -> FileMetadata | None:
         answer = await self._ask("HEAD", key)
         answer.release()
         return None if answer.status == NOT_FOUND else _described(answer)
@@ -157,9 +157,9 @@ async def _pieces(content: BinaryIO) -> AsyncIterator[bytes]:
         yield piece
 
 
-def _described(answer: aiohttp.ClientResponse) -> Described:
+def _described(answer: aiohttp.ClientResponse) -> FileMetadata:
     told = answer.headers
-    return Described(
+    return FileMetadata(
         name=unquote(told.get("x-amz-meta-name", "file")),
         type=told.get("content-type", "application/octet-stream"),
         size=int(told.get("content-length", "0")),

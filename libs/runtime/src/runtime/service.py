@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from faststream.nats import NatsBroker
 
     from runtime.otlp import Collector
-    from runtime.subscribers import Consuming
+    from runtime.subscribers import Subscribers
 
 log = structlog.get_logger(__name__)
 
@@ -96,7 +96,7 @@ class Service:
         self.health = Health(name)
         self.hooks = ConnectionHooks()
         self._permissions = Permissions(nats.user)
-        self._consuming: tuple[NatsBroker, Consuming] | None = None
+        self._consuming: tuple[NatsBroker, Subscribers] | None = None
         self._nats_settings = nats
         self._log_settings = logging or LogSettings()
         self._drain_settings = drain or DrainSettings()
@@ -135,10 +135,10 @@ class Service:
         FastStream takes half a second, and a service without durable consumers does not need it."""
         return self._consuming_on_broker()[0]
 
-    def _consuming_on_broker(self) -> tuple[NatsBroker, Consuming]:
+    def _consuming_on_broker(self) -> tuple[NatsBroker, Subscribers]:
         if self._consuming is None:
             module = importlib.import_module("runtime.broker")
-            made: tuple[NatsBroker, Consuming] = module.broker_for(
+            made: tuple[NatsBroker, Subscribers] = module.broker_for(
                 self.name, lambda: self.nats, inbox_prefix(self._nats_settings)
             )
             self._consuming = made

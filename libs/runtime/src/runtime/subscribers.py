@@ -40,7 +40,7 @@ from runtime.metrics import CONSUME_SECONDS, CONSUMED
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.telemetry import remote_span
 
-__all__ = ["Consuming", "DeadLetter", "Delivery", "Done", "Later", "current_delivery"]
+__all__ = ["DeadLetter", "Delivery", "Done", "Later", "Subscribers", "current_delivery"]
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +58,7 @@ def current_delivery() -> Delivery:
     return _current.get()
 
 
-class Consuming:
+class Subscribers:
     """The consumers of one service. Made by runtime.service; `subscriber` decorates a handler."""
 
     def __init__(self, service: str, inbox_prefix: str = "_INBOX") -> None:
@@ -166,7 +166,7 @@ class Consuming:
 class ConsumeMiddleware(BaseMiddleware[Any, Any]):
     """One message's way through its handler. Core NATS messages pass untouched."""
 
-    def __init__(self, message: Any, /, *, context: Any, owner: Consuming) -> None:
+    def __init__(self, message: Any, /, *, context: Any, owner: Subscribers) -> None:
         super().__init__(message, context=context)
         self._owner = owner
         self._settled = False

@@ -33,7 +33,7 @@ from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
 from memory.adapters.mongo_usage import MongoUsage
-from memory.adapters.near_windows import NearWindows
+from memory.adapters.near_windows import CachedWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_echoes import RedisEchoes
@@ -52,7 +52,7 @@ from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
 from memory.application.inbox_search import InboxSearch
 from memory.application.insights import Insights
-from memory.application.log_trimmer import Trimming
+from memory.application.log_trimmer import LogTrimmer
 from memory.application.older_conversations import listed
 from memory.application.projection import Projection
 from memory.application.reports import Reports
@@ -193,7 +193,7 @@ class MemoryReplica:
         service.watch("projection", consumer.still)
         await consumer.ensure()
         windows = RedisWindows(self._redis)
-        near = NearWindows(windows)
+        near = CachedWindows(windows)
         reading = functools.partial(
             HistoryReader,
             facts=facts,
@@ -352,9 +352,9 @@ class MemoryReplica:
             told,
         )
 
-    def _trimming(self, log: StreamLog, floor: ProjectionFloor) -> Trimming:
+    def _trimming(self, log: StreamLog, floor: ProjectionFloor) -> LogTrimmer:
         window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
-        return Trimming(TrimmedChat(self._service.nats, log), floor.now, window)
+        return LogTrimmer(TrimmedChat(self._service.nats, log), floor.now, window)
 
     async def _keep_on(self, *parts: ServicePart) -> None:
         for part in parts:

@@ -9,7 +9,7 @@ from memory.adapters.mongo_summaries import MongoSummaries
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.contexts import ContextBuilder
-from memory.application.conversation_context import Talks
+from memory.application.conversation_context import PastConversations
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.context_ports import PassageSearch
@@ -32,7 +32,7 @@ def context_part(
     seconds: float,
 ) -> None:
     """Serves contexts; `seconds`: the deadline of each part (Contexts)."""
-    talks = Talks(
+    talks = PastConversations(
         histories=histories,
         conversations=MongoConversations(database["conversations"]),
         summaries=MongoSummaries(database["summaries"]),

@@ -39,11 +39,11 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.recorded_traces import RecordedTraces
 from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
-from memory.application.deleted_words import SaidThere
+from memory.application.deleted_words import DeletedWords
 from memory.application.erasure import DataErasure
 from memory.application.late_facts import Drop, LateFacts
 from memory.application.memories import Memories
-from memory.application.retention import Housekeeping
+from memory.application.retention import RetentionSweep
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.receipt import receipt_view
 from memory.knowledge.room import Room
@@ -111,7 +111,7 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
         cache=needs.cache,
         files=files,
         others=others,
-        said_there=SaidThere(needs.memories, MongoFacts(database["facts"]), clock),
+        said_there=DeletedWords(needs.memories, MongoFacts(database["facts"]), clock),
         log=needs.log,
         floor=needs.floor,
         clock=clock,
@@ -128,7 +128,7 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
         await tombstones.drop(now - TOMBSTONES)
         await needs.cache.rewrite()
 
-    keeping = Housekeeping(
+    keeping = RetentionSweep(
         companies=MongoCompanies(database["companies"]),
         store=MongoRetention(database),
         files=files,
@@ -159,7 +159,7 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
     )
 
 
-def _serve(service: Service, erasure: DataErasure, receipts: MongoReceipts, keeping: Housekeeping) -> None:
+def _serve(service: Service, erasure: DataErasure, receipts: MongoReceipts, keeping: RetentionSweep) -> None:
     async def erase(request: EraseRequest) -> EraseReply:
         company, name, receipt = request.company_id, request.name, request.receipt_id
         if request.kind == "conversation":

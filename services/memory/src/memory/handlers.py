@@ -64,7 +64,7 @@ from memory.domain.company import BadSettingsError
 from memory.domain.conversation import STATES
 from memory.domain.facts import without_principal
 from memory.domain.identity import IdentityRefused
-from memory.domain.inbox_index import Wanted
+from memory.domain.inbox_index import InboxQuery
 from memory.domain.keys import BadCursorError
 from memory.domain.remembered import BadMemoryError
 from memory.errors import (
@@ -308,7 +308,7 @@ class ConversationMethods:
         return ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
 
     async def _search(self, request: ConversationsRequest, chosen: InboxFilter) -> ConversationsReply:
-        wanted = Wanted(
+        wanted = InboxQuery(
             query=request.query,
             state=chosen.state,
             assignee=chosen.operator_id,

@@ -7,7 +7,7 @@ from contracts.errors import ToolCode
 from contracts.memory_rpc import QUEUE
 from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools.memory import MessageSearchArguments
-from memory.application.message_search import Recalled, Recollection, Searching
+from memory.application.message_search import MessageSearch, RecalledMessage, Recollection
 from memory.domain.recall.excerpts import excerpt
 from memory.domain.recall.index import IndexedMessage
 from memory.errors import MemoryFault
@@ -60,7 +60,7 @@ class MessageSearchData(Snake):
     as_of: datetime
 
 
-def serve(service: Service, searching: Searching) -> None:
+def serve(service: Service, searching: MessageSearch) -> None:
 
     async def search(request: ToolServiceRequest) -> ToolServiceData:
         caller = request.caller
@@ -90,7 +90,7 @@ def _data(found: Recollection, query: str) -> MessageSearchData:
     )
 
 
-def _passage(one: Recalled, query: str) -> FoundMessageData:
+def _passage(one: RecalledMessage, query: str) -> FoundMessageData:
     passage, past = one.found.passage, one.past
     return FoundMessageData(
         text=excerpt(passage.text, query, LONGEST),

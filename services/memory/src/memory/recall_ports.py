@@ -8,7 +8,7 @@ from memory.domain.recall.index import IndexedMessage
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class PastConversation:
     """A person's conversation, and the position of its newest fact."""
 
     conversation: str

@@ -30,7 +30,7 @@ from gateway.domain.file_names import clean_name
 from gateway.domain.limits import RateLimit, SlidingLog, admit
 from gateway.errors import Limited, Refused, TookTooLong, Unavailable, not_found
 from runtime.clock import Clock
-from runtime.file_store import Described, FileStore, FilesUnavailable, StoredFile
+from runtime.file_store import FileMetadata, FileStore, FilesUnavailable, StoredFile
 
 TAKING = 60.0
 """Deadline in seconds of an upload."""
@@ -59,7 +59,7 @@ _NO_ROOM = Text(
     es="aquí ya no caben más archivos: cuéntalo con palabras, o avisa a la empresa",
     en="no more files can be kept here: tell it in words, or let the company know",
 )
-_NOTHING = Described("-", "application/octet-stream", 0, hashlib.sha256(b"").hexdigest())
+_NOTHING = FileMetadata("-", "application/octet-stream", 0, hashlib.sha256(b"").hexdigest())
 
 log = structlog.get_logger(__name__)
 
@@ -174,7 +174,7 @@ class Files:
         await store.put(mark, io.BytesIO(), _NOTHING)
         await self._count(store, place, file, language)
         try:
-            await store.put(key, content, Described(file.name, file.type, file.size, file.hash))
+            await store.put(key, content, FileMetadata(file.name, file.type, file.size, file.hash))
         except FilesUnavailable:
             with suppress(FilesUnavailable):  # its mark lets it be found and deleted in a day
                 await store.delete([key, mark])

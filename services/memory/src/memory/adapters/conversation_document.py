@@ -10,7 +10,7 @@ from contracts.events.chat import Owner
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.conversation import ConversationOutcome, InboxConversation, Ownership, Person
-from memory.domain.desk import OPEN, DeskState, Since
+from memory.domain.desk import OPEN, DeskState, UpdatePlace
 from memory.domain.inbox_index import Findable
 from memory.domain.keys import BEGINNING, LogPosition, conversation_key, list_key, timed_key
 from memory.domain.recent import VisitorTraits
@@ -263,15 +263,15 @@ def _desk(text: str) -> DeskState:
     )
 
 
-def _since_text(since: Since | None) -> list[str | None] | None:
+def _since_text(since: UpdatePlace | None) -> list[str | None] | None:
     return [_text(since.basis), _time(since.at)] if since else None
 
 
-def _since(told: list[str | None] | None) -> Since | None:
+def _since(told: list[str | None] | None) -> UpdatePlace | None:
     if told is None:
         return None
     basis, at = told
-    return Since(_position(basis) if basis else None, datetime.fromisoformat(at or ""))
+    return UpdatePlace(_position(basis) if basis else None, datetime.fromisoformat(at or ""))
 
 
 def _milliseconds(at: datetime) -> int:

@@ -20,7 +20,7 @@ from memory.adapters.mongo_counters import Count, count_once
 from memory.adapters.mongo_facts import facts_of
 from memory.domain.keys import END, conversation_key
 from memory.domain.rating import Satisfaction
-from memory.domain.report import Counted, Digest, Extras, digest_of
+from memory.domain.report import Digest, ReportedConversation, ReportExtras, digest_of
 from memory.ports import Spent
 from runtime.mongo import Collection, Database, Document
 
@@ -53,7 +53,7 @@ class MongoReports:
             row["day"] = datetime.fromisoformat(row["startedAt"]).astimezone(there).date()
         return [row for row in rows if since <= row["day"] <= until]
 
-    async def counted(self, rows: Sequence[Document], make: int) -> tuple[list[Counted], bool]:
+    async def counted(self, rows: Sequence[Document], make: int) -> tuple[list[ReportedConversation], bool]:
         """These conversations of `began` with their outcomes. At most `make` digests are made; False: some are
         missing."""
         names = [str(row["_id"]) for row in rows]
@@ -73,7 +73,9 @@ class MongoReports:
             await self._keep(part, digests)
         extras = await self._extras([name for name in names if name in digests])
         found = [
-            Counted(name.split("/", 1)[1], _user(row), replace(digests[name], day=row["day"]), extras[name])
+            ReportedConversation(
+                name.split("/", 1)[1], _user(row), replace(digests[name], day=row["day"]), extras[name]
+            )
             for name, row in zip(names, rows, strict=True)
             if name in digests
         ]
@@ -106,15 +108,15 @@ class MongoReports:
             async with speaking("keep digests"):
                 await self._digests.bulk_write(writes, ordered=False)
 
-    async def _extras(self, names: Sequence[str]) -> dict[str, Extras]:
-        found: dict[str, Extras] = {}
+    async def _extras(self, names: Sequence[str]) -> dict[str, ReportExtras]:
+        found: dict[str, ReportExtras] = {}
         for part in slices(names):
             spent = await _by_name(self._spendings, part, {"seen": 0})
             rated = await _by_name(self._satisfactions, part, {"score": 1})
             tools = await self._tools(part)
             for name in part:
                 one: Document = spent.get(name, {})
-                found[name] = Extras(
+                found[name] = ReportExtras(
                     cost=one.get("cost", 0.0),
                     unpriced=one.get("unpriced", 0),
                     prompt_tokens=one.get("promptTokens", 0),

@@ -13,7 +13,7 @@ from contracts.channels import ChatKind
 from memory.adapters.mongo import speaking
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from memory.domain.recall.index import IndexedMessage
-from memory.recall_ports import ConversationPage, Talk
+from memory.recall_ports import ConversationPage, PastConversation
 from runtime.mongo import Collection, Document
 
 SPEAKERS = {
@@ -24,12 +24,12 @@ SPEAKERS = {
 """Kinds of messages that somebody speaks; notices are not."""
 
 
-class MongoTalks:
+class MongoPastConversations:
     def __init__(self, conversations: Collection, facts: Collection) -> None:
         self._conversations = conversations
         self._facts = facts
 
-    async def talks(self, company: str, user: str, limit: int) -> list[Talk]:
+    async def talks(self, company: str, user: str, limit: int) -> list[PastConversation]:
         """The conversations that the person began themselves, latest activity first; not those of people merged with
         them at the desk."""
         prefix = f"{company}:{user}"
@@ -50,9 +50,9 @@ class MongoTalks:
         return ConversationPage(passages, position_of(rows[-1]["messageKey"]) if rows else None)
 
 
-def _talk(key: str) -> Talk:
+def _talk(key: str) -> PastConversation:
     era, seq, conversation = key.split("/", 2)
-    return Talk(conversation, LogPosition(int(era), int(seq)))
+    return PastConversation(conversation, LogPosition(int(era), int(seq)))
 
 
 def _passage(row: Document, conversation: str) -> IndexedMessage:

@@ -12,7 +12,7 @@ MAX_WINDOWS = 5_000
 MAX_CHARACTERS = 32 * 1024 * 1024
 
 
-class NearWindows:
+class CachedWindows:
     """A cache in front of other RecentWindows, bounded in windows, in characters and in time."""
 
     def __init__(self, behind: RecentWindows, clock: Callable[[], float] = time.monotonic) -> None:

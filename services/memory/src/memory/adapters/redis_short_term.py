@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from contracts.context_rpc import ShortTermMemory
 from contracts.events.chat import Action
-from memory.domain.short_term import ACTIONS, KEPT, SYMBOLS, Happening, visible
+from memory.domain.short_term import ACTIONS, KEPT, SYMBOLS, UserActivity, visible
 from memory.errors import CacheUnavailable
 from runtime.clock import Clock
 
@@ -76,7 +76,7 @@ class RedisShortTerm:
         held = cast("dict[bytes, bytes]", await self._answered(reply))
         return visible(_memory(held), self._clock.now())
 
-    async def update(self, company: str, user: str, happening: Happening) -> None:
+    async def update(self, company: str, user: str, happening: UserActivity) -> None:
         """Applies an update whole; concurrent ones lose nothing."""
         at = _ms(happening.at)
         left = _KEPT_MS - max(_ms(self._clock.now()) - at, 0)

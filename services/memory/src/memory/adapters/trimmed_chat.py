@@ -11,7 +11,7 @@ from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.durables import durables
-from memory.domain.log_window import LogState, Lying
+from memory.domain.log_window import LoggedConversation, LogState
 from memory.errors import BusUnavailable
 from memory.ports import LogClock
 from runtime.conversation import ConversationLog
@@ -64,7 +64,7 @@ class TrimmedChat:
         names = list(dict.fromkeys((one.company, one.conversation) for one in addresses))
         return names, old[-1].seq + 1 if facts and old == facts else before
 
-    async def look(self, company: str, conversation: str) -> Lying | None:
+    async def look(self, company: str, conversation: str) -> LoggedConversation | None:
         """None: something in it cannot be read, so it must be left alone."""
         snapshot = await self._conversations.snapshot(company, conversation)
         waiting = None
@@ -72,7 +72,7 @@ class TrimmedChat:
             waiting = await self._conversations.first_visitor(company, conversation, snapshot.basis)
             if waiting is None:
                 return None
-        return Lying(snapshot, waiting.seq if waiting else None)
+        return LoggedConversation(snapshot, waiting.seq if waiting else None)
 
     async def cut(self, company: str, conversation: str, kind: ChatKind | None, before: int) -> int:
         """Removes facts before a sequence, of one kind or of all; returns how many."""

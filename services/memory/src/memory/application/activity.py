@@ -20,7 +20,7 @@ from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import CUSTOMER
 from memory.domain.facts import LogFact
 from memory.domain.mentions import mentioned
-from memory.domain.short_term import KEPT, Happening
+from memory.domain.short_term import KEPT, UserActivity
 from memory.errors import MarketUnavailable
 from runtime.clock import Clock
 
@@ -39,7 +39,7 @@ class _Noted:
     company: str
     conversation: str
     user: str | None
-    happening: Happening
+    happening: UserActivity
 
 
 class Activity:
@@ -96,7 +96,7 @@ class Activity:
         """The user has decided about an action, or it has expired; raises CacheUnavailable."""
         if at <= self._clock.now() - KEPT:
             return
-        await self._store.update(company, user, Happening(at, clear=(action,)))
+        await self._store.update(company, user, UserActivity(at, clear=(action,)))
 
     def _noted(self, fact: LogFact) -> _Noted | None:
         company, conversation = fact.company, fact.conversation
@@ -106,10 +106,10 @@ class Activity:
                 if person is None or person.role != CUSTOMER:
                     return None
                 # What is named last is the newest.
-                done = Happening(fact.stored_at, conversation, tuple(reversed(mentioned(text))))
+                done = UserActivity(fact.stored_at, conversation, tuple(reversed(mentioned(text))))
                 return _Noted(company, conversation, person.user_id, done)
             case AssistantMessage(actions=actions) if actions:
-                return _Noted(company, conversation, None, Happening(fact.stored_at, add=tuple(actions)))
+                return _Noted(company, conversation, None, UserActivity(fact.stored_at, add=tuple(actions)))
             case _:
                 return None
 

@@ -24,7 +24,7 @@ from contracts.zones import DEFAULT_ZONE, zone
 from memory.adapters.market import MarketClient
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.tool_catalogue import ToolCatalogue
-from memory.application.conversation_context import Talks
+from memory.application.conversation_context import PastConversations
 from memory.application.memories import Memories
 from memory.application.parts import Parts
 from memory.context_ports import PassageSearch
@@ -58,7 +58,7 @@ class ContextBuilder:
         self,
         *,
         memories: Memories,
-        talks: Talks,
+        talks: PastConversations,
         short_term: RedisShortTerm,
         market: MarketClient,
         tools: ToolCatalogue,

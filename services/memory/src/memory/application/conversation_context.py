@@ -33,7 +33,7 @@ Named = tuple[datetime, Sequence[tuple[str, bool]]]
 """Names mentioned at a time, and whether each is a symbol."""
 
 
-class Talks:
+class PastConversations:
     """Conversations as contexts need them."""
 
     def __init__(

@@ -14,7 +14,7 @@ MOST = 20_000
 _START, _END = LogPosition(0, 0), LogPosition(10**13 - 1, MAX_SEQ)
 
 
-class SaidThere:
+class DeletedWords:
     """Removes it from what is remembered of the authors."""
 
     def __init__(self, memories: Memories, facts: MongoFacts, clock: Clock) -> None:

@@ -26,7 +26,7 @@ from memory.adapters.mongo_receipts import MongoReceipts
 from memory.adapters.mongo_tombstones import MongoTombstones
 from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
-from memory.application.deleted_words import SaidThere
+from memory.application.deleted_words import DeletedWords
 from memory.domain.keys import LogPosition
 from memory.domain.receipt import AGAIN, ASKED, FIRST, LATE, TOLD, UNSURE, ErasureRecord, receipt_view
 from memory.erasure_ports import Erasure
@@ -56,7 +56,7 @@ class DataErasure:
         cache: CacheErasure,
         files: KeptFiles,
         others: OtherServices,
-        said_there: SaidThere,
+        said_there: DeletedWords,
         log: StreamLog,
         floor: ProjectionFloor,
         clock: Clock,

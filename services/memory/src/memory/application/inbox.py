@@ -15,7 +15,7 @@ from memory.application.history import MAX_GAP
 from memory.application.inbox_search import InboxSearch
 from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.facts import owner_event, view
-from memory.domain.inbox_index import Wanted
+from memory.domain.inbox_index import InboxQuery
 from memory.domain.keys import LogPosition, conversation_key, from_cursor, position_at, to_cursor
 from memory.errors import CacheUnavailable
 from memory.ports import InboxFilter, PageOf
@@ -88,7 +88,7 @@ class Inbox:
         return PageOf([conversation_view(state) for state in page.items], page.next)
 
     async def search(
-        self, company: str, wanted: Wanted, limit: int, cursor: str | None, *, turned: bool
+        self, company: str, wanted: InboxQuery, limit: int, cursor: str | None, *, turned: bool
     ) -> tuple[PageOf[ConversationView], bool]:
         """A page of matches, latest activity first, and whether every conversation was examined."""
         await self.fresh()

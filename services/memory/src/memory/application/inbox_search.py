@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memory.adapters.mongo_conversations import MongoConversations
-from memory.domain.inbox_index import Findable, InboxIndex, Wanted
+from memory.domain.inbox_index import Findable, InboxIndex, InboxQuery
 from memory.errors import MemoryFault, StoreUnavailable
 from runtime.deadlines import for_nobody
 
@@ -28,7 +28,7 @@ class _Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
+class InboxHits:
     """All matches, newest activity first. `complete`: every conversation was examined."""
 
     rows: list[Findable]
@@ -42,7 +42,7 @@ class InboxSearch:
         self._store = store
         self._held: OrderedDict[str, _Held] = OrderedDict()
 
-    async def find(self, company: str, wanted: Wanted) -> Hits:
+    async def find(self, company: str, wanted: InboxQuery) -> InboxHits:
         """The matches.
 
         Raises:
@@ -63,7 +63,7 @@ class InboxSearch:
                 held.reading.result()
             except asyncio.CancelledError:
                 raise StoreUnavailable("memory is going away: try again") from None
-        return Hits(held.index.find(wanted), bool(done))
+        return InboxHits(held.index.find(wanted), bool(done))
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
         held = self._held.get(company)

@@ -20,7 +20,7 @@ AGAIN = 720
 _log = structlog.get_logger(__name__)
 
 
-class Trimming:
+class LogTrimmer:
     """The sweep. Replicas may run it at the same time."""
 
     def __init__(self, log: TrimmedChat, clock: LogClock, window: float, *, kept: int = KEPT) -> None:

@@ -11,13 +11,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from memory.adapters.mongo_talks import MongoTalks
+from memory.adapters.mongo_talks import MongoPastConversations
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.inbox import Inbox
 from memory.application.memories import Memories
 from memory.domain.forgotten import Forgotten, is_forgotten
 from memory.domain.keys import BEGINNING, LogPosition
-from memory.domain.outdated import OutdatedClaims, Past
+from memory.domain.outdated import OutdatedClaims, OutdatedSince
 from memory.domain.recall.index import IndexedMessage, RankedMessage, RecallIndex
 from memory.domain.remembered import Remembered
 from memory.embeddings.embeddings import Embeddings
@@ -25,7 +25,7 @@ from memory.embeddings.fusion import fused
 from memory.embeddings.neighbours import POOL, Neighbours
 from memory.embeddings.ports import Vectors
 from memory.errors import MemoryFault, StoreUnavailable
-from memory.recall_ports import Talk
+from memory.recall_ports import PastConversation
 from runtime.clock import Clock
 from runtime.deadlines import for_nobody
 
@@ -54,20 +54,20 @@ WORTH = 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledMessage:
     """A passage with what was said before and after it, and what has replaced it since."""
 
     found: RankedMessage
     before: IndexedMessage | None
     after: IndexedMessage | None
-    past: Past | None
+    past: OutdatedSince | None
 
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
     """What was found, best first. `searched`: number of messages; `complete`: none of the person's was left out."""
 
-    passages: Sequence[Recalled]
+    passages: Sequence[RecalledMessage]
     searched: int
     complete: bool
     as_of: datetime
@@ -96,13 +96,13 @@ class _HeldMessages:
         return [RankedMessage(self.index.passage(name), score) for name, score in both]
 
 
-class Searching:
+class MessageSearch:
     """Searches of people's conversations."""
 
     def __init__(
         self,
         *,
-        talks: MongoTalks,
+        talks: MongoPastConversations,
         memories: Memories,
         inbox: Inbox,
         floor: ProjectionFloor,
@@ -221,7 +221,7 @@ class Searching:
                 return False
         return len(talks) < CONVERSATIONS
 
-    async def _read_talk(self, company: str, talk: Talk, held: _HeldMessages, floor: LogPosition) -> bool:
+    async def _read_talk(self, company: str, talk: PastConversation, held: _HeldMessages, floor: LogPosition) -> bool:
         """Reads what is new in one conversation; False: the limit is reached."""
         since = held.read.setdefault(talk.conversation, BEGINNING)
         while True:
@@ -243,15 +243,15 @@ class Searching:
             held.latest[talk.conversation] = talk.latest
         return True
 
-    def _recalled(self, held: _HeldMessages, found: RankedMessage, known: Remembered) -> Recalled:
+    def _recalled(self, held: _HeldMessages, found: RankedMessage, known: Remembered) -> RecalledMessage:
         past = held.outdated.of(found.passage, known.memory)
         if past and past.by and is_forgotten(past.by, known.gone):
-            past = Past(past.until, None)
+            past = OutdatedSince(past.until, None)
         before, after = (
             None if one is None or _is_gone(one, known.gone) else one for one in held.index.around(found.passage)
         )
         counted = RankedMessage(found.passage, found.score * OUTDATED) if past else found
-        return Recalled(counted, before, after, past)
+        return RecalledMessage(counted, before, after, past)
 
 
 def _take(held: _HeldMessages, passages: Sequence[IndexedMessage]) -> list[IndexedMessage]:

@@ -7,7 +7,7 @@ from statistics import median
 from contracts.report_rpc import By, Figure, RatingView, ReportOpenReply, ReportReply
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
-from memory.domain.report import Counted, is_behind, report
+from memory.domain.report import ReportedConversation, is_behind, report
 from memory.ports import LogClock
 
 MOST = 20_000
@@ -66,7 +66,7 @@ class Reports:
         said = await self._store.rating(company, conversation)
         return RatingView(score=said.score, comment=said.comment, rated_at=said.at) if said else None
 
-    async def _counted(self, company: str, since: date, until: date) -> tuple[list[Counted], bool]:
+    async def _counted(self, company: str, since: date, until: date) -> tuple[list[ReportedConversation], bool]:
         await self._fresh()
         rows = await self._store.began(company, since, until, MOST + 1, await self._zone(company))
         counted, complete = await self._store.counted(rows[:MOST], MADE)

@@ -28,7 +28,7 @@ _NOTHING = Retention()
 _log = structlog.get_logger(__name__)
 
 
-class Housekeeping:
+class RetentionSweep:
     """The daily run over all companies. Replicas may run it at the same time."""
 
     def __init__(

@@ -42,7 +42,7 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
+class UpdatePlace:
     """An update's place among the conversation's facts: after `basis`, or, if that is unknown, after `at`."""
 
     basis: LogPosition | None
@@ -60,13 +60,13 @@ class DeskState:
     """The result of the updates. An `assignee` of None is nobody."""
 
     state: Status = OPEN
-    state_since: Since | None = None
+    state_since: UpdatePlace | None = None
     snoozed_until: datetime | None = None
     state_by: str = ""
     state_reason: str | None = None
     assignee: str | None = None
     assignee_name: str | None = None
-    assigned: Since | None = None
+    assigned: UpdatePlace | None = None
     labels: tuple[str, ...] = ()
     topic: str | None = None
     previous: str | None = None
@@ -95,7 +95,7 @@ def fold_updates(updates: Iterable[Update], era: int) -> DeskState:
 def _after(desk: DeskState, update: Update, era: int) -> DeskState:
     data = update.data
     known = data.basis is not None and update.place.era >= era
-    since = Since(LogPosition(era, data.basis or 0) if known else None, update.at)
+    since = UpdatePlace(LogPosition(era, data.basis or 0) if known else None, update.at)
     if data.state is not None:
         desk = replace(
             desk,

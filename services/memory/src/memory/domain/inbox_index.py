@@ -40,7 +40,7 @@ class Findable:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class InboxQuery:
     """A query; None does not restrict. `unassigned`: open and without assignee."""
 
     query: str | None = None
@@ -101,7 +101,7 @@ class InboxIndex:
         """Whether it should be rebuilt: most of it is dead."""
         return len(self._rows) > 1_000 and len(self._rows) > 2 * len(self._numbers)
 
-    def find(self, wanted: Wanted) -> list[Findable]:
+    def find(self, wanted: InboxQuery) -> list[Findable]:
         """All matches, newest activity first."""
         numbers = self._with_words(wanted.query) if wanted.query else self._numbers.values()
         rows = self._rows

@@ -30,7 +30,7 @@ class LogState:
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
+class LoggedConversation:
     """A conversation in the log; see `cuts`."""
 
     snapshot: Snapshot

@@ -16,7 +16,7 @@ USER = "user"
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class OutdatedSince:
     """Since when a passage is outdated, and what replaced it (None: nothing)."""
 
     until: datetime
@@ -48,7 +48,7 @@ class OutdatedClaims:
             for word in _ended(said.claims):
                 insort(self._ended[word], said)
 
-    def of(self, passage: IndexedMessage, memory: LongTermMemory) -> Past | None:
+    def of(self, passage: IndexedMessage, memory: LongTermMemory) -> OutdatedSince | None:
         """Why this passage is outdated; None: it may still be true."""
         if passage.speaker != USER:
             return None
@@ -57,7 +57,7 @@ class OutdatedClaims:
         later += [said for word in mine.words for said in self._ended.get(word, ())]
         newest = max((said for said in later if said.at > passage.at and replaces(said.claims, mine)), default=None)
         if newest is not None:
-            return Past(newest.at, newest.passage.text)
+            return OutdatedSince(newest.at, newest.passage.text)
         return _remembered_past(passage, memory)
 
 
@@ -69,7 +69,7 @@ def _ended(said: Claims) -> frozenset[str]:
     return frozenset(found - {"be", "have"} or found)
 
 
-def _remembered_past(passage: IndexedMessage, memory: LongTermMemory) -> Past | None:
+def _remembered_past(passage: IndexedMessage, memory: LongTermMemory) -> OutdatedSince | None:
     stated = {
         "tradingStyle": [style for style in (style_in(passage.text),) if style != memory.trading_style],
         "userNotes": notes_in(passage.text),
@@ -78,5 +78,5 @@ def _remembered_past(passage: IndexedMessage, memory: LongTermMemory) -> Past | 
     values = {name: {value.casefold() for value in found if value} for name, found in stated.items()}
     for past in memory.superseded:
         if passage.at < past.until and past.value.casefold() in values.get(past.field, ()):
-            return Past(past.until, past.by)
+            return OutdatedSince(past.until, past.by)
     return None

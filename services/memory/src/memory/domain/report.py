@@ -63,7 +63,7 @@ class Digest:
 
 
 @dataclass(frozen=True, slots=True)
-class Extras:
+class ReportExtras:
     """Data about a conversation besides its facts. `score`: its visitor's rating."""
 
     cost: float = 0.0
@@ -75,13 +75,13 @@ class Extras:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class ReportedConversation:
     """One conversation of a report. `user`: its customer; None: anonymous."""
 
     conversation: str
     user: str | None
     digest: Digest
-    extras: Extras = field(default_factory=Extras)
+    extras: ReportExtras = field(default_factory=ReportExtras)
 
     def key(self, by: str) -> str:
         """The row that counts it."""
@@ -150,7 +150,7 @@ def digest_of(facts: Sequence[LogFact]) -> Digest | None:
     )
 
 
-def figures(counted: Sequence[Counted], now: datetime) -> ReportFigures:
+def figures(counted: Sequence[ReportedConversation], now: datetime) -> ReportFigures:
     digests, extras = [one.digest for one in counted], [one.extras for one in counted]
     resolved = sum(digest.resolved_by_ai(now) for digest in digests)
     cost = round(sum(one.cost for one in extras), 6)
@@ -175,14 +175,16 @@ def figures(counted: Sequence[Counted], now: datetime) -> ReportFigures:
     )
 
 
-def report(counted: Sequence[Counted], by: By | str, now: datetime, *, complete: bool) -> ReportReply:
+def report(counted: Sequence[ReportedConversation], by: By | str, now: datetime, *, complete: bool) -> ReportReply:
     """The rows and their total."""
-    rows: dict[str, list[Counted]] = {}
+    rows: dict[str, list[ReportedConversation]] = {}
     for one in counted:
         rows.setdefault(one.key(by), []).append(one)
     kept = sorted(rows) if by == "day" else sorted(rows, key=lambda key: (-len(rows[key]), key))
     keys, rest = kept[:MOST_ROWS], [one for key in kept[MOST_ROWS:] for one in rows[key]]
-    groups: Mapping[str, Sequence[Counted]] = {key: rows[key] for key in keys} | ({OTHER: rest} if rest else {})
+    groups: Mapping[str, Sequence[ReportedConversation]] = {key: rows[key] for key in keys} | (
+        {OTHER: rest} if rest else {}
+    )
     return ReportReply(
         rows=[ReportRow(key=key, **figures(group, now).model_dump()) for key, group in groups.items()],
         total=figures(counted, now),
@@ -190,7 +192,7 @@ def report(counted: Sequence[Counted], by: By | str, now: datetime, *, complete:
     )
 
 
-def is_behind(one: Counted, figure: Figure | str, now: datetime) -> bool:
+def is_behind(one: ReportedConversation, figure: Figure | str, now: datetime) -> bool:
     """Whether a figure counts this conversation."""
     digest, extras = one.digest, one.extras
     match figure:

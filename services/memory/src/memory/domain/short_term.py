@@ -14,7 +14,7 @@ ACTIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class UserActivity:
     """Something that the user did, or was asked, at a time. It may come late, twice, or out of order.
 
     `symbols`: newest first. `add`: actions that wait now; a cleared one stays cleared.

@@ -18,7 +18,7 @@ from typing import Any
 
 from memory.domain.recall.lexicon import ASKED, LATELY, MONTHS, SPEAKERS
 from memory.domain.recall.postings import Postings
-from memory.domain.recall.words import STOP, Sought, folded, sought, stems, words
+from memory.domain.recall.words import STOP, QueryTerm, folded, sought, stems, words
 
 AROUND = ((0, 1.0), (1, 0.7), (-1, 0.4), (2, 0.35), (-2, 0.2), (3, 0.2), (-3, 0.1))
 """The weight of a word for the message this many places after (+) or before (-) the one that contains it."""
@@ -156,7 +156,7 @@ class RecallIndex:
         }
         return set() if len(named) == len(self._speakers) else named
 
-    def _scores(self, asked: Iterable[Sought], every: set[str]) -> dict[int, float]:
+    def _scores(self, asked: Iterable[QueryTerm], every: set[str]) -> dict[int, float]:
         scores: defaultdict[int, float] = defaultdict(float)
         days: defaultdict[tuple[str, int], float] = defaultdict(float)
         for one in asked:
@@ -186,7 +186,7 @@ class RecallIndex:
         passage = self._passages[number]
         return passage.conversation, passage.at.toordinal()
 
-    def _held(self, one: Sought) -> dict[int, float]:
+    def _held(self, one: QueryTerm) -> dict[int, float]:
         """The BM25 of each passage that contains the word or a synonym."""
         known = {stem: weight for stem, weight in one.stems if stem in self._postings}
         if not known:

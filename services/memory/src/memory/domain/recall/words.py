@@ -48,7 +48,7 @@ _STEMMERS = _Stemmers()
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class QueryTerm:
     """One word of a question: its stems, each with its weight."""
 
     word: str
@@ -85,17 +85,17 @@ def stems(text: str) -> list[str]:
     return found
 
 
-def sought(text: str) -> list[Sought]:
+def sought(text: str) -> list[QueryTerm]:
     """The words that a question asks by, each once."""
     telling = [word for word in dict.fromkeys(words(text)) if word not in STOP]
-    found: list[Sought] = []
+    found: list[QueryTerm] = []
     for word in telling:
         weights = dict.fromkeys((english(word), spanish(word)), 1.0)
         base = ENGLISH_BASE.get(word) or SPANISH_BASE.get(word) or word
         for other in {*SAME.get(word, ()), *SAME.get(base, ())}:
             for stem in (english(other), spanish(other)):
                 weights.setdefault(stem, SYNONYM)
-        found.append(Sought(word, tuple(weights.items())))
+        found.append(QueryTerm(word, tuple(weights.items())))
     return found
 
 
