@@ -181,13 +181,13 @@ class Visitor:
 
 async def visit(scene: Scene, random: Random) -> None:
     """One visitor from the first word to the last."""
-    token = await until_done(lambda: visitor_token(scene.stack.url, scene.company, LOCALE))
+    token = await retry_until_done(lambda: visitor_token(scene.stack.url, scene.company, LOCALE))
     async with contextlib.AsyncExitStack() as stack:
 
         async def open_one() -> tuple[ChatConnection, Frame]:
             return await stack.enter_async_context(conversation(scene.stack.url, token, LOCALE))
 
-        chat, welcome = await until_done(open_one)
+        chat, welcome = await retry_until_done(open_one)
         books = ConversationBooks(welcome["conversationId"], echoes=False)
         scene.books.append(books)
         visitor = Visitor(scene, chat, books)
@@ -237,7 +237,7 @@ async def _speak_in(scene: Scene, random: Random, books: ConversationBooks) -> N
         await _post(scene, token, f"{path}/owner", {"owner": "ai"})
 
 
-async def until_done(ask: Callable[[], Awaitable[T]]) -> T:
+async def retry_until_done(ask: Callable[[], Awaitable[T]]) -> T:
     """Asks until it is done: whatever people ask for here may be asked again. Raises GaveUp."""
     end = time.monotonic() + ACKNOWLEDGED_WITHIN
     while True:
@@ -259,7 +259,7 @@ async def _post(scene: Scene, token: str, path: str, body: dict[str, Any]) -> An
                 raise ChatFailed(f"{path} was refused with {answer.status}: {(await answer.text())[:200]}")
             return await answer.json()
 
-    return await until_done(post)
+    return await retry_until_done(post)
 
 
 async def _or_end(work: Awaitable[None], reading: asyncio.Task[None]) -> None:

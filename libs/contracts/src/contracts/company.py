@@ -109,7 +109,7 @@ class Budget(Strict):
     fallback_text: Annotated[str, Field(max_length=2000), WORDS_OF_SETTINGS] | None = None
 
     @model_serializer(mode="wrap")
-    def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - as in Strict
+    def _serialize_with_unknown(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - as in Strict
         """Serialises null as "no hourly limit", which differs from the default, and fields that only a newer release
         knows; other nulls are left out on the wire."""
         data: dict[str, object] = serialize(self) | self.unknown

@@ -115,7 +115,7 @@ def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
     return max((end for start, end in spans if start <= now < end), default=None)
 
 
-def told_away(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:
+def away_notice(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:
     """What a visitor reads outside the hours: nobody is there, when somebody will be, and that a message is taken.
     `ai`: the assistant continues to help meanwhile."""
     when, help_ = spoken_time(hours, opens, now, language), _HELP.said_in(language) if ai else ""

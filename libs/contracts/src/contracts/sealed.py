@@ -39,7 +39,7 @@ def replaced(config: dict[str, object], change: Callable[[Place, object], object
             holder[field] = change(place, holder[field])
 
 
-def keep_hidden(config: dict[str, object], known: dict[str, object]) -> None:
+def restore_hidden(config: dict[str, object], known: dict[str, object]) -> None:
     """Puts secrets back where the settings that somebody sends contain only their placeholder."""
     kept = {place: holder.get(field) for place, holder, field in sealed_places(known)}
     replaced(config, lambda place, value: kept.get(place, value) if value == HIDDEN else value)

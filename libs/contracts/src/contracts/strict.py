@@ -13,7 +13,7 @@ class Strict(Wire):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
     @model_serializer(mode="wrap")
-    def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - a stated type would replace the fields in the JSON Schema
+    def _serialize_with_unknown(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - a stated type would replace the fields in the JSON Schema
         data: dict[str, object] = serialize(self)
         return data | self.unknown
 

@@ -15,14 +15,14 @@ MOST_MEMBERS = 500
 TeamRole = Annotated[Literal["commercial", "admin"], OPEN_BEHIND_THE_DOOR]
 
 
-def _all_seen(value: str, info: ValidationInfo) -> str:
+def _visible(value: str, info: ValidationInfo) -> str:
     """Refuses an address that contains invisible characters."""
     if at_the_door(info) and not value.isprintable():
         raise ValueError("take out the invisible characters")
     return value
 
 
-Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^\s@]+$"), AfterValidator(_all_seen)]
+Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^\s@]+$"), AfterValidator(_visible)]
 
 
 def _newest(signed_out: object) -> object:

@@ -138,7 +138,7 @@ class Backlog:
         self._asked_at = time.monotonic()
         self._all_told.clear()
         await self._client.publish(self._subject, self._own_word(), reply=f"{self._subject}.{self._me}")
-        self._see_whether_all_told()
+        self._check_all_told()
 
     def _own_word(self) -> bytes:
         now = time.monotonic()
@@ -160,9 +160,9 @@ class Backlog:
             return  # another release's
         if who != self._me:
             self._words[str(who)] = word
-            self._see_whether_all_told()
+            self._check_all_told()
 
-    def _see_whether_all_told(self) -> None:
+    def _check_all_told(self) -> None:
         if all(word.gone or word.at >= self._asked_at for word in self._words.values()):
             self._all_told.set()
 

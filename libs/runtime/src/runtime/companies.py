@@ -23,7 +23,7 @@ from contracts.channels import company_of, fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 from runtime.direct import DirectReader
 from runtime.errors import ReadFailed, RpcError
 from runtime.metrics import SETTINGS_AGE
@@ -180,7 +180,7 @@ class CompanyCache:
     def _asked(self, company: str) -> asyncio.Task[CompanySettings | None]:
         task = self._asking.get(company)
         if task is None:
-            task = self._asking[company] = asyncio.create_task(self._ask(company), context=for_nobody())
+            task = self._asking[company] = asyncio.create_task(self._ask(company), context=detached_context())
             task.add_done_callback(lambda done: self._answered(company, done))
         return task
 

@@ -60,7 +60,7 @@ def serve_for(seconds: float) -> None:
     _ends.set(time.monotonic() + seconds)
 
 
-def for_nobody() -> Context:
+def detached_context() -> Context:
     """The context of work that must not end with the request in which it is begun, and is not done for it alone."""
     context = copy_context()
     context.run(_ends.set, None)

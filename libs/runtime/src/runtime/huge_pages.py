@@ -20,10 +20,10 @@ MADV_COLLAPSE = 25
 
 def begin() -> None:
     """Puts them together beside the service's own work, some 50 ms; other threads run meanwhile."""
-    threading.Thread(target=put_together, name="huge pages", daemon=True).start()
+    threading.Thread(target=collapse_heap, name="huge pages", daemon=True).start()
 
 
-def put_together() -> None:
+def collapse_heap() -> None:
     """All of the heap that fills whole pages; what the kernel refuses stays as it is."""
     try:
         advise = ctypes.CDLL(None).madvise

@@ -35,7 +35,7 @@ def load(main: str) -> Callable[[], Coroutine[Any, Any, None]]:
         return getattr(importlib.import_module(module), function)
 
 
-def keep_what_is_there() -> None:
+def freeze_heap() -> None:
     """Modules, schemas and connections stay for good: the collector need not look through them again and again, which
     stops everything for tens of milliseconds."""
     gc.collect()

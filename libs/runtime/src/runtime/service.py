@@ -49,7 +49,7 @@ from runtime.liveness import Still, Store
 from runtime.marks import Marks
 from runtime.metrics import DEAD_LETTERS, NATS_RECONNECTS
 from runtime.permissions import Permissions
-from runtime.process import keep_what_is_there
+from runtime.process import freeze_heap
 from runtime.publisher import Publisher
 from runtime.pull_worker import PullWorker
 from runtime.refusals import Answers
@@ -364,7 +364,7 @@ class Service:
             await asyncio.wait([starting, stopping, refused], return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 starting.result()
-                keep_what_is_there()
+                freeze_heap()
                 loop.call_later(huge_pages.AFTER, huge_pages.begin)
                 await stopping
             else:

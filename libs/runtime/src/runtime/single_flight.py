@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, Generic, TypeVar
 
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 
 ResultT = TypeVar("ResultT")
 
@@ -22,7 +22,7 @@ class SingleFlight(Generic[ResultT]):
         """The result of the key's work, begun now unless it is under way; raises what it raises."""
         task = self._flying.get(key)
         if task is None:
-            task = asyncio.create_task(work(), context=for_nobody())
+            task = asyncio.create_task(work(), context=detached_context())
             self._flying[key] = task
             task.add_done_callback(lambda done: self._landed(key, done))
         return await asyncio.shield(task)

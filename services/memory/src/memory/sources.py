@@ -24,7 +24,7 @@ from memory.application.desk import Desk
 from memory.application.insights import Insights
 from memory.application.learner import Learner
 from memory.application.lessons import Lessons
-from memory.application.positions import ProjectionSource, all_or_one_by_one, one_by_one
+from memory.application.positions import ProjectionSource, process_all, process_each
 from memory.application.projection import Projection
 from memory.application.usage import Usages
 from memory.domain.short_term import KEPT
@@ -57,7 +57,7 @@ def in_mongodb(
         await room.heard(facts)
 
     async def project_again(stored: Sequence[StoredFact]) -> None:
-        await all_or_one_by_one(stored, project)
+        await process_all(stored, project)
 
     async def holds(stored: Sequence[StoredFact]) -> bool:
         return await projection.holds([fact for each in stored if (fact := log.fact(each)) is not None])
@@ -128,7 +128,7 @@ def in_redis(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[P
             await activity.again(fact)
 
     async def note_all(stored: Sequence[StoredFact]) -> None:
-        await one_by_one(stored, note)
+        await process_each(stored, note)
 
     return (
         ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, note_all, kept=KEPT),
@@ -161,7 +161,7 @@ def _one_by_one(
     take: Callable[[StoredFact], Awaitable[None]],
 ) -> Callable[[Sequence[StoredFact]], Awaitable[None]]:
     async def again(facts: Sequence[StoredFact]) -> None:
-        await one_by_one(facts, take)
+        await process_each(facts, take)
 
     return again
 
@@ -174,6 +174,6 @@ def _each(
             await take(fact.subject, event.model_validate_json(fact.event))
 
     async def again(facts: Sequence[StoredFact]) -> None:
-        await one_by_one(facts, one)
+        await process_each(facts, one)
 
     return again

@@ -146,7 +146,7 @@ class TurnInputs:
         to = await self._to_person(effect, seen, config)
         if to is not None:
             return to
-        away = hand_over.told_away_in(effect.journal)
+        away = hand_over.away_notice_in(effect.journal)
         if away is not None and await self._only_asked_for_person(effect):
             return said(away)
         if seen.asker.role != "user" or seen.asker.user is None:

@@ -4,7 +4,7 @@ follows."""
 from agent.domain.actions import pending_actions
 from agent.domain.charts import charts
 from agent.domain.cost import spent_text
-from agent.domain.hand_over import told_away_in
+from agent.domain.hand_over import away_notice_in
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal
@@ -20,7 +20,7 @@ def ending_of(journal: Journal, settings: CompanySettings, asker: Asker, questio
     """The end of a turn whose journal holds an answer or a failure."""
     code = journal.failure
     text = _failure(journal, settings, asker) if code else journal.answer or ""
-    away = told_away_in(journal)
+    away = away_notice_in(journal)
     return Ending(
         journal=journal,
         text=text if away is None or away in text else f"{away}\n\n{text}",

@@ -16,7 +16,7 @@ from gateway.adapters.actions import BusActions
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
 from gateway.ports import ClientSocket, TokenCaller
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 
 log = structlog.get_logger(__name__)
 
@@ -132,7 +132,7 @@ class Customers:
         unmarked[0].extend(alerts)
         unmarked[1].extend(actions)
         if self._marking is None or self._marking.done():
-            self._marking = asyncio.get_running_loop().create_task(self._mark(), context=for_nobody())
+            self._marking = asyncio.get_running_loop().create_task(self._mark(), context=detached_context())
 
     async def _mark(self) -> None:
         while self._unmarked:

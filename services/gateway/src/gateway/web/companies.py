@@ -23,9 +23,9 @@ from gateway.web.company_settings import (
     change,
     patched_by,
     refuse,
+    set_etag,
     shown,
     stored,
-    told_version,
 )
 from gateway.web.deps import Api, ApiDep, FounderDep
 from gateway.web.first_hour import FirstHour, Missing, begun, missing, origin_of, own_address, snippet
@@ -190,7 +190,7 @@ async def _detail(
     response: Response,
     accept_language: str | None,
 ) -> CompanyDetail:
-    told_version(response, settings)
+    set_etag(response, settings)
     view = await shown(api, acting, settings, accept_language)
     about = _view(settings.config)
     fields = {name: getattr(about, name) for name in CompanyView.model_fields}

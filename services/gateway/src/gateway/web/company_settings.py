@@ -87,7 +87,7 @@ async def create_settings(
         await _check_model(api, caller, body.preferred_provider, body.preferred_model)
     saved = await api.companies.create(config)
     response.headers["Location"] = f"/v2/llm/config/{body.company_id}"
-    told_version(response, saved)
+    set_etag(response, saved)
     return await shown(api, caller, saved, accept_language)
 
 
@@ -98,7 +98,7 @@ async def get_settings(
     """The settings with all defaults filled in and secrets hidden. `warnings`: what has no effect, and why."""
     _own(caller, company)
     settings = await stored(api, company)
-    told_version(response, settings)
+    set_etag(response, settings)
     return await shown(api, caller, settings, accept_language)
 
 
@@ -135,7 +135,7 @@ async def patch_settings(
     _own(caller, company)
     check_size(body)
     saved = await change(api, caller, body, if_match)
-    told_version(response, saved)
+    set_etag(response, saved)
     return await shown(api, caller, saved, accept_language)
 
 
@@ -200,7 +200,7 @@ async def stored(api: Api, company: str) -> CompanySettings:
     return settings
 
 
-def told_version(response: Response, settings: CompanySettings) -> None:
+def set_etag(response: Response, settings: CompanySettings) -> None:
     """Puts the settings' version into the response's ETag."""
     response.headers["ETag"] = etag(settings.version)
 

@@ -297,10 +297,10 @@ def _told(view: ConversationView) -> bool:
 
 def _for(caller: TokenCaller, view: ConversationView) -> ConversationView:
     """Removes what human agents tell each other, for anybody else."""
-    return view if caller.is_operator else view.model_copy(update=_NOT_FOR_VISITORS | _told_status(view))
+    return view if caller.is_operator else view.model_copy(update=_NOT_FOR_VISITORS | _visitor_status(view))
 
 
-def _told_status(view: ConversationView) -> dict[str, str]:
+def _visitor_status(view: ConversationView) -> dict[str, str]:
     """For a visitor, a snoozed conversation is open."""
     if view.status != "snoozed":
         return {}

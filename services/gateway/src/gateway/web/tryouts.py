@@ -12,7 +12,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.languages import Language
 from contracts.merge_patch import merged_settings
-from contracts.office_hours import opening, told_away
+from contracts.office_hours import away_notice, opening
 from contracts.person_rules import Asking, ruling
 from contracts.preview_rpc import (
     PROMPT,
@@ -88,7 +88,7 @@ async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body
         rule=found.index if found else None,
         open=opens is None,
         opens_at=opens,
-        told=told_away(config.office_hours, opens, at, body.language, ai=config.ai_auto_response_enabled)
+        told=away_notice(config.office_hours, opens, at, body.language, ai=config.ai_auto_response_enabled)
         if opens
         else None,
     )
@@ -147,6 +147,6 @@ async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsave
         raise not_found("settings of this company")
     before = saved.config.to_wire()
     config = merged_settings(before, {**body.settings, "companyId": company})
-    sealed.keep_hidden(config, before)
+    sealed.restore_hidden(config, before)
     refuse(faults(config, before))
     return read_config(config)

@@ -180,7 +180,7 @@ def duplicates(error: BulkWriteError) -> set[int]:
     return {one["index"] for one in refused}
 
 
-async def put_over(rows: Collection, row: Document, over: str | int | None) -> bool:
+async def replace_version(rows: Collection, row: Document, over: str | int | None) -> bool:
     """Replaces the document of version `over` (None: there is none yet).
 
     Returns:
@@ -195,7 +195,7 @@ async def put_over(rows: Collection, row: Document, over: str | int | None) -> b
     return (await rows.replace_one({"_id": row["_id"], "version": over}, row)).matched_count == 1
 
 
-async def put_newest(rows: Collection, row: Document) -> None:
+async def store_if_newer(rows: Collection, row: Document) -> None:
     """Stores a document unless the existing one has a later `at`: facts may come in any order, and concurrently."""
     for _ in range(2):
         try:

@@ -9,7 +9,7 @@ import orjson
 from pymongo import ASCENDING
 
 from contracts.company import CompanySettings, read_config
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from runtime.mongo import Collection, Document
 
 
@@ -31,13 +31,13 @@ class MongoCompanies:
     async def create(self, settings: CompanySettings, over: int | None = None) -> bool:
         """Stores the first version, or after a deletion the one following the version `over`; False: settings exist."""
         async with speaking("create company settings"):
-            return await put_over(self._rows, _row(settings), over)
+            return await replace_version(self._rows, _row(settings), over)
 
     async def replace(self, settings: CompanySettings, over: int | None = None) -> bool:
         """Replaces the version `over` (default: the one before) by settings.version; False: another version is
         there."""
         async with speaking("change company settings"):
-            return await put_over(self._rows, _row(settings), settings.version - 1 if over is None else over)
+            return await replace_version(self._rows, _row(settings), settings.version - 1 if over is None else over)
 
     async def with_webhooks(self) -> list[CompanySettings]:
         """The settings of all companies with webhooks; raises StoreUnavailable."""

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.memory_rpc import LongTermMemory
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.domain.forgotten import Forgotten
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered
@@ -81,7 +81,7 @@ class MongoMemories:
         fields = self._unknown.with_them(f"{company}/{user}", over, kept.to_wire())
         row: Document = {"_id": f"{company}/{user}", "version": version, "state": orjson.dumps(fields).decode()}
         async with speaking("store a memory"):
-            return await put_over(self._rows, row, over)
+            return await replace_version(self._rows, row, over)
 
     async def delete(self, company: str, user: str) -> bool:
         async with speaking("delete a memory"):

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from pymongo.errors import OperationFailure
 
-from memory.adapters.mongo import Connections, put_over, speaking
+from memory.adapters.mongo import Connections, replace_version, speaking
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import Missed
 from runtime.mongo import Database, Document
@@ -85,7 +85,7 @@ class MongoPositions:
 
     async def _put(self, row: Document, change: dict[str, object]) -> bool:
         async with speaking("write down how far it is"):
-            return await put_over(self._rows, row | change | {"version": uuid4().int >> 66}, row.get("version"))
+            return await replace_version(self._rows, row | change | {"version": uuid4().int >> 66}, row.get("version"))
 
 
 def _positions(row: Document) -> dict[str, LogPosition]:

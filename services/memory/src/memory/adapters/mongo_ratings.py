@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 
 from pymongo import DESCENDING
 
-from memory.adapters.mongo import put_newest, speaking
+from memory.adapters.mongo import speaking, store_if_newer
 from memory.domain.rating import Rating
 from runtime.mongo import Collection
 
@@ -27,7 +27,7 @@ class MongoRatings:
             "at": rating.at.timestamp() * 1000,
         }
         async with speaking("store a rating"):
-            await put_newest(self._rows, row)
+            await store_if_newer(self._rows, row)
 
     async def between(self, company: str, since: date, until: date, limit: int) -> list[Rating]:
         """The ratings given on these days, both counted; the latest days first."""

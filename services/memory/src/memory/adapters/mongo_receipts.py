@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import orjson
 from pymongo import DESCENDING
 
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.domain.keys import END, from_cursor, timed_key, to_cursor
 from memory.domain.receipt import ErasureRecord
 from memory.errors import StoreUnavailable
@@ -28,7 +28,7 @@ class MongoReceipts:
     async def begin(self, record: ErasureRecord) -> ErasureRecord:
         """Stores it, unless there is one of its name."""
         async with speaking("write a receipt down"):
-            if await put_over(self._rows, _row(replace(record, version=1)), None):
+            if await replace_version(self._rows, _row(replace(record, version=1)), None):
                 return replace(record, version=1)
         return await self.get(record.company, record.receipt) or record
 
@@ -49,7 +49,7 @@ class MongoReceipts:
             if finished_at is not None:
                 after = replace(after, finished_at=held.finished_at or finished_at)
             async with speaking("write a receipt"):
-                if await put_over(self._rows, _row(after), held.version):
+                if await replace_version(self._rows, _row(after), held.version):
                     return
         raise StoreUnavailable("a receipt kept changing while it was written: try again")
 

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pymongo import DESCENDING, ReplaceOne
 
-from memory.adapters.mongo import put_newest, slices, speaking
+from memory.adapters.mongo import slices, speaking, store_if_newer
 from memory.adapters.mongo_counters import Count, count_once
 from memory.adapters.mongo_facts import facts_of
 from memory.domain.keys import END, conversation_key
@@ -157,7 +157,7 @@ class MongoReports:
             "at": said.at.timestamp() * 1000,
         }
         async with speaking("store a rating"):
-            await put_newest(self._satisfactions, row)
+            await store_if_newer(self._satisfactions, row)
 
     async def rating(self, company: str, conversation: str) -> Satisfaction | None:
         """What was said of a conversation."""

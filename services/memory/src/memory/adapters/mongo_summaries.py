@@ -5,7 +5,7 @@
 
 from datetime import datetime
 
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.context_ports import StoredSummary
 from memory.domain.keys import LogPosition, conversation_key
 from runtime.mongo import Collection, Document
@@ -31,7 +31,7 @@ class MongoSummaries:
             "updatedAt": summary.at.isoformat(),
         }
         async with speaking("store a summary"):
-            return await put_over(self._rows, row, over)
+            return await replace_version(self._rows, row, over)
 
 
 def _summary(row: Document) -> StoredSummary:

@@ -54,7 +54,7 @@ class RedisWindows:
         self._waiting: dict[str, RecentMessages] = {}
         self._wake = asyncio.Event()
         self._away_until = 0.0
-        self._writer = BackgroundLoop(self.name, self._write, wait=self._until_some_wait, longest=LONGEST_WRITE)
+        self._writer = BackgroundLoop(self.name, self._write, wait=self._gather_writes, longest=LONGEST_WRITE)
         self.still = self._writer.still
         self.stop = self._writer.stop
 
@@ -104,7 +104,7 @@ class RedisWindows:
         for key in [key for key in self._waiting if key.removeprefix(PREFIX).split(":", 1)[1] in gone]:
             del self._waiting[key]
 
-    async def _until_some_wait(self) -> None:
+    async def _gather_writes(self) -> None:
         await self._wake.wait()
         await asyncio.sleep(LATER)
         self._wake.clear()

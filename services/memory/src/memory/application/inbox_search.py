@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.inbox_index import Findable, InboxIndex, InboxQuery
 from memory.errors import MemoryFault, StoreUnavailable
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 
 READING = 2.0
 """Seconds that a search waits for the update; after that it uses what has been read, and says so."""
@@ -54,9 +54,9 @@ class InboxSearch:
             self._let_go(next(iter(self._held)))
         if held.reading is None or held.reading.done():
             held.reading = asyncio.create_task(
-                self._read(company, held), name="reading for a search", context=for_nobody()
+                self._read(company, held), name="reading for a search", context=detached_context()
             )
-            held.reading.add_done_callback(_looked_at)
+            held.reading.add_done_callback(_ignore_failure)
         done, _ = await asyncio.wait({held.reading}, timeout=READING)
         if done:
             try:
@@ -85,7 +85,7 @@ class InboxSearch:
             held.reading.cancel()
 
     async def _read(self, company: str, held: _Held) -> None:
-        if held.index.worn:
+        if held.index.needs_rebuild:
             held.index, held.read_to = InboxIndex(), 0
         since, after = held.read_to - OVERLAP, ""
         while True:
@@ -98,7 +98,7 @@ class InboxSearch:
             await asyncio.sleep(0)
 
 
-def _looked_at(task: asyncio.Task[None]) -> None:
+def _ignore_failure(task: asyncio.Task[None]) -> None:
     """Ignores the failure of an update that nobody waits for any more; the next search repeats it."""
     if not task.cancelled():
         task.exception()

@@ -27,7 +27,7 @@ from memory.embeddings.ports import Vectors
 from memory.errors import MemoryFault, StoreUnavailable
 from memory.recall_ports import PastConversation
 from runtime.clock import Clock
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 
 READING = 3.5
 """Seconds that a search waits for the update; after that it uses what has been read, and says so."""
@@ -193,9 +193,9 @@ class MessageSearch:
             await self._inbox.fresh()
             if held.reading is None or held.reading.done():
                 held.reading = asyncio.create_task(
-                    self._read(company, user, held), name="reading for search_memory", context=for_nobody()
+                    self._read(company, user, held), name="reading for search_memory", context=detached_context()
                 )
-                held.reading.add_done_callback(_looked_at)
+                held.reading.add_done_callback(_ignore_failure)
         done, _ = await asyncio.wait({held.reading}, timeout=READING)
         if not done:
             return False
@@ -267,7 +267,7 @@ def _is_gone(passage: IndexedMessage, gone: Sequence[Forgotten]) -> bool:
     return is_forgotten(passage.text, gone, at)
 
 
-def _looked_at(task: asyncio.Task[bool]) -> None:
+def _ignore_failure(task: asyncio.Task[bool]) -> None:
     """Ignores the failure of an update that nobody waits for any more; the next search repeats it."""
     if not task.cancelled():
         task.exception()

@@ -368,9 +368,7 @@ def _named(gap: Missed) -> dict[str, object]:
     return {"source": gap.source, "first": gap.first, "last": gap.last}
 
 
-async def all_or_one_by_one(
-    facts: Sequence[StoredFact], take: Callable[[Sequence[StoredFact]], Awaitable[object]]
-) -> None:
+async def process_all(facts: Sequence[StoredFact], take: Callable[[Sequence[StoredFact]], Awaitable[object]]) -> None:
     """Processes facts together, and one by one if that fails, so that a bad one does not hold up the others.
 
     Raises:
@@ -381,10 +379,10 @@ async def all_or_one_by_one(
     except Exception as error:
         if isinstance(error, NexusError) and error.retryable:
             raise
-        await one_by_one(facts, lambda fact: take([fact]))
+        await process_each(facts, lambda fact: take([fact]))
 
 
-async def one_by_one(facts: Sequence[StoredFact], take: Callable[[StoredFact], Awaitable[object]]) -> None:
+async def process_each(facts: Sequence[StoredFact], take: Callable[[StoredFact], Awaitable[object]]) -> None:
     """Processes facts one by one; one that can never be processed is already a dead letter.
 
     Raises:

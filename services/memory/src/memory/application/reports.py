@@ -7,7 +7,7 @@ from statistics import median
 from contracts.report_rpc import By, Figure, RatingView, ReportOpenReply, ReportReply
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
-from memory.domain.report import ReportedConversation, is_behind, report
+from memory.domain.report import ReportedConversation, counts_in, report
 from memory.ports import LogClock
 
 MOST = 20_000
@@ -49,7 +49,7 @@ class Reports:
         counted, complete = await self._counted(company, since, until)
         now = await self._clock()
         names = [
-            one.conversation for one in counted if (key is None or one.key(by) == key) and is_behind(one, figure, now)
+            one.conversation for one in counted if (key is None or one.key(by) == key) and counts_in(one, figure, now)
         ]
         return ReportOpenReply(conversation_ids=names[:OPENED], complete=complete and len(names) <= OPENED)
 

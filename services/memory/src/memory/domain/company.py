@@ -112,8 +112,8 @@ def patched(config: CompanyConfig, patch: Mapping[str, object], close: Close | N
     if patch.get("companyId", config.company_id) != config.company_id:
         raise BadSettingsError([BadField("companyId", "cannot be changed")])
     merged = merge_patch.merged_settings(_raw(config), patch)
-    _keep_hidden(_raw(config), merged)
-    sealed.keep_hidden(merged, _raw(config))
+    _restore_hidden(_raw(config), merged)
+    sealed.restore_hidden(merged, _raw(config))
     return checked(merged, config, close)
 
 
@@ -136,7 +136,7 @@ def with_secrets(told: CompanyConfig, known: CompanyConfig) -> CompanyConfig:
     """Settings as `shown`, with the secrets that `known` still has; an entry without its secret is left out, since
     it would be useless."""
     raw = _raw(told)
-    _keep_hidden(_raw(known), raw)
+    _restore_hidden(_raw(known), raw)
     config = read_config(raw)
     channels = [one for one in config.channels if HIDDEN not in {one.token, one.secret}]
     hooks = [hook for hook in config.webhooks if hook.secret != HIDDEN]
@@ -184,7 +184,7 @@ def _leave(holder: dict[str, object], names: frozenset[str]) -> None:
         del holder[name]
 
 
-def _keep_hidden(config: dict[str, object], merged: dict[str, object]) -> None:
+def _restore_hidden(config: dict[str, object], merged: dict[str, object]) -> None:
     """Puts secrets back where settings contain only their placeholder."""
     known = dict(_holders(config))
     for (kind, name), holder in _holders(merged):

@@ -27,7 +27,7 @@ from contracts.rpc import MessageView
 from memory.domain import handoff
 from memory.domain.desk import OPEN, RESOLVED, SNOOZED, DeskState
 from memory.domain.facts import LogFact, view
-from memory.domain.farewell import says_that_is_all
+from memory.domain.farewell import is_farewell
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.recall.words import words
 from memory.domain.recent import UNSEEN, VisitorTraits
@@ -248,7 +248,7 @@ class InboxConversation:
         """Whether its people still have to be told that somebody is awaited, or who the sweep has made its owner."""
         own = self.ownership
         told_by_sweep = own.by == handoff.BY and own.reason in handoff.REASONS
-        waits = own.waits and not (own.opens_at and handoff.says_so_itself(own.by, own.reason))
+        waits = own.waits and not (own.opens_at and handoff.ai_tells_itself(own.by, own.reason))
         return (told_by_sweep or waits) and self.noticed < own.position
 
 
@@ -354,5 +354,5 @@ def _take_visitor(state: InboxConversation, fact: LogFact, data: VisitorMessage,
     written = _ADDRESS.findall(data.text) if at > state.address_position else []
     if written:
         state.address, state.address_position = written[-1][:254], at
-    if at > state.farewell and says_that_is_all(data.text):
+    if at > state.farewell and is_farewell(data.text):
         state.farewell = at

@@ -29,7 +29,7 @@ _SAID = re.compile(rf"\b(?:{'|'.join(_ALL)})(?![\w'])")
 _WHOLE = re.compile(rf"(?:(?:{'|'.join((*_ALL, *_BESIDE))})(?:\s+|$))+")
 
 
-def says_that_is_all(text: str) -> bool:
+def is_farewell(text: str) -> bool:
     """Whether the message contains nothing but that this was all, thanks and a good-bye."""
     if len(text) > LONGEST or "?" in text or "¿" in text:
         return False

@@ -9,7 +9,7 @@ from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, SystemC
 from contracts.events.chat import OwnerKind
 from contracts.ids import derive_id
 from contracts.languages import spoken_language
-from contracts.office_hours import OfficeHours, closing, opening, spoken_time, told_away
+from contracts.office_hours import OfficeHours, away_notice, closing, opening, spoken_time
 from memory.domain.keys import LogPosition
 
 BY = "memory"
@@ -204,7 +204,7 @@ def _nobody_came(snapshot: Snapshot, place: LogPlace, owner: Fact) -> Decision:
     return Notify(place.event_id(owner, TIMEOUT, "notice"), snapshot.basis, _CODES[TIMEOUT], text)
 
 
-def says_so_itself(by: object, reason: object) -> bool:
+def ai_tells_itself(by: object, reason: object) -> bool:
     """Whether the AI's own answer tells the visitor that a message was taken outside office hours."""
     return by == "agent" and reason in SAID_BY_THE_AI
 
@@ -215,9 +215,9 @@ def _untold(
     """The notice that is due after a change of owner by this service, or after a message was taken."""
     by, reason = owner.data.get("by"), owner.data.get("reason")
     if (opens := _opens_at(owner)) is not None:
-        if says_so_itself(by, reason) or _told(snapshot, owner):
+        if ai_tells_itself(by, reason) or _told(snapshot, owner):
             return None
-        text = told_away(patience.hours, opens, now, language(snapshot), ai=patience.ai)
+        text = away_notice(patience.hours, opens, now, language(snapshot), ai=patience.ai)
         return Notify(place.event_id(owner, OFFICE_CLOSED, "notice"), snapshot.basis, OFFICE_CLOSED, text)
     if by != BY or reason not in REASONS or _told(snapshot, owner):
         return None

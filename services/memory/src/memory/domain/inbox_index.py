@@ -97,7 +97,7 @@ class InboxIndex:
             self._rows[number] = None
 
     @property
-    def worn(self) -> bool:
+    def needs_rebuild(self) -> bool:
         """Whether it should be rebuilt: most of it is dead."""
         return len(self._rows) > 1_000 and len(self._rows) > 2 * len(self._numbers)
 

@@ -192,7 +192,7 @@ def report(counted: Sequence[ReportedConversation], by: By | str, now: datetime,
     )
 
 
-def is_behind(one: ReportedConversation, figure: Figure | str, now: datetime) -> bool:
+def counts_in(one: ReportedConversation, figure: Figure | str, now: datetime) -> bool:
     """Whether a figure counts this conversation."""
     digest, extras = one.digest, one.extras
     match figure:

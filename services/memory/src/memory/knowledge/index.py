@@ -69,7 +69,7 @@ class Hit:
 
 
 class CompanyIndex:
-    """All passages of one company. A replaced passage keeps its number until the index is rebuilt (`worn`)."""
+    """All passages of one company. A replaced passage keeps its number until the index is rebuilt (`needs_rebuild`)."""
 
     def __init__(self) -> None:
         self._postings = Postings()
@@ -86,7 +86,7 @@ class CompanyIndex:
         return len(self._documents)
 
     @property
-    def worn(self) -> bool:
+    def needs_rebuild(self) -> bool:
         """Whether so much of it is outdated that it should be rebuilt."""
         return self._gone > 1_000 and self._gone > len(self)
 

@@ -222,12 +222,12 @@ class Library:
                 if len(left_out.intersection(page.blocks)) != page.dropped and page.hash and page.found:
                     await self._cut_anew(company, page, left_out)
 
-    async def stem_anew(self) -> None:
+    async def renew_stems(self) -> None:
         """Renews the stems of the next few documents with those of an older release."""
         for company, name in await self._documents.older(STEMS, SOME):
-            await self._stem_anew(company, name)
+            await self._renew_stems(company, name)
 
-    async def _stem_anew(self, company: str, name: str) -> None:
+    async def _renew_stems(self, company: str, name: str) -> None:
         async def stemmed(old: Record | None) -> Record | None:
             if old is None or not old.found or old.edition is None or old.stems >= STEMS:
                 return None

@@ -17,7 +17,7 @@ from pymongo import ASCENDING, DESCENDING, InsertOne
 from pymongo.errors import BulkWriteError
 
 from contracts.knowledge import Block
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.domain.keys import END, from_cursor, to_cursor
 from memory.knowledge.records import GONE, Record, record_of, row_of
 from memory.knowledge.texts import StemmedPassage, packed, unpacked
@@ -62,7 +62,7 @@ class Documents:
     async def put(self, company: str, record: Record, over: str | None) -> bool:
         """Replaces the version `over` (None: there is none yet); False: another one is there."""
         async with speaking("store a document"):
-            return await put_over(self._rows, row_of(company, record), over)
+            return await replace_version(self._rows, row_of(company, record), over)
 
     async def page(
         self, company: str, source: str | None, limit: int, cursor: str | None
@@ -97,7 +97,7 @@ class Documents:
                 return
             after = rows[-1]["_id"]
 
-    async def left_with(self, stems: int) -> int:
+    async def count_older(self, stems: int) -> int:
         """How many documents have passages with older stems than these."""
         async with speaking("count documents with older stems"):
             return await self._rows.count_documents(_older(stems))

@@ -12,7 +12,7 @@ from pymongo import DESCENDING, InsertOne
 from pymongo.errors import BulkWriteError
 
 from contracts.knowledge_rpc import GapExample, GapView
-from memory.adapters.mongo import duplicates, put_over, speaking
+from memory.adapters.mongo import duplicates, replace_version, speaking
 from memory.domain.keys import END, from_cursor, timed_key, to_cursor
 from memory.knowledge.records import milliseconds, moment
 from runtime.mongo import Database, Document
@@ -78,7 +78,7 @@ class Gaps:
     async def put(self, company: str, gap: Gap, over: int | None) -> bool:
         """Replaces the version `over`; False: another one is there."""
         async with speaking("store a gap"):
-            return await put_over(self._rows, _row(company, replace(gap, version=(over or 0) + 1)), over)
+            return await replace_version(self._rows, _row(company, replace(gap, version=(over or 0) + 1)), over)
 
     async def page(
         self, company: str, state: str | None, limit: int, cursor: str | None

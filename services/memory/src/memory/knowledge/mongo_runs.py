@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pymongo import DESCENDING
 
 from contracts.knowledge import Run
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.domain.keys import END, timed_key
 from memory.knowledge.records import milliseconds
 from runtime.mongo import Database, Document
@@ -45,7 +45,7 @@ class Runs:
         """Replaces the version `over`; False: another one is there."""
         async with speaking("store a run"):
             stored = replace(reading, version=(over or 0) + 1)
-            return await put_over(self._rows, _row(stored), over)
+            return await replace_version(self._rows, _row(stored), over)
 
     async def newest(self, company: str, limit: int) -> list[StoredRun]:
         """The newest runs, newest first."""

@@ -154,7 +154,7 @@ class Room:
         """The migrations after an upgrade."""
         documents = self._stores[0]
         what = "passages are given the stems by which this release finds them"
-        return (MigrationStep("knowledge-stems", what, lambda: documents.left_with(STEMS), self.library.stem_anew),)
+        return (MigrationStep("knowledge-stems", what, lambda: documents.count_older(STEMS), self.library.renew_stems),)
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
         await self._gap_store.forget_conversations(company, conversations)

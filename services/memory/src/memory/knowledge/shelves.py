@@ -19,7 +19,7 @@ from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.question import Synonyms, understood
 from memory.knowledge.records import Record
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 
 MOST_IN_PROCESS = 100_000
 """Passages held in a process, about 2.5 KB each; the least recently searched company is dropped."""
@@ -150,7 +150,7 @@ class Shelves:
     def _begin(self, company: str, shelf: Shelf) -> "asyncio.Task[None] | None":
         if shelf.work is None and shelf.changed:
             shelf.work = asyncio.create_task(
-                self._keep_up(company, shelf), name=f"knowledge of {company}", context=for_nobody()
+                self._keep_up(company, shelf), name=f"knowledge of {company}", context=detached_context()
             )
         return shelf.work
 
@@ -182,7 +182,7 @@ class Shelves:
         if settings is not None:
             shelf.synonyms = Synonyms(settings.config.knowledge.synonyms)
         wanted = {record.id: record async for record in self._documents.all(company) if record.found}
-        if shelf.index.worn:
+        if shelf.index.needs_rebuild:
             shelf.near.closed = True
             shelf.index, shelf.editions, shelf.near = CompanyIndex(), {}, Neighbours[tuple[str, int]]()
         for gone in shelf.index.names() - wanted.keys():

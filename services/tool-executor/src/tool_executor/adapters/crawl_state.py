@@ -295,7 +295,7 @@ class CrawlState:
         )
         return None if int(count) < 0 else int(count)
 
-    async def first_with(self, digest: str, url: str) -> str:
+    async def claim_content(self, digest: str, url: str) -> str:
         """The page that was the first of this run to say this."""
         await self._store.command("HSETNX", self._run, f"x:{digest}", url)
         return bytes(await self._store.command("HGET", self._run, f"x:{digest}")).decode()

@@ -142,10 +142,10 @@ class Crawler:
         if document is None:
             if read.same and item.known is not None:
                 known = item.known
-                await state.first_with(known.hash, item.url)
+                await state.claim_content(known.hash, item.url)
                 await self._facts.upserted(_again(plan, item, known.document_id, known.hash, known.etag))
             return read.outcome
-        first = await state.first_with(document.page.hash, document.url)
+        first = await state.claim_content(document.page.hash, document.url)
         if item.known is None and first != document.url:
             duplicate = said("duplicate", other=first)
             return PageOutcome(

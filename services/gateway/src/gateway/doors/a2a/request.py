@@ -90,7 +90,7 @@ class SendMessage(_Camel):
         if modes and not any(mode.partition(";")[0].strip() in _READ for mode in modes):
             raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "acceptedOutputModes: this agent answers text/plain")
         if self.configuration.task_push_notification_config is not None:
-            raise no_push()
+            raise refuse_push_notifications()
 
 
 class TaskRef(_Camel):
@@ -129,7 +129,7 @@ def read(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
         raise A2AError(-32602, "INVALID_PARAMS", told, wrong) from error
 
 
-def no_push() -> A2AError:
+def refuse_push_notifications() -> A2AError:
     """Refuses push notifications: a client that is not connected polls its task."""
     return A2AError(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "this agent pushes nothing: subscribe, or get the task")
 

@@ -96,7 +96,7 @@ async def call_agent(
 
 def _unknown(method: str) -> A2AError:
     if method in _PUSH:
-        return wire.no_push()
+        return wire.refuse_push_notifications()
     if method == "GetExtendedAgentCard":
         return rpc.unsupported("this agent has one card, for everybody")
     return A2AError(-32601, "METHOD_NOT_FOUND", f"there is no method {method[:80]!r} in A2A {rpc.PROTOCOL}")

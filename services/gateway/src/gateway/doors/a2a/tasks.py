@@ -20,7 +20,7 @@ from gateway.domain import server_frames
 from gateway.doors.a2a import request as wire
 from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
 from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskName
-from gateway.doors.completions.route import while_there
+from gateway.doors.completions.route import while_connected
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
@@ -54,7 +54,7 @@ class Tasks:
         wanted = wire.read(wire.SendMessage, params)
         async with self._sent(wanted) as (task, thread):
             if thread is not None and not wanted.configuration.return_immediately:
-                await while_there(self.request, _followed(task, thread))
+                await while_connected(self.request, _followed(task, thread))
             return {"task": task.view(wanted.configuration.history_length)}
 
     async def stream(self, params: Mapping[str, Any]) -> AsyncGenerator[Json]:

@@ -107,7 +107,7 @@ async def complete(
         told = api.completions.complete(caller, asked) if shape is None else aclosing(_whole(api, caller, asked, shape))
         return await _streamed(told, answering, with_usage=body.wants_usage)
     work = collected(api, caller, asked) if shape is None else shaped(api, caller, asked, shape)
-    text, end = await while_there(request, work)
+    text, end = await while_connected(request, work)
     return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
 
 
@@ -165,7 +165,7 @@ async def _whole(
     yield CompletePart(end=end)
 
 
-async def while_there(request: Request, work: Awaitable[ResultT]) -> ResultT:
+async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT:
     """The result; cancelled if the caller disconnects, since it costs money and nobody would read it."""
     working = asyncio.ensure_future(work)
     watching = asyncio.ensure_future(_hung_up(request))

@@ -89,7 +89,7 @@ def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams
     return types.ElicitRequestFormParams(message=f"{question}\n{summary}", requested_schema=schema)
 
 
-def in_a_result(waiting: PendingAction, question: types.ElicitRequestFormParams) -> types.InputRequiredResult:
+def question_result(waiting: PendingAction, question: types.ElicitRequestFormParams) -> types.InputRequiredResult:
     """The question as the call's result; the client repeats the call with the answer."""
     return types.InputRequiredResult(
         input_requests={_QUESTION: types.ElicitRequest(params=question)}, request_state=waiting.sealed()
@@ -111,7 +111,7 @@ def edits_in(waiting: PendingAction, answer: types.ElicitResult | None) -> dict[
     } or None
 
 
-def in_the_tools_words(edits: Mapping[str, object]) -> dict[str, object]:
+def with_tool_names(edits: Mapping[str, object]) -> dict[str, object]:
     """The same with the field names of the tool's data."""
     return {_snake(name): value for name, value in edits.items()}
 

@@ -28,9 +28,9 @@ from gateway.doors.mcp.confirmation import (
     decision_in,
     edits_in,
     form,
-    in_a_result,
-    in_the_tools_words,
+    question_result,
     waiting_in,
+    with_tool_names,
 )
 from gateway.doors.mcp.offer import Context, Offer, caller_of, check_page, language_of, principal_of
 from gateway.doors.mcp.results import described, done, refused, told, unavailable
@@ -127,7 +127,7 @@ class McpTools:
             return told(result, await self._limit(caller, params.name), beside=beside)
         question = form(waiting, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return in_a_result(waiting, question)
+            return question_result(waiting, question)
         return await self._decide(caller, waiting, await _answered(context, question), language)
 
     async def _decide(
@@ -143,7 +143,7 @@ class McpTools:
             action = await decide(caller.company, caller.subject, waiting.action, decision, language, edits)
         except GatewayError as error:
             return refused(_code(error), error.message)
-        changed = in_the_tools_words(edits or {}) if action.state is ActionState.CONFIRMED else {}
+        changed = with_tool_names(edits or {}) if action.state is ActionState.CONFIRMED else {}
         return told(done(_decided(waiting.data, action, changed)), failed=action.state is ActionState.FAILED)
 
     async def _from_view(

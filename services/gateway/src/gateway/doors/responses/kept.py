@@ -258,7 +258,7 @@ async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
     async with AsyncExitStack() as stack:
         run = await resume(api, stack, asking, name, await there(api, asking.caller, name))
         if name.action is not None:
-            await decision_again(api, asking, name)
+            await stored_decision(api, asking, name)
         elif (await standing(run))["status"] == "in_progress":
             with suppress(Refused):  # it has just ended
                 await run.thread.cancel(name.asked)
@@ -297,7 +297,7 @@ def decision(api: Api, name: ResponseName, action: Action, body: CreateResponse 
     return telling.response
 
 
-async def decision_again(api: Api, asking: ResponseCaller, name: ResponseName) -> Json:
+async def stored_decision(api: Api, asking: ResponseCaller, name: ResponseName) -> Json:
     """A decision's response, later; raises NOT_FOUND unless the action is the caller's."""
     caller = asking.caller
     await there(api, caller, name)

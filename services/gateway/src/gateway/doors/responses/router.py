@@ -15,7 +15,7 @@ from contracts.events.chat import MAX_TEXT
 from contracts.languages import named_language
 from contracts.plain_text import is_blank
 from gateway.doors import server_sent
-from gateway.doors.completions.route import admit, while_there
+from gateway.doors.completions.route import admit, while_connected
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
@@ -90,7 +90,7 @@ async def create(
             return EventStream(_told(stack.pop_all(), run.telling, kept.events(run)))
         if body.background:
             return _json(run.telling.response)
-        await while_there(request, _all(kept.events(run)))
+        await while_connected(request, _all(kept.events(run)))
         if run.failed is not None:
             raise run.failed
         question = run.thread.question
@@ -112,7 +112,7 @@ async def retrieve(
     name = read_name(response)
     asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     if name.action is not None:
-        return _json(await kept.decision_again(api, asking, name))
+        return _json(await kept.stored_decision(api, asking, name))
     async with AsyncExitStack() as stack:
         conversation = await kept.there(api, caller, name)
         after = -1 if starting_after is None else starting_after
@@ -216,7 +216,7 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
     events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:
         return EventStream(_told(AsyncExitStack(), telling, await _begun(events)))
-    await while_there(request, _all(events))
+    await while_connected(request, _all(events))
     return _json(telling.response)
 
 

@@ -68,7 +68,7 @@ class ChatRequest(BaseModel):
                 found[call] = result_of(part.get("output"), error, field)
         return found
 
-    def said_last(self) -> str:
+    def last_text(self) -> str:
         """The text of the newest message's last step."""
         text = ""
         for part in _parts(self.held[-1]) if self.held else []:

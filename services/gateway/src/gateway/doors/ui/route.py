@@ -73,7 +73,7 @@ async def send_messages(
         thread = await stack.enter_async_context(opened)
         for one in new:
             asked = (await thread.send(one, wishes)).seq
-        behind = UiReply(message, given, body.said_last()) if known else None
+        behind = UiReply(message, given, body.last_text()) if known else None
         return _streamed(_told(api, stack.pop_all(), thread, asked, done, behind))
     raise AssertionError("unreachable")
 
