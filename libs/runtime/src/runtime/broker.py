@@ -16,7 +16,7 @@ from runtime.subscribers import Subscribers
 
 
 class ServiceBroker(NatsBroker):
-    """A NatsBroker on a connection that is somebody else's to make and to close; messages settled by `consuming`."""
+    """A NatsBroker on a connection that it neither makes nor closes; messages are settled by `consuming`."""
 
     def __init__(self, client: Callable[[], Client], *, consuming: Subscribers) -> None:
         super().__init__(

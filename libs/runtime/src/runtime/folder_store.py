@@ -1,8 +1,8 @@
-"""The object storage as a folder of this machine: for one machine, or a volume that all share.
+"""The object storage as a folder: for one machine, or a volume shared by all.
 
-A file is one file: a line of JSON that says what is kept with it, then its content. It is written beside its place and
-renamed into it, so that nobody sees a half; what a process that died has left beside its place is swept away. Threads
-of its own do the work: a disk that hangs keeps nobody else from theirs.
+A stored file is one file: a line of JSON with its metadata, then its content. It is written to a draft and renamed, so
+that nobody sees half of it; drafts of a process that died are swept away. It has its own threads, so that a hanging
+disk blocks nothing else.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from runtime.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnava
 
 T = TypeVar("T")
 AT_ONCE = 4
-"""Threads that work for it; what comes beyond waits for its turn, in the same time."""
+"""Its threads; further work waits, within its deadline."""
 DRAFTS = ".drafts"
 DEAD = 3600.0
-"""Seconds after which a draft is nobody's: storing one ends long before."""
+"""Seconds after which a draft is abandoned; storing a file ends long before."""
 
 
 class FolderStore:
@@ -125,7 +125,7 @@ class FolderStore:
         return path
 
     def _keys(self, prefix: str, after: str) -> Generator[str]:
-        """In their order: the names of one folder after the other."""
+        """All keys in order."""
         place, _, begins = prefix.rpartition("/")
         folder = self._path(place) if place else self._folder
         try:

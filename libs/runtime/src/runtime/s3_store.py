@@ -1,7 +1,7 @@
-"""The object storage as any server that speaks S3: single requests of its REST interface, signed (s3_signature).
+"""The object storage on any server that speaks S3: single requests of its REST API, signed (s3_signature).
 
-The bucket is addressed by path, which every such server understands. What is kept with a file are its metadata, of
-which S3 takes ASCII alone: the name goes in percent signs. Whoever imports this declares aiohttp.
+The bucket is addressed by path, which every such server understands. S3 accepts only ASCII metadata, so names are
+percent-encoded. Importing this requires aiohttp.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from runtime.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnava
 from runtime.s3_signature import NOTHING, S3Key, encoded, query_of, signed_headers
 
 PAGE = 1000
-"""Keys that a server lists at once, at most."""
+"""The most keys in one list of the server."""
 DELETES = 8
-"""Deletions side by side."""
+"""Concurrent deletions."""
 REFUSED, NOT_FOUND = 300, 404
 _KEYS = re.compile(r"<Key>([^<]*)</Key>")
 
@@ -120,7 +120,7 @@ class S3Store:
         body_hash: str = NOTHING,
         limit: aiohttp.ClientTimeout | None = None,
     ) -> aiohttp.ClientResponse:
-        """The answer, which says yes or that there is no such file; raises FilesUnavailable."""
+        """The response, success or not found; raises FilesUnavailable otherwise."""
         path, asked = f"{self._base}/{encoded(key, '/')}".rstrip("/"), query_of(query or {})
         signed = {"host": self._host, **(headers or {})}
         sent = signed_headers(self._key, method, path, asked, signed, body_hash, self._clock.now())
