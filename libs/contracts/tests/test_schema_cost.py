@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.company import faults
+from contracts.json_values import list_of, object_of
 from contracts.schema_cost import SchemaRefusedError, check_cost
 
 
@@ -15,10 +16,9 @@ def doubling(levels: int, *, inside: str | None = None) -> dict[str, Any]:
     return {"$ref": "#/$defs/a0", "$defs": {f"a{n}": one for n, one in enumerate(both)} | {f"a{levels}": {}}}
 
 
-def values_in(json: Any) -> int:
+def values_in(json: object) -> int:
     """How many values are in a JSON value, itself included."""
-    inner = json.values() if isinstance(json, dict) else json if isinstance(json, list) else ()
-    return 1 + sum(map(values_in, inner))
+    return 1 + sum(map(values_in, [*object_of(json).values(), *list_of(json)]))
 
 
 A = {"$ref": "#/$defs/a"}
