@@ -325,6 +325,7 @@ class Bus:
             "ack_floor": {"consumer_seq": 0, "stream_seq": min(consumer.out, default=consumer.next_seq) - 1},
             "num_pending": consumer.pending(stream),
             "num_ack_pending": len(consumer.out),
+            "num_redelivered": sum(out.delivered > 1 for out in consumer.out.values()),
             "ts": stamp(self.now()),
         }
 

@@ -171,6 +171,33 @@ async def test_what_a_copy_in_work_may_still_do_is_not_told_as_not_done(
     await proxy.stop()
 
 
+async def test_nothing_is_told_while_another_worker_has_a_copy(nats_server: NatsServer, nats_streams: Client) -> None:
+    """What lay on its way to a worker for longer than a lease is another's by then, and what that one does with it the
+    first cannot know."""
+    proxy, handler, at_work = Proxy(nats_server.url), Refuses(), Gate()
+    await proxy.start()
+    client = await connect(NatsSettings(url=proxy.url), name="behind")
+    late = worker(client, handler, ack_wait=1.0)
+    await late.start()
+    proxy.hold_replies()
+    await ask(nats_streams, "a")
+    other = worker(nats_streams, at_work, slots=1, ack_wait=1.0)
+    await other.start()
+    await eventually(lambda: at_work.now == 1)
+    proxy.release_replies()
+    await eventually(lambda: handler.happened == ["handled 1"])
+    await ask(nats_streams, "b")
+    await eventually(lambda: "told 1" in handler.happened)
+    at_work.open.set()
+    await eventually(lambda: settled(nats_streams))
+    await late.drain()
+    await other.drain()
+    assert handler.happened == ["handled 1", "handled 1", "told 1"], "of the second, which nobody else has had"
+    assert at_work.finished == {"a": 1}
+    await client.close()
+    await proxy.stop()
+
+
 async def test_a_copy_of_what_was_told_is_acknowledged_and_not_handled(nats_streams: Client) -> None:
     requests: list[str] = []
 

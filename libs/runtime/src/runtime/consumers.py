@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -12,7 +13,7 @@ from nats.aio.subscription import Subscription
 
 from runtime.connection import subscribe
 from runtime.errors import NotReady
-from runtime.jetstream_api import ConsumerConfig, ConsumerFilter, ConsumerInfo, call, error_code, why
+from runtime.jetstream_api import ConsumerConfig, ConsumerFilter, ConsumerInfo, call, error_code, granted, why
 from runtime.release import RELEASE, is_newers, release
 from runtime.replies import ReplyInbox
 from runtime.subjects import together
@@ -22,6 +23,8 @@ _NO_CONSUMER = 10014
 _COMES = frozenset({10059, 10148, 10149})
 """Errors if the stream does not exist yet, or the consumer was created or deleted by somebody else in between."""
 _LOOK_AGAIN = 0.1
+_ANSWER = 2.0
+"""Seconds for what the server knows of a consumer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,19 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
             said = f"{why(answer)} ({error_code(answer)})"
             raise NotReady(f"consumer {spec.durable} of stream {spec.stream} cannot be had: {said}")
         await asyncio.sleep(_LOOK_AGAIN)
+
+
+async def may_be_anothers(client: Client, spec: ConsumerSpec, stored_at: float) -> bool:
+    """Whether a message that its worker was given once may have been given to another worker since: by the server's
+    clock it is older than a lease, and the consumer has delivered something again.
+
+    Raises:
+        NotReady: JetStream did not answer in time, or it refuses.
+    """
+    inbox = ReplyInbox.of(client)
+    info = await granted(inbox, ConsumerInfo, f"CONSUMER.INFO.{spec.stream}.{spec.durable}", deadline=_ANSWER)
+    age = datetime.fromisoformat(info["ts"]).timestamp() - stored_at
+    return info["num_redelivered"] > 0 and age >= spec.ack_wait
 
 
 def _wanted(spec: ConsumerSpec, there: ConsumerConfig | None) -> ConsumerConfig:

@@ -25,7 +25,7 @@ from nats.errors import Error as NatsError
 
 from runtime import correlation
 from runtime.connection import listen, post
-from runtime.consumers import ConsumerSpec, ensure_consumer, on_new_leader
+from runtime.consumers import ConsumerSpec, ensure_consumer, may_be_anothers, on_new_leader
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
@@ -60,9 +60,8 @@ ACK_DEADLINE = 2.0
 """Seconds for the server to confirm an acknowledgement."""
 LONGEST_WORK = 300.0
 """Seconds that a handler may take where nothing else is said; then it is broken off, and its message comes again."""
-MOST_PAUSES = 20_000
-MOST_TOLD = 10_000
-"""That are remembered of what was handed back."""
+MOST_PAUSES, MOST_TOLD = 20_000, 10_000
+"""That are remembered of what was handed back, and of what was told."""
 ENDED_WITHIN = 10.0
 """Seconds that a handler which was broken off, or one turn of the keeper, may take."""
 
@@ -151,9 +150,8 @@ class PullWorker:
 
     @property
     def stood_still(self) -> float:
-        """When this process was last found to have renewed no lease for nearly as long as one lasts, because it stood
-        still or the server was away, by time.monotonic() (0: never): what it held before then may be another's by
-        now."""
+        """When it was last found that no lease had been renewed for nearly as long as one lasts (the process stood
+        still, or the server was away), by time.monotonic(); 0: never. What was held before may be another's by now."""
         now = time.monotonic()
         if now - self._renewed >= self._spec.ack_wait - TICK:
             self._stood_still = now
@@ -309,11 +307,13 @@ class PullWorker:
 
     async def _given_up(self, message: Msg, delivery: Delivery, since: float, reconnects: int) -> bool:
         """Acknowledges a message; whether nobody handles it after that: it has been this worker's `since` it was read,
-        on this one connection, the server says so in time, and no copy of it is in work here. A copy that is read
-        later is not handled: behind a standstill the server gives one away before it has the acknowledgement."""
+        on this one connection, the server says so in time, and no copy of it is in work. A later one is not handled."""
+        first = delivery.num_delivered == 1
         try:
+            if first and await may_be_anothers(self._client, self._spec, delivery.stored_at):
+                return False  # whoever has it settles it; if nobody does, it comes again
             await self._inbox.request(message.reply, b"+ACK", deadline=min(self._spec.ack_wait, ACK_DEADLINE))
-        except (TimeoutError, NatsError):
+        except (TimeoutError, NatsError, NotReady):
             log.warning("pull.ack_unconfirmed", consumer=self._spec.durable, seq=delivery.seq)
             return False
         others = (delivery_of(other).seq for other, _ in self._running.values() if other is not message)

@@ -208,13 +208,6 @@ def test_a_failed_call_is_admitted() -> None:
     assert "I could not look up ZZZZ: ZZZZ is not in the sample data." in text
 
 
-def test_what_the_sample_does_not_hold_is_said_in_the_questions_language() -> None:
-    error = {"code": "EXECUTION_ERROR", "reason": "not_in_sample", "message": "ZZZZ is not in the sample data."}
-    text = answered("¿A cuánto está ZZZZ?", "get_price", {"symbol": "ZZZZ"}, {"success": False, "error": error})
-    assert "ZZZZ no está en los datos de muestra" in text
-    assert "is not" not in text
-
-
 def read(path: str, text: str, *links: tuple[str, str, str | None]) -> tuple[str, dict[str, Any], dict[str, Any]]:
     found = [{"path": to, "text": words, **({"language": spoken} if spoken else {})} for to, words, spoken in links]
     data = {"url": f"https://x.test{path}", "title": path, "text": text, "truncated": False, "links": found}

@@ -236,13 +236,14 @@ def test_no_answer_shows_a_time_as_machines_write_it() -> None:
 @pytest.mark.parametrize(
     ("language", "order", "trade"),
     [
-        ("es", "venta 2 IBM stop límite: espera tu confirmación", "compra 1 IBM"),
-        ("en", "sell 2 IBM stop limit: pending confirmation", "buy 1 IBM"),
+        ("es", "venta 2 IBM stop límite 1.180,50 / 179,00: espera tu confirmación", "compra 1 IBM"),
+        ("en", "sell 2 IBM stop limit 1,180.50 / 179.00: pending confirmation", "buy 1 IBM"),
     ],
 )
 def test_orders_and_trades_are_listed_in_words_not_in_codes(language: Language, order: str, trade: str) -> None:
     one = {"order_id": "o1", "symbol": "IBM", "side": "sell", "quantity": 2.0}
-    orders = {"orders": [{**one, "order_type": "stop_limit", "status": "pending_confirmation"}]}
+    prices = {"stop_price": 1180.5, "limit_price": 179.0}
+    orders = {"orders": [{**one, **prices, "order_type": "stop_limit", "status": "pending_confirmation"}]}
     listed = str(copilot_answer("get_pending_orders", orders, language))
     assert order in listed
     assert "o1" not in listed, "ids are no names for people"

@@ -74,6 +74,18 @@ async def test_a_head_that_does_not_come_holds_no_connection(
             assert (await asyncio.get_running_loop().sock_recv(raw, 100)).startswith(answer)
 
 
+@pytest.mark.parametrize("path", [b"GET /healthz", b"GET /v2/chat/ws"])
+@pytest.mark.parametrize("hosts", [[b"127.0.0.1", b"evil.example"], [b"127.0.0.1"] * 2, []])
+async def test_a_request_with_two_hosts_or_none_is_refused(
+    gateway: GatewayUnderTest, path: bytes, hosts: list[bytes]
+) -> None:
+    upgrade = HANDSHAKE.partition(b"Host: x\r\n")[2] if path.endswith(b"ws") else b"\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.server.port)
+    writer.write(path + b" HTTP/1.1\r\n" + b"".join(b"Host: %s\r\n" % host for host in hosts) + upgrade)
+    assert (await asyncio.wait_for(reader.read(), 20)).startswith(b"HTTP/1.1 400 ")
+    writer.close()
+
+
 async def test_a_client_that_does_not_read_is_closed_4008_and_holds_nobody_up(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:

@@ -31,7 +31,7 @@ _EN = word_set(
     "if be there from get was were will by or so about any need who why them his her"
 )
 _CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
-_TICKER = re.compile(r"(?<![\w/'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/]|['’](?!s\b))")
+_TICKER = re.compile(r"(?<![\w/&'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/&]|['’](?!s\b))")
 """A whole word: the C of Cómo is none, and no letter of P/E or I'm."""
 _NO_TICKERS = word_set(
     "I A THE AND OR FOR IS IT MY OK USD EUR MXN AI IA FAQ PRO EL LA LOS LAS UN UNA DE DEL QUE Y O EN ES MI SI NO POR "

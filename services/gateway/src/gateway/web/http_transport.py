@@ -4,6 +4,7 @@ its lines, what follows a body, and the time in which a head must arrive."""
 import asyncio
 from typing import Any
 
+from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from runtime.read_deadline import GRACE, ReadDeadline
@@ -47,6 +48,10 @@ class BoundedHttp(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_request = True
         self._have_head()
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (not hosts and self.parser.get_http_version() == "1.1"):
+            # RFC 9112, section 3.2: a proxy before this one may have gone by another of them.
+            raise HttpParserError("a request names one Host")
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

@@ -364,8 +364,6 @@ def _price(body: dict[str, Any], language: Language) -> str:
 
 def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language: Language) -> str:
     about = next((str(value) for value in arguments.values() if isinstance(value, str)), tool)
-    if language == "es" and error.get("reason") == "not_in_sample":
-        return f"{about} no está en los datos de muestra, que son los que hay sin un proveedor de mercado."
     if error.get("code") == NOT_ASKED:
         return _NOT_ASKED[language]
     reason = error.get("message") or error.get("code") or "?"

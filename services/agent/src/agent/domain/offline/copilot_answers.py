@@ -111,12 +111,18 @@ def _history(body: Fields, language: Language) -> str:
 def _orders(body: Fields, language: Language) -> str:
     lines = [
         f"- {_said(one['side'], language)} {figure(one['quantity'], language)} {one['symbol']} "
-        f"{_said(one['order_type'], language)}: {_said(one['status'], language)}"
+        f"{_price_type(one, language)}: {_said(one['status'], language)}"
         for one in _list(body, "orders")
     ]
     return _listed(
         {"es": "Tus órdenes:", "en": "Your orders:"}, lines, ("órdenes pendientes", "pending orders"), language
     )
+
+
+def _price_type(order: Fields, language: Language) -> str:
+    """At market, or at which prices it waits."""
+    prices = [number(order[name], language) for name in ("stop_price", "limit_price") if order.get(name) is not None]
+    return f"{_said(order['order_type'], language)} {' / '.join(prices)}".rstrip()
 
 
 def _said(code: str, language: Language) -> str:

@@ -27,8 +27,9 @@ _BUY_SELL = (
     r"compr(?:a|as|o|ar|ame|es|en|eis|arme)|vend(?:e|es|o|er|eme|ela|elas|as|an|ais|erme))\b"
 )
 _ADVICE = (
-    r"\b(should i|shall i|when to|is it (?:good|wise)|is it a good|deberia|debo|conviene|cuando|how (?:do|can|does)|"
-    r"como(?! (?:(?:el |un )?limite|maximo|minimo|stop))|"
+    r"\b(should i|shall i|when to|is it (?:good|wise)|is (?:\w+ ){1,3}an? (?:good|safe|bad|better)|"
+    r"deberia|debo|conviene|cuando(?! (?:baj|sub|cai|cay|llegu|est|toqu|valg|pas|super|cruc|romp))|"
+    r"how (?:do|can|does)|como(?! (?:(?:el |un )?limite|maximo|minimo|stop))|"
     r"can i|could i|puedo|se puede|do you|what)\b|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
 _LETS_GO = r"dump|offload|get rid of|deshazte de|deshacerme de"
@@ -81,6 +82,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
          r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|que he (?:comprado|vendido))\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
+    _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
+         r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b"),
+    _row("get_portfolio", r"\bllevo (?:ganad|perdid)[oa]\b|\bhow much (?:have i|did i|i) (?:ma[dk]e|lose|lost)\b"),
     _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|liquidate|cierra|cerrar|liquida)\b"
@@ -89,6 +93,11 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}", about=True),
+    _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|pon|poner|coloca\w*|mete|haz)\b.{0,25}\b"
+         r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
+    _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}"
+         r"\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
+         unless=f"{_ADVICE}|{_ALERT}", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|quita\w*|elimina|borra|deja de seguir|saca)\b",
          r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|seguir)\b", about=True),
     _row("remove_from_watchlist", r"\b(?:take|drop|remove|delete|quita|saca)\b.{0,20}\b(?:off|from (?:it|there|that)|"
@@ -173,6 +182,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"queda|tengo)\b"),
     _row("get_portfolio", r"\b(?:am i|have i been|i am|i m|estoy|voy|llevo)\b.{0,12}\b(?:up|down|winning|losing|making|"
          r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b"),
+    _row("get_portfolio", r"\b(?:profits?|p ?& ?l|pnl|gains|losses|ganancias?|perdidas|plusvalias?)\b", _MINE,
+         unless=r"\d|\b(?:risk\w*|stop|targets?|taxes|riesgo|objetivo|impuestos)\b"),
     _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),
@@ -198,7 +209,7 @@ DIFFERENCE = re.compile(
 )
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
-    r"(?:delete|remove|cancel|erase|drop|clear) (?:it|that|this|them|the \w+ one|that one)|"
+    r"(?:delete|remove|cancel|erase|drop|clear|get rid of) (?:it|that|this|them|the \w+ one|that one)|"
     r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: de [\w.,]++)?)?)"
     r"\W*+(?:please|por favor)?\W*+$"
 )

@@ -10,6 +10,7 @@ from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, amended
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
+from agent.domain.offline.conditions import from_now, order_and_condition, waiting
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.questions import terms
@@ -41,6 +42,7 @@ from agent.domain.offline.talk_words import (
     HOW_OR_WHICH,
     IS_ABOUT,
     MARKET,
+    ONE_OF_THEM,
     OPEN,
     PLAN_FOR_IT,
     POSSESSED,
@@ -67,6 +69,8 @@ _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read."""
+_LEANS_ON_ONE = ("create_paper_order", "create_alert")
+"""What is done about one symbol, and never about another than is meant."""
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
@@ -125,6 +129,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
+    if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
+        order = _tool(parts.order, schemas, before)
+        if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
+            return waiting(order, parts.condition)
     if row is None and TAKES_BACK.search(said):
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
@@ -162,7 +170,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         asked_first = next((one for one in reversed(before) if not ANOTHER_TERM.match(plain(one))), "")
         what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
     what = "" if re.search(r"\d{2}", what) else what
-    if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?)\b", what):
+    if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?|its|their|sus?)\b", what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
     if row is None:
         if own and len(said.split()) <= 3 and "get_price" in schemas:
@@ -184,6 +192,9 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
+    several = own or (both_before(before) if about else ())
+    if row.tool in _LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and ONE_OF_THEM.search(said):
+        return _call(row, ParsedText(text, said, ()), schemas)  # which of them that is, nobody has said
     if row.about and not about:
         if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
             return _call(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
@@ -251,6 +262,8 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     if tool == "get_watchlist" and "get_price" in schemas and DOING.search(said.plain):
         return Wish(Intent.TOOL, ((tool, found),), way="watched")
     missing = missing_from(schema, found)
+    if tool in _LEANS_ON_ONE and set(missing) <= {"price"} and (waits := from_now(tool, found, said.plain)) is not None:
+        return waits
     if tool == "search_memory" and missing:
         return None
     return Wish(Intent.TOOL, ((tool, found),), missing)

@@ -82,7 +82,10 @@ _DATES = (
 )
 _SIDES = {
     "sell": re.compile(r"\b(sell\w*|vend\w+|venta)\b"),
-    "buy": re.compile(r"\b(buy\w*|purchase|put me|ponme|pick up|grab|get me|compr\w+)\b"),
+    "buy": re.compile(
+        r"\b(buy\w*|purchase|put me|ponme|pick up|grab|get me|compr\w+|"
+        r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}\b(?:in|into|en))\b"
+    ),
 }
 _OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>")
 _UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<")
@@ -263,12 +266,12 @@ def _side(said: ParsedText, schema: Schema) -> str | None:
     return min(sides)[1] if sides else None
 
 
-def _condition(said: ParsedText, schema: Schema) -> str:
-    del schema
-    over, under = _OVER.search(said.plain), _UNDER.search(said.plain)
+def condition_in(said: str) -> str:
+    """Which side of a price a text (plain) speaks of; "==": of none."""
+    over, under = _OVER.search(said), _UNDER.search(said)
     if bool(over) != bool(under):
         return ">=" if over else "<="
-    return "<=" if _FALLING.search(said.plain) else ">=" if _RISING.search(said.plain) else "=="
+    return "<=" if _FALLING.search(said) else ">=" if _RISING.search(said) else "=="
 
 
 EXPLAIN = re.compile(
@@ -309,5 +312,5 @@ _READERS: dict[str, Callable[[ParsedText, Schema], Any]] = {
     "concept": _concept,
     "query": _query,
     "side": _side,
-    "condition": _condition,
+    "condition": lambda said, _: condition_in(said.plain),
 }

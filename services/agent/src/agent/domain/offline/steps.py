@@ -48,6 +48,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return _part(wish, results, language)
     if wish.way == "watched":
         return _watched(wish, results, language)
+    if wish.way == "from_now":
+        return _from_now(wish, results, language)
     looked = _FIRST[wish.way]
     waits: list[dict[str, Any]] = []
     if wish.way == "resell":
@@ -116,6 +118,18 @@ def _part(wish: Wish, results: Sequence[Result], language: Language) -> SayText 
     told = [answer_from(*one, "", language) for one in results]
     prices = [float(body["price"]) for _, _, body in results if body.get("price") is not None]
     return SayText("\n".join([*told, *(multiplied(one, float(wish.shown), language) for one in prices)]))
+
+
+def _from_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """An alert or order at so much of the price of now."""
+    tool, arguments = wish.calls[0]
+    if not results:
+        return UseTools((("get_price", {"symbol": arguments["symbol"]}),))
+    done, _, body = results[-1]
+    if done == tool or body.get("price") is None:
+        return SayText(answer_from(*results[-1], "", language))
+    name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
+    return UseTools(((tool, {**arguments, name: round(float(body["price"]) * float(wish.shown), 2)}),))
 
 
 def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTools:

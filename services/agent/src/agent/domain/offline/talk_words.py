@@ -180,6 +180,12 @@ GROUP = re.compile(
 DOING = re.compile(r"\b(?:doing|perform\w*|mov(?:ed|ing)|prices?|today|up|down|van?|precios?|cotiza\w*|hoy)\b")
 POSSESSED = re.compile(r"['’]s\W*$")
 """What's AAPL's? What was just spoken of, of another."""
+ONE_OF_THEM = re.compile(
+    r"\b(?:the|el|la) (?:better|best|worse|worst|stronger|weaker|cheaper|cheapest|winner|winning|loser|losing|other|"
+    r"mejor|peor|ganadora?|perdedora?|otr[oa]|(?:mas|menos) \w+)\b(?! (?:price|precio))|"
+    r"\b(?:the one|whichever|whatever|la que|el que|cual)\b"
+)
+"""One of several that were spoken of, by what is true of it."""
 ASKS_WHEN = re.compile(
     r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:(?:at )?what (?:time|hours?|days?)|"
     r"a que horas?|que (?:dias|horas?)|when (?:are|do|does)|en que horario)\b"

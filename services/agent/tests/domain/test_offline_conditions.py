@@ -1,0 +1,118 @@
+"""Orders and alerts that wait for a price, and what is meant by "the better one"."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.steps import UseTools, step_of
+from agent.testing.offered import SCHEMAS
+
+ORDER, ALERT = "create_paper_order", "create_alert"
+
+
+def asked(text: str, *before: str) -> tuple[str, dict[str, Any], tuple[str, ...], str]:
+    wish = wish_in(text, SCHEMAS, before)
+    ((tool, arguments),) = wish.calls
+    return tool, arguments, wish.missing, wish.way
+
+
+@pytest.mark.parametrize(
+    ("text", "side", "price"),
+    [
+        ("buy 3 AAPL if it goes above 700", "buy", {"stop_price": 700.0}),
+        ("buy 3 AAPL when it drops to 600", "buy", {"limit_price": 600.0}),
+        ("if AAPL drops to 600 buy 3", "buy", {"limit_price": 600.0}),
+        ("compra 3 AAPL cuando baje a 600", "buy", {"limit_price": 600.0}),
+        ("si AAPL supera 700, vende 3", "sell", {"limit_price": 700.0}),
+        ("sell 3 AAPL if it falls below 650", "sell", {"stop_price": 650.0}),
+    ],
+)
+def test_an_order_with_a_condition_waits_for_its_price(text: str, side: str, price: dict[str, float]) -> None:
+    (kind,) = price
+    told = {"symbol": "AAPL", "quantity": 3.0, "side": side, "order_type": kind.removesuffix("_price"), **price}
+    assert asked(text) == (ORDER, told, (), "")
+
+
+@pytest.mark.parametrize("text", ["buy 5 AAPL when the earnings are good", "buy 5 AAPL if MSFT drops to 28"])
+def test_a_condition_that_no_order_can_have_is_no_order_at_once(text: str) -> None:
+    tool, _, missing, _ = asked(text)
+    assert (tool, missing) == (ORDER, ("limit_price",))
+
+
+@pytest.mark.parametrize("text", ["buy 5 AAPL if you can", "sí, compra 5 AAPL", "compra 5 AAPL, sí"])
+def test_a_polite_word_is_no_condition(text: str) -> None:
+    told = {"symbol": "AAPL", "quantity": 5.0, "side": "buy", "order_type": "market"}
+    assert asked(text) == (ORDER, told, (), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "name", "price"),
+    [
+        ("put an alert at 10% below", ALERT, "price", 180.0),
+        ("avísame si sube un 5 %", ALERT, "price", 210.0),
+        ("buy 5 at 10% below the market", ORDER, "limit_price", 180.0),
+        ("vende 5 si cae un 2 %", ORDER, "stop_price", 196.0),
+    ],
+)
+def test_per_cent_are_counted_from_the_price_of_now(text: str, tool: str, name: str, price: float) -> None:
+    wish = wish_in(text, SCHEMAS, ["how is NVDA?"])
+    assert step_of(wish, [], "en") == UseTools((("get_price", {"symbol": "NVDA"}),))
+    step = step_of(wish, [("get_price", {"symbol": "NVDA"}, {"symbol": "NVDA", "price": 200.0})], "en")
+    assert isinstance(step, UseTools)
+    ((made, arguments),) = step.calls
+    assert (made, arguments["symbol"], arguments[name]) == (tool, "NVDA", price)
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("I want to put 5000 dollars into google", ("quantity",)),
+        ("can you place a limit order at 600 for google, 4 shares", ("side",)),
+    ],
+)
+def test_what_an_order_lacks_is_asked_for(text: str, missing: tuple[str, ...]) -> None:
+    tool, arguments, lacks, _ = asked(text)
+    assert (tool, arguments["symbol"], lacks) == (ORDER, "GOOG", missing)
+
+
+def test_a_question_about_a_size_is_no_order_on_a_condition() -> None:
+    text = "si tengo 8000 euros y arriesgo un 1 % con entrada en 670 y stop en 650, ¿cuántas compro?"
+    assert asked(text)[0] == "calculate_position_size"
+
+
+def test_per_cent_without_a_direction_are_asked_for() -> None:
+    assert asked("alert me when AAPL moves 5%") == (ALERT, {"symbol": "AAPL", "condition": "=="}, ("price",), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("buy 5 of the better one", ["what's tesla at", "and nvidia?"]),
+        ("compra 5 de la mejor", ["compara TSLA y NVDA"]),
+        ("buy 5 of whichever is cheaper, TSLA or NVDA", []),
+    ],
+)
+def test_which_of_several_is_asked(text: str, before: Sequence[str]) -> None:
+    tool, arguments, missing, _ = asked(text, *before)
+    assert (tool, arguments.get("symbol"), arguments["quantity"], missing) == (ORDER, None, 5.0, ("symbol",))
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "tool"),
+    [
+        ("what's its RSI?", "how is NVDA?", "get_indicators"),
+        ("get rid of it", "set an alert when AAPL drops under 150", "delete_alert"),
+        ("how did that trade go?", "buy 5 NVDA", "get_portfolio"),
+        ("¿cuál fue mi ganancia?", "hola", "get_portfolio"),
+        ("cuánto llevo ganado", "¿qué noticias hay de AAPL?", "get_portfolio"),
+    ],
+)
+def test_what_was_spoken_of_last_is_gone_on_with(text: str, before: str, tool: str) -> None:
+    assert wish_in(text, SCHEMAS, [before]).calls[0][0] == tool
+
+
+def test_an_index_has_one_name() -> None:
+    for text in ("how is the sp500 doing?", "how is the S&P 500 doing?", "¿a cuánto está el S&P?"):
+        assert wish_in(text, SCHEMAS).calls == (("get_price", {"symbol": "^GSPC"}),), text
