@@ -314,7 +314,7 @@ class CompanyConfig(Strict):
         return self.profile == TRADING
 
     def spoken(self, language: Language) -> Language:
-        """The language in which the company answers a speaker of this one."""
+        """The language in which the company answers whoever speaks this one."""
         return self.languages[0] if self.languages and language not in self.languages else language
 
     @property

@@ -161,8 +161,8 @@ class MeantRequest(Wire):
 
 
 class MeantReply(Wire):
-    """The merge patch that removes what is meant, to be applied over `version`, and the texts. `several`: the
-    candidates, if it is unclear which one is meant; then there is no patch."""
+    """The merge patch that takes out what is meant, over `version`, and its texts. `several`: those of which one may be
+    meant, when it cannot be told which; then nothing is to be patched."""
 
     version: str | None = None
     patch: dict[str, Any] = Field(default_factory=dict[str, Any])

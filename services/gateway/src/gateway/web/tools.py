@@ -60,7 +60,7 @@ async def list_tools(
     category: Annotated[Category | None, Query(description="these tools alone")] = None,
     accept_language: AcceptLanguage = None,
 ) -> CatalogueReply:
-    """The tools of my plan, each with its remaining quota and when its oldest call leaves the window."""
+    """The tools of my plan, each with what is left of its limits and when its oldest call leaves the window."""
     tools = await api.tools.catalogue(caller, spoken_language(accept_language))
     return CatalogueReply(tools=[tool for tool in tools if category in (None, tool.category)])
 
@@ -74,7 +74,7 @@ async def call_tool(
     idempotency_key: Key = None,
     accept_language: AcceptLanguage = None,
 ) -> Response:
-    """One call. The body is the result, success or not."""
+    """One call. The body is the result, whatever came of it."""
     if not is_id(name):
         error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=_NO_SUCH_TOOL[spoken_language(accept_language)])
         return _response(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)), None, 0)

@@ -70,8 +70,8 @@ class Memories:
         body: str | None = None,
         about: str | None = None,
     ) -> LongTermMemory:
-        """The memory after the user's merge patch. `over`: the version that the patch was made from, if known.
-        `request`: its id; a patch already applied changes nothing. `body`: digest of the request under that id.
+        """The memory after the user's own merge patch. `over`: the version that the patch was made from, if it was.
+        `request`: its id; a patch that is in it already changes nothing. `body`: digest of what came under that id.
         `about`: what it forgets, in the user's words.
 
         Raises:

@@ -127,8 +127,8 @@ class McpAnalyses:
             raise unavailable(error) from error
 
     async def _waited(self, context: Context, analysis_id: str, *, again: bool) -> types.CallToolResult:
-        """The result. `again`: the call can be repeated and finds it. Otherwise a disconnect cancels it: "The server
-        MUST treat a client disconnect as cancellation of that request"."""
+        """The result. `again`: the call can be made again, and finds it. Else a client that hangs up has cancelled it:
+        "The server MUST treat a client disconnect as cancellation of that request"."""
         try:
             return await self._followed(context, analysis_id)
         except anyio.get_cancelled_exc_class():

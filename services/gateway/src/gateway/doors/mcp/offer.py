@@ -53,5 +53,5 @@ def principal_of(caller: TokenCaller) -> str:
 
 
 def language_of(context: Context) -> Language:
-    """The user's language."""
+    """What its user reads."""
     return spoken_language(cast("Request", context.request).headers.get("accept-language"))

@@ -101,7 +101,7 @@ class McpTools:
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult | Json:
-        """One call; the same idempotency key means the same call."""
+        """One call; with the same idempotency key again it is the same call."""
         caller, language = caller_of(context), language_of(context)
         if params.request_state is not None:
             waiting = PendingAction.read(params.request_state)
