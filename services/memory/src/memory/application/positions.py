@@ -276,8 +276,8 @@ class Positions:
     async def _put_back(
         self, name: str, here: LogPosition | None, at: LogPosition, progress: ConsumerProgress
     ) -> LogPosition:
-        """Moves the position back to where the store was last known to be whole, since it may have been moved past what a
-        restore at that moment has lost."""
+        """Moves the position back to where the store was last known to be whole, since it may have been moved past
+        what a restore at that moment has lost."""
         sure = max(self._sure.get(name, at), LogPosition(progress.done.era, progress.first - 1))
         if sure < at and not await self._move(name, here, sure):
             raise StoreUnavailable(f"the position of {name} was moved meanwhile: it is compared again")
