@@ -18,7 +18,7 @@ import aiohttp
 from nats.errors import Error as NatsError
 
 from nexus_cli.chat.client import ChatConnection, ChatFailed, Frame, conversation, visitor_token
-from nexus_cli.drill.books import ConversationBooks, SentMessage, settled_at
+from nexus_cli.drill.books import ConversationBooks, DrillMessage, settled_at
 from nexus_cli.drill.log_reader import LoggedFact, read_log
 from nexus_cli.drill.stack import RunningStack
 from runtime.errors import RuntimeFault
@@ -90,7 +90,7 @@ class Visitor:
 
     def __init__(self, scene: Scene, chat: ChatConnection, books: ConversationBooks) -> None:
         self._scene, self._chat, self.books = scene, chat, books
-        self._waiting: dict[str, SentMessage] = {}
+        self._waiting: dict[str, DrillMessage] = {}
         self._shown: list[tuple[int, str]] = []
         self._settled = 0
         self._answered = 0
@@ -133,7 +133,7 @@ class Visitor:
 
     async def say(self, text: str) -> None:
         """Sends, and waits until it is acknowledged and answered. Raises GaveUp when nobody acknowledges it."""
-        said, self._handed_over = SentMessage(text, sent_at=time.monotonic()), False
+        said, self._handed_over = DrillMessage(text, sent_at=time.monotonic()), False
         self._reconnects = 0
         self.books.said.append(said)
         self._waiting[await self._chat.say(text)] = said
@@ -228,7 +228,7 @@ async def _speak_in(scene: Scene, random: Random, books: ConversationBooks) -> N
     scene.takeovers += 1
     try:
         await scene.rest(random.uniform(0.2, 2.0))
-        said = SentMessage(f"this is Ana, m{random.getrandbits(40):010x}")
+        said = DrillMessage(f"this is Ana, m{random.getrandbits(40):010x}")
         books.said.append(said)
         body = {"text": said.text, "clientMessageId": str(uuid.UUID(int=random.getrandbits(128), version=4))}
         said.seq = (await _post(scene, token, f"{path}/messages", body))["seq"]

@@ -13,7 +13,7 @@ from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_summaries import MongoSummaries
-from memory.application.history import HistoryReader, Recent
+from memory.application.history import HistoryReader, RecentPage
 from memory.application.parts import Parts
 from memory.context_ports import PastToolCall, StoredSummary
 from memory.domain.conversation import InboxConversation
@@ -150,7 +150,7 @@ def _count(state: InboxConversation | None, window: Sequence[MessageView]) -> in
     return state.message_count + sum(1 for message in window if message.seq > state.last_position.seq)
 
 
-def _omitted(found: Recent, kept: Sequence[MessageView], count: int, summary: StoredSummary | None) -> int:
+def _omitted(found: RecentPage, kept: Sequence[MessageView], count: int, summary: StoredSummary | None) -> int:
     dropped = len(found.messages) - len(kept)
     if found.complete:
         return dropped

@@ -34,7 +34,7 @@ class HistoryRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Recent:
+class RecentPage:
     """Messages after a sequence, oldest first. `complete`: none was left out because of the limit."""
 
     messages: tuple[MessageView, ...]
@@ -93,19 +93,19 @@ class HistoryReader:
         window = await self._from_log(company, conversation, up_to, limit)
         return HistoryRead(window.messages[-limit:], up_to, window.seen)
 
-    async def since(self, company: str, conversation: str, after: int, up_to: int, limit: int) -> Recent:
+    async def since(self, company: str, conversation: str, after: int, up_to: int, limit: int) -> RecentPage:
         """The newest `limit` messages with after < seq ≤ up_to; those at hand if the rest is not available.
 
         Raises:
             ProjectionBehind, UnknownSequence, StoreUnavailable: a retry may succeed.
         """
-        near: Recent | None = None
+        near: RecentPage | None = None
         try:
             window = await self._window(company, conversation, up_to)
             held, reaches = window.since(after, up_to), window.reaches(after)
             if reaches or len(held) >= limit:
-                return Recent(held[-limit:], window.seen, complete=reaches and len(held) <= limit)
-            near = Recent(held, window.seen, complete=False)
+                return RecentPage(held[-limit:], window.seen, complete=reaches and len(held) <= limit)
+            near = RecentPage(held, window.seen, complete=False)
             window = await self._from_store(company, conversation, up_to, limit, after)
         except StoreUnavailable:
             if not self._log_will_do(up_to):
@@ -114,7 +114,7 @@ class HistoryReader:
                 return near
             window = await self._from_log(company, conversation, up_to, limit)
         found = window.since(after, up_to)
-        return Recent(found[-limit:], window.seen, complete=window.whole and len(found) <= limit)
+        return RecentPage(found[-limit:], window.seen, complete=window.whole and len(found) <= limit)
 
     async def after(self, company: str, conversation: str, since: int, at_least: int, limit: int) -> FactsPage:
         """The durable facts with seq > since, at least up to `at_least`, at most `limit`.
